@@ -132,7 +132,7 @@ test('defaults of retention and of unique keys', async () => {
   expect(await keptFor(child, 'completed')).toBeNull()
   const unwritten = await kit.make('noop', { parent: String(parent), name: 'unwritten' })
   await kit.rest(unwritten, 'completed')
-  // `a child goes when its parent has seen its end` in test/redis/rules/family.ts tests the second half.
+  // `a child is removed when its parent has seen its end` in test/redis/rules/family.ts tests the second half.
   expect(said('`retain`, with a parent, without input ports')).toMatch(/^as without a parent, but at least until/)
   expect(await keptFor(unwritten, 'completed')).toBe(DAY)
   const listening = await kit.make('ports', { in: { left: { channels: ['news'] } } })

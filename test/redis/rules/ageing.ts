@@ -49,7 +49,7 @@ const rule37: Facts = {
     const high = await world.make(making(0))
     expect(await order(world, 2)).toEqual([high, low])
   },
-  async 'a step of waiting is worth a step of priority, and nothing less is'(world) {
+  async 'each full step of waiting counts as one level of priority'(world) {
     await age(world)
     const early = await world.make(making(2))
     world.advance(1.5 * STEP)
@@ -59,7 +59,7 @@ const rule37: Facts = {
     await tidy(world)
     expect(await order(world, 3)).toEqual([better, early, late])
   },
-  async 'jobs that are made at once, or become ready otherwise, are in the same order'(world) {
+  async 'jobs created in one call and jobs that become ready later share that order'(world) {
     await age(world)
     const [early] = (
       await world.store.enqueue([1, 2, 3].map(() => ({ queue: 'q', class: 'plain', known: true, priority: 1 })))
@@ -71,14 +71,14 @@ const rule37: Facts = {
     await tidy(world)
     expect(await order(world, 5)).toEqual([early!.id, early!.id + 1, early!.id + 2, fresh, later])
   },
-  async 'a priority that is changed counts with the time that was waited'(world) {
+  async 'a changed priority keeps the waiting time of the job'(world) {
     await age(world)
     const [a, b] = await downwards(world, [0, 0], STEP)
     await world.change(a!, 'patch', 1, 'p', '2')
     await tidy(world)
     expect(await order(world, 2)).toEqual([b, a])
   },
-  async 'pull workers get jobs in that order, and jobs of one priority on request'(world) {
+  async 'pull workers get jobs in the order of ageing, and jobs of one priority on request'(world) {
     await age(world)
     const [a, b] = await downwards(world, [1, 0], STEP + 1_000, { pull: true })
     await tidy(world)
@@ -89,7 +89,7 @@ const rule37: Facts = {
     expect(asked.lent.map(({ id }) => id)).toEqual([b])
     expect(await order(world, 1, { pull: true })).toEqual([a])
   },
-  async 'jobs waiting at a limit are admitted in that order, to the step'(world) {
+  async 'jobs waiting at a limit are admitted in the order of ageing, to the step'(world) {
     await age(world)
     await world.make(narrow())
     const run = await world.claimOne({ lease: FOR_LONG })
@@ -99,7 +99,7 @@ const rule37: Facts = {
     await run.commit()
     expect(await order(world, 4)).toEqual([b, c, a, d])
   },
-  async 'a job waiting for the limit of its own group has it to the moment'(world) {
+  async 'jobs waiting at the limit of their own group are ordered to the millisecond'(world) {
     await age(world)
     const grouped: Making = { group: 'g', ...narrow(1, 'first', 'group:g') }
     await world.make(grouped)
@@ -124,7 +124,7 @@ const rule37: Facts = {
     await tidy(world)
     expect(await order(world, 2)).toEqual([d, b])
   },
-  async 'so does a job waiting for a pull worker, or at a limit, with its turn'(world) {
+  async 'a job waiting for a pull worker or at a limit gets its new place and turn too'(world) {
     await world.make(narrow())
     const run = await world.claimOne({ lease: FOR_LONG })
     const [a, b] = await downwards(world, [2, 0], 2 * STEP + 1_000, narrow())
@@ -172,7 +172,7 @@ const rule37: Facts = {
     await run.commit()
     expect((await order(world, 2)).toSorted()).toEqual([a[0], b[0]])
   },
-  async 'the extremes of priority are in order at an hour a step'(world) {
+  async 'the lowest and highest priorities are in order with steps of an hour'(world) {
     await age(world, 3_600_000)
     const most = 2 ** 31 - 1
     const [a, b] = await downwards(world, [most, most - 1], 1)

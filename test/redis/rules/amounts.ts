@@ -50,14 +50,14 @@ const rule73: Facts = {
     )
     expect(await run.commit({ ops })).toMatch(/^refused:TOO_LARGE/)
   },
-  async 'runs of a batch say ten thousand each'(world) {
+  async 'each run of a batch can publish ten thousand messages'(world) {
     for (let n = 0; n < 2; n++) await world.make({ out: { out: { channels: ['/a', '/b'] } } })
     const runs = await world.claim()
     const op: Op = { op: 'write', to: { out: 'out' }, values: Array(4_000).fill(encodeValue(1)) }
     const said = await Promise.all(runs.map((run) => run.settled({ ops: [op] })))
     expect((await world.store.commit({ queue: 'q', runs: said })).answers).toEqual(['completed', 'completed'])
   },
-  async 'many messages for many listeners go by the relay'(world) {
+  async 'the relay sends many messages for many listeners'(world) {
     const ids = [await listener(world, '/some'), await listener(world, '/some'), await listener(world, '/some')]
     const id = await world.make({ at: later(world), out: { out: { channels: ['/some'] } } })
     await write(world, id, 'o', 'out', 700)
@@ -65,7 +65,7 @@ const rule73: Facts = {
     for (let [run] = await relayRuns(world); run; [run] = await relayRuns(world)) await run.relay()
     for (const one of ids) expect(await size(world, one)).toBe(700)
   },
-  async 'large messages for many listeners go by the relay, and there a page of bytes at a time'(world) {
+  async 'the relay sends large messages for many listeners, in pages of limited bytes'(world) {
     const ids = await Promise.all(Array.from({ length: 12 }, () => listener(world, '/large')))
     await world.change('', 'publish', '/large', `="${'x'.repeat(1_000_000)}"`)
     const holding = async () => (await Promise.all(ids.map((id) => size(world, id)))).filter((n) => n === 1).length
@@ -77,7 +77,7 @@ const rule73: Facts = {
     await next!.relay()
     expect(await holding()).toBe(12)
   },
-  async 'a connection moves values times targets at once'(world) {
+  async 'a connection has a maximum of values times targets'(world) {
     const from = await source(world)
     const to = await Promise.all(Array.from({ length: 20 }, () => sink(world)))
     await write(world, from, 'o', 'out', 350)

@@ -69,19 +69,19 @@ const chain = (world: World, ids: number[]) =>
   world.client.ask((redis) => redis.eval(CHAIN, [`${world.namespace}job:`], ids.map(String)))
 
 const rule72: Facts = {
-  async 'a family that one script can touch is terminated by it'(world) {
+  async 'one script terminates a small family'(world) {
     const { root } = await large(world, 20)
     expect((await terminate(world, root))[2]).toBe('')
     expect(await counts(world)).toEqual({ timers: 0, terminated: 27, ready: 0 })
   },
-  async 'a larger one is terminated by a job of our own, all of it'(world) {
+  async 'an internal job terminates a large family completely'(world) {
     const { root } = await large(world)
     expect((await terminate(world, root)).slice(1)).toEqual(['terminated', expect.stringMatching(/^\d+$/)])
     expect(await counts(world)).toMatchObject({ terminated: 1 })
     expect(await goThrough(world)).toBe('completed')
     expect(await counts(world)).toEqual({ timers: 0, terminated: 607, ready: 0 })
   },
-  async 'many small families in one call are one script’s work together'(world) {
+  async 'many small families in one call count as one large family'(world) {
     const children = (await large(world, 300)).root
     const others = (await large(world, 300)).root
     const words = [children, others].map((id) => ['terminate', String(id), '1'])
@@ -90,7 +90,7 @@ const rule72: Facts = {
     expect(await goThrough(world)).toBe('completed')
     expect((await counts(world)).terminated).toBe(614)
   },
-  async 'a larger one is deleted by a job of our own, from below'(world) {
+  async 'an internal job deletes a large family, children first'(world) {
     const { root } = await large(world)
     expect(await remove(world, root)).toEqual(['ending'])
     expect(await remove(world, root)).toEqual(['ending'])
@@ -101,7 +101,7 @@ const rule72: Facts = {
     await world.tick()
     expect(await world.client.ask((redis) => redis.keys(`${world.namespace}job:*`))).toEqual([])
   },
-  async 'a deletion waits for runs that are under way'(world) {
+  async 'a deletion waits for current runs'(world) {
     const { root, grandchildren } = await large(world)
     await world.change(grandchildren[0]!, 'run', '', '', '', '', '')
     const run = await world.claimOne()
@@ -113,7 +113,7 @@ const rule72: Facts = {
     expect(await goThrough(world)).toBe('completed')
     expect(await counts(world)).toEqual({ timers: 0, terminated: 0, ready: 0 })
   },
-  async 'without force nothing goes as long as one of them has not been terminated'(world) {
+  async 'without force, no job is deleted while a job of the family is not terminated'(world) {
     const { root, grandchildren } = await large(world)
     await terminate(world, root)
     await goThrough(world)
@@ -122,14 +122,14 @@ const rule72: Facts = {
     expect(await goThrough(world)).toMatch(/^refused:WRONG_STATUS/)
     expect(await counts(world)).toMatchObject({ terminated: 606 })
   },
-  async 'a restored job stays'(world) {
+  async 'a job restored during a deletion stays'(world) {
     const { root } = await large(world)
     await remove(world, root)
     await world.change(root, 'run', '', '1', '', '', '')
     expect(await goThrough(world)).toBe('completed')
     expect(await world.status(root)).toBe('queued')
   },
-  async 'a slice that is lost has done nothing'(world) {
+  async 'a lost slice changes nothing'(world) {
     const { root } = await large(world)
     await terminate(world, root)
     const [dead] = await goOn(world)
@@ -148,7 +148,7 @@ const rule72: Facts = {
     await goThrough(world)
     expect((await world.document(Number(id))).runsThisMinute).toMatch(/:0$/)
   },
-  async 'large families that have ended go in several sweeps'(world) {
+  async 'large ended families are removed in several sweeps'(world) {
     const roots = [
       await large(world, 450, 1, 1_000),
       await large(world, 450, 1, 1_000),
@@ -161,14 +161,14 @@ const rule72: Facts = {
     for (let n = 0; n < 9; n++) await world.store.tick()
     expect((await counts(world)).terminated).toBe(0)
   },
-  async 'a circle is terminated, and deleted, as any family'(world) {
+  async 'a circle of jobs is terminated and deleted like any family'(world) {
     const { top, below } = await circle(world)
     expect((await terminate(world, below))[1]).toBe('terminated')
     expect(await world.status(top)).toBe('terminated')
     expect(await remove(world, below)).toEqual(['gone'])
     expect((await counts(world)).terminated).toBe(0)
   },
-  async 'a job with a thousand ancestors adopts no job, so no circle can be closed behind them'(world) {
+  async 'a job with a thousand ancestors adopts no job, so that it cannot close a circle'(world) {
     const { made } = await world.store.enqueue(
       Array.from({ length: 1_003 }, () => ({ queue: 'q', class: 'plain', known: true, at: world.now() + DAY })),
     )

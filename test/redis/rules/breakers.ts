@@ -38,7 +38,7 @@ const rule38: Facts = {
     world.advance(9_000)
     expect((await say(world, 'ask')).state).toBe('open')
   },
-  async 'a host is listed from when it opens until it answers'(world) {
+  async 'a failing host is listed from its first pause until it answers'(world) {
     await fail(world, 2)
     expect(await world.store.openBreakers(10)).toEqual([])
     await fail(world, 1)
@@ -59,12 +59,12 @@ const rule38: Facts = {
     await fail(world, 3)
     expect(await say(world, 'ask', { host: 'other' })).toEqual({ state: 'closed', failures: 0 })
   },
-  async 'calls that were under way when it opened do not make the while longer'(world) {
+  async 'failures of calls that began before the pause do not extend the pause'(world) {
     await fail(world, 6)
     expect(await say(world, 'ask')).toMatchObject({ state: 'open', failures: 3 })
     expect(await openFor(world)).toBe(10)
   },
-  async 'after its pause one caller may probe, and the rest wait for the result'(world) {
+  async 'after the pause one caller may probe the host, and other callers wait for the result'(world) {
     await openedBefore(world)
     expect((await say(world, 'ask')).state).toBe('probe')
     expect((await say(world, 'ask')).state).toBe('open')
@@ -80,7 +80,7 @@ const rule38: Facts = {
     expect(Math.round((until! - world.now()) / 1_000)).toBe(20)
     expect(await openFor(world)).toBe(20)
   },
-  async 'a probe that fails makes the while twice as long, up to a cap'(world) {
+  async 'a failed probe doubles the pause, up to a maximum'(world) {
     await openedBefore(world)
     const lengths: number[] = []
     for (let i = 0; i < 3; i++) {
@@ -97,13 +97,13 @@ const rule38: Facts = {
     await say(world, 'probe failed', { floor: 120_000 })
     expect(await openFor(world)).toBe(120)
   },
-  async 'a probe that succeeds lets everybody through'(world) {
+  async 'a successful probe admits all calls'(world) {
     await openedBefore(world)
     await say(world, 'ask')
     await say(world, 'succeeded')
     expect(await say(world, 'ask')).toEqual({ state: 'closed', failures: 0 })
   },
-  async 'a probe that never answers gives its place to another'(world) {
+  async 'after a probe without an answer, another caller may probe'(world) {
     await openedBefore(world)
     await say(world, 'ask')
     world.advance(6_000)

@@ -51,7 +51,7 @@ const rule34: Facts = {
     await world.change(id, 'delete', '', '1')
     expect(await told(world)).toEqual([1])
   },
-  async 'its job learns how the telling ended, and stays until then'(world) {
+  async 'a job stores the result of its callback, and is kept until then'(world) {
     const id = await make(world)
     await (await world.claimOne()).commit()
     world.advance(DAY + 1)
@@ -63,7 +63,7 @@ const rule34: Facts = {
     await world.tick()
     await expect(world.status(id)).rejects.toThrow('does not exist')
   },
-  async 'callbacks to one destination are a group with a limit, which goes with the last of them'(world) {
+  async 'callbacks to one destination are a group with a limit, which is deleted after the last callback'(world) {
     await end(world, 10)
     const runs = await claim(world)
     expect(runs).toHaveLength(8)
@@ -72,7 +72,7 @@ const rule34: Facts = {
     for (const run of await claim(world)) await run.commit()
     expect(await groups(world)).toEqual([])
   },
-  async 'a closed destination gets nothing before its time, and is not checked before'(world) {
+  async 'a paused destination gets no callback, and is not checked, until the pause ends'(world) {
     await end(world, 3)
     const until = world.now() + 60_000
     await shut(world, until)
@@ -84,7 +84,7 @@ const rule34: Facts = {
     world.advance(60_001)
     expect(await claim(world)).toHaveLength(4)
   },
-  async 'a destination that is open again gets what waited at once'(world) {
+  async 'a resumed destination gets the waiting callbacks at once'(world) {
     await end(world, 2)
     await shut(world, world.now() + 60_000)
     expect(await claim(world)).toEqual([])

@@ -42,13 +42,13 @@ async function relayAll(world: World, most = 20): Promise<number> {
 const relayOf = async (world: World): Promise<number> => Number((await channelsOf(world))[CHANNEL]!.split(',')[1] ?? 0)
 
 const rule29: Facts = {
-  async 'up to 500 listeners get a message in the very call that publishes it'(world) {
+  async 'up to 500 listeners get a message in the call that publishes it'(world) {
     const ids = await listeners(world, DIRECT)
     expect(await publish(world, 1)).toBe(DIRECT)
     expect(await heard(world, ids)).toEqual(['1'])
     expect(await relayOf(world)).toBe(0)
   },
-  async 'more get it from the relay of the channel, a page in each run, each of them once'(world) {
+  async 'more listeners get it once from the relay of the channel, a page in each run'(world) {
     const ids = await listeners(world, 2 * DIRECT + 1)
     expect(await publish(world, 1)).toBe(2 * DIRECT + 1)
     expect(await heard(world, ids)).toEqual([''])
@@ -61,7 +61,7 @@ const rule29: Facts = {
     await relayAll(world)
     expect(await heard(world, ids)).toEqual(['1,2,3'])
   },
-  async 'a later message does not overtake, however few listen by then'(world) {
+  async 'a later message does not overtake an earlier message, even with few listeners left'(world) {
     const ids = await listeners(world, DIRECT + 1)
     await publish(world, 1)
     await (await relayRun(world)).relay()
@@ -86,7 +86,7 @@ const rule29: Facts = {
     expect(await relayAll(world)).toBe(2)
     expect(await heard(world, ids)).toEqual(['1'])
   },
-  async 'the commit of a page that is sent twice is one'(world) {
+  async 'a repeated commit of a page has no further effect'(world) {
     const ids = await listeners(world, DIRECT + 1)
     await publish(world, 1)
     const run = await relayRun(world)
@@ -106,7 +106,7 @@ const rule29: Facts = {
     expect(await heard(world, others)).toEqual(['1'])
     expect((await channelsOf(world))[CHANNEL]).toBe(`${DIRECT},${await relayOf(world)}`)
   },
-  async 'a listener since the same step receives its messages, and a former one does not, few or many'(world) {
+  async 'a new listener receives messages of the same step, and a former listener receives none'(world) {
     for (const n of [2, 20]) {
       const ids = await listeners(world, n)
       await world.make({ queue: 'other', in: { in: {} } })
@@ -123,7 +123,7 @@ const rule29: Facts = {
       expect(await channelsOf(world)).toEqual({})
     }
   },
-  async 'listeners are known by name while they are few, and once they are few again'(world) {
+  async 'a few listeners are stored by name, and again after many have left'(world) {
     const names = () => world.client.ask<string | null>((redis) => redis.get(world.store.keys.audience(CHANNEL)))
     const ids = await listeners(world, 8)
     expect((await names())!.split(' ')).toHaveLength(9)
@@ -138,7 +138,7 @@ const rule29: Facts = {
     expect(await publish(world, 2)).toBe(2)
     expect(await heard(world, left)).toEqual(['1,2'])
   },
-  async 'a listener that stops in the batch that hands on a page is subtracted once'(world) {
+  async 'a listener that stops in the same batch as a page is subtracted once'(world) {
     await listeners(world, DIRECT)
     await world.make({ in: { in: { channels: [CHANNEL] } } })
     await publish(world, 1)
@@ -148,7 +148,7 @@ const rule29: Facts = {
     await relayAll(world)
     expect((await channelsOf(world))[CHANNEL]).toMatch(new RegExp(`^${DIRECT},`))
   },
-  async 'a relay ended by a caller runs again for the next message, and has forgotten nothing'(world) {
+  async 'a relay ended by a caller runs again for the next message, and loses no message'(world) {
     const ids = await listeners(world, DIRECT + 1)
     await publish(world, 1)
     const relay = await relayOf(world)
@@ -159,7 +159,7 @@ const rule29: Facts = {
     expect(await heard(world, ids)).toEqual(['1,2'])
     expect(await relayOf(world)).toBe(relay)
   },
-  async 'the runs of a relay do not count as running wild'(world) {
+  async 'the runs of a relay do not count as a runaway'(world) {
     await listeners(world, 2 * DIRECT + 1)
     await publish(world, 1)
     const id = await relayOf(world)
@@ -167,7 +167,7 @@ const rule29: Facts = {
     expect((await world.document(id)).runsThisMinute).toMatch(/:0$/)
     await relayAll(world)
   },
-  async 'a relay goes a day after it was last needed'(world) {
+  async 'a relay is removed a day after its last use'(world) {
     await listeners(world, DIRECT + 1)
     await publish(world, 1)
     await relayAll(world)
@@ -180,7 +180,7 @@ const rule29: Facts = {
     await expect(world.document(relay)).rejects.toThrow(`job ${relay} does not exist`)
     expect(await channelsOf(world)).toEqual({ [CHANNEL]: String(DIRECT + 1) })
   },
-  async 'a channel goes with the last that listens'(world) {
+  async 'a channel is removed with its last listener'(world) {
     const [id] = await listeners(world, 1)
     await world.change(id!, 'channels', '', 'i', 'in', 0)
     expect(await channelsOf(world)).toEqual({})

@@ -38,7 +38,7 @@ const makeOf = async ({ store }: World, names: readonly string[]) =>
 const names = (n: number) => Array.from({ length: n }, (_, i) => `class ${i}`)
 
 const counted: Facts = {
-  async 'each event counts for its class, whatever reports the end'(world) {
+  async 'each event counts for its class, for every way to end a job'(world) {
     await world.make()
     await (await world.claimOne()).commit()
     await world.make({ class: 'child' })
@@ -50,7 +50,7 @@ const counted: Facts = {
       child: { made: 2, runs: 1, errors: 1, failed: 1, terminated: 1 },
     })
   },
-  async 'including jobs that go through a lane together'(world) {
+  async 'packed jobs that end together count for their class'(world) {
     const lane = world.lane()
     await world.store.enqueue(Array(250).fill({ queue: 'q', class: 'plain', known: true }))
     const { runs } = await lane.ask({ bell: 'b', max: 100 })
@@ -64,7 +64,7 @@ const counted: Facts = {
     expect(waited!.buckets.reduce((a, b) => a + b, 0)).toBe(100)
     expect(waited!.mean).toBeLessThan(5_000)
   },
-  async 'time until ready and duration, up to the end of a bucket'(world) {
+  async 'waiting times and durations are counted in buckets'(world) {
     await world.make()
     world.advance(MINUTE)
     const run = await world.claimOne()
@@ -75,7 +75,7 @@ const counted: Facts = {
     expect(waited!.mean).toBeLessThan(62_000)
     expect(took).toMatchObject({ p50: 3_000, buckets: [0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0] })
   },
-  async 'when a day is over it is the one before, and another begins'(world) {
+  async 'at the end of a day its counts become those of the previous day'(world) {
     toNext(world, DAY)
     await makeOf(world, ['plain', 'plain'])
     toNext(world, DAY)
@@ -86,7 +86,7 @@ const counted: Facts = {
 }
 
 const bounded: Facts = {
-  async 'the first hundred classes of a day have their own lines, further ones share one'(world) {
+  async 'the first hundred classes of a day have their own lines, and further classes share a line'(world) {
     await makeOf(world, names(130))
     await makeOf(world, [...names(130), 'another'])
     const events = await eventsOf(world)
@@ -95,7 +95,7 @@ const bounded: Facts = {
     expect(events.others).toEqual({ made: 30 * 2 + 1 })
     expect(await sizes(world)).toEqual({ text: 101, beside: 0 })
   },
-  async 'a caller that has not read the text counts next to it, and the next reader merges that'(world) {
+  async 'a caller that has not read the text counts next to it, and the next reader merges the counts'(world) {
     const ids = await makeOf(world, names(3))
     await endEach(world, ids.slice(0, 2))
     expect(await sizes(world)).toEqual({ text: 3, beside: 2 })
@@ -108,14 +108,14 @@ const bounded: Facts = {
       'class 2': { made: 1 },
     })
   },
-  async 'the counts next to it stay small'(world) {
+  async 'the counts next to the text stay small'(world) {
     const ids = await makeOf(world, names(50))
     await endEach(world, ids)
     expect((await sizes(world)).beside).toBeLessThanOrEqual(20)
     const events = await eventsOf(world)
     for (const name of names(50)) expect(events[name]).toEqual({ made: 1, terminated: 1 })
   },
-  async 'counts next to it from an earlier day belong to that day'(world) {
+  async 'counts next to the text from an earlier day belong to that day'(world) {
     toNext(world, DAY)
     const ids = await makeOf(world, names(4))
     toNext(world, DAY)
@@ -128,7 +128,7 @@ const bounded: Facts = {
 }
 
 const taken: Facts = {
-  async 'counts next to it from today leave the text of the day before unchanged'(world) {
+  async 'counts of today next to the text leave the text of the previous day unchanged'(world) {
     toNext(world, DAY)
     const ids = await makeOf(world, names(2))
     toNext(world, DAY)
@@ -203,7 +203,7 @@ const rule128: Facts = {
     expect(await hasHours(3 * bytes)).toEqual([true, true, true])
     expect((await rowsOf(bytes)).map(({ marks }) => marks.length)).toEqual([24, 0, 0])
   },
-  async 'a day of it is 24 texts, for any duration'(world) {
+  async 'counts by hour are stored in at most 24 texts'(world) {
     for (let i = 0; i < 60; i++) {
       await makeOf(world, ['a'])
       world.advance(3_600_000)

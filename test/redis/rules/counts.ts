@@ -32,7 +32,7 @@ const counts: Facts = {
     const last = await world.make()
     await expectFront(world, last)
   },
-  async 'including many jobs created and leased together'(world) {
+  async 'a queue knows its front job when many jobs are created and leased together'(world) {
     const many = () => world.store.enqueue(Array(250).fill({ queue: 'q', class: 'plain', known: true }))
     const { made } = await many()
     await expectFront(world, made[0]!.id)
@@ -43,7 +43,7 @@ const counts: Facts = {
     await world.claim({ max: 1_000 })
     expect((await front(world)).told).toBe((await front(world)).is)
   },
-  async 'including jobs for pull workers, which choose freely'(world) {
+  async 'a queue knows its front job for pull workers, which claim in any order'(world) {
     const a = await world.make({ pull: true })
     const b = await world.make({ class: 'child', pull: true })
     await expectFront(world, a, 'ready:pull')
@@ -54,7 +54,7 @@ const counts: Facts = {
     expect([run!.id, b]).toEqual([a, b])
     expect((await front(world, 'ready:pull')).told).toBe((await front(world, 'ready:pull')).is)
   },
-  async 'and jobs after a long row of unclaimed ones'(world) {
+  async 'a queue knows its front job after many unclaimed jobs'(world) {
     const { made } = await world.store.enqueue([
       { queue: 'q', class: 'plain', known: true },
       // Adjacent jobs have different classes, because jobs of one piece have the same sequence.
@@ -84,14 +84,14 @@ const counts: Facts = {
     expect((await world.queueDocument()).at).toEqual({ r: 2, s: 1, t: 1 })
     await expectFront(world, waiting)
   },
-  async 'or when it is looked at, and stays so'(world) {
+  async 'a queue document without counts is counted when it is read, and stays counted'(world) {
     await world.make()
     await world.recount()
     expect(await world.queueOf()).toMatchObject({ ready: 1, oldest: expect.any(Number) })
     const text = await world.client.ask((redis) => redis.get<string>(world.store.keys.queue('q')))
     expect(text).toMatch(/^\{.*"at":\{"r":1\}/)
   },
-  async 'an uncounted arrival is counted after enough looks'(world) {
+  async 'an uncounted arrival is counted after enough reads'(world) {
     const id = await world.make()
     const key = `${world.store.keys.queue('q')}:failed`
     await world.client.ask((redis) => redis.zadd(key, { score: world.now() + 60_000, member: '88888' }))
@@ -101,7 +101,7 @@ const counts: Facts = {
     await world.recount()
     expect((await world.claimOne()).id).toBe(id)
   },
-  async 'entries that were never counted are not missed when they go'(world) {
+  async 'removing entries that were never counted leaves the counts unchanged'(world) {
     await world.make()
     const entry = { score: -1, member: '0000000000000:99999' }
     await world.client.ask((redis) => redis.zadd(`${world.store.keys.queue('q')}:ready`, entry))

@@ -22,7 +22,7 @@ const rule41: Facts = {
     expect(await said(world)).toBe('2')
   },
 
-  async 'a removed API key does not come back when a late call changes it'(world) {
+  async 'a late change does not restore a removed API key'(world) {
     const key = `${world.namespace}keys`
     const changed = (known: string) => world.change('', 'apikey', 'id', 'about', known, '')
     await changed('')
@@ -32,7 +32,7 @@ const rule41: Facts = {
     expect(await changed('id').catch(({ code }) => code)).toBe('NOT_FOUND')
   },
 
-  async 'data of a newer schema are left alone, by all who would change a job'(world) {
+  async 'no call changes a job in data of a newer schema'(world) {
     await world.make()
     const run = await world.claimOne()
     const waiting = await world.make()
@@ -55,7 +55,7 @@ const rule41: Facts = {
     expect(await world.claimOne()).toMatchObject({ id: waiting })
   },
 
-  async 'the tick leaves newer data alone'(world) {
+  async 'the tick does not change newer data'(world) {
     await world.make({ wait: 1_000 })
     await say(world, '3')
     world.advance(60_000)
@@ -64,7 +64,7 @@ const rule41: Facts = {
     expect(await world.tick()).toHaveLength(1)
   },
 
-  async 'data of a schema that is no longer read are refused and stay unchanged'(world) {
+  async 'data of an unsupported schema is refused and stays unchanged'(world) {
     const id = await world.make()
     for (const schema of ['1', 'import']) {
       await say(world, schema)

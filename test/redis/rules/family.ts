@@ -73,7 +73,7 @@ const rule23: Facts = {
     await world.change(id, 'disown', 'd')
     expect(await status(world, id)).toBe('queued')
   },
-  async 'a failure that is tried again is no end'(world) {
+  async 'a failure with a retry does not count as an end'(world) {
     const { id } = await family(world, ['a'], { waitFor })
     await (await world.claimOne()).fail({ max: 3, backoff: { base: 1_000, jitter: 0 } })
     expect(await status(world, id)).toBe('suspended')
@@ -94,7 +94,7 @@ const rule23: Facts = {
     await parentRun(world)
     await left!.commit()
   },
-  async 'children that come later are waited for too, where all are'(world) {
+  async 'a parent that waits for all children also waits for later children'(world) {
     const { id, ids } = await family(world, ['a'], { waitFor })
     const late = await world.make({ parent: String(id), name: 'late' })
     await complete(world, ids.a!)
@@ -105,7 +105,7 @@ const rule23: Facts = {
     await complete(world, late)
     expect(await status(world, id)).toBe('queued')
   },
-  async 'children that come later are not waited for, where names are given'(world) {
+  async 'a parent that waits for named children does not wait for later children'(world) {
     const { id, ids } = await family(world, ['a'], { waitFor: ['a'] })
     await world.make({ parent: String(id), name: 'late' })
     await complete(world, ids.a!)
@@ -121,7 +121,7 @@ const rule23: Facts = {
     expect(await waiting(world, id)).toHaveLength(2)
     expect((await world.document(id)).waitsForCount).toBe(2)
   },
-  async 'a child that had ended and is deleted counts no second time'(world) {
+  async 'an ended child does not count again when it is deleted'(world) {
     const { id, ids } = await family(world, ['a', 'b'], { waitFor })
     await complete(world, ids.a!)
     await world.change(ids.a!, 'delete', '', '1')
@@ -141,7 +141,7 @@ const rule23: Facts = {
       await parentRun(world)
     }
   },
-  async 'any other wake of the parent ends its waiting'(world) {
+  async 'any other wake-up of the parent ends its wait'(world) {
     const { id, ids } = await family(world, ['a'], { waitFor }, { in: { in: {} } })
     await world.push(id, 'in', '1')
     expect(await waiting(world, id)).toEqual([])
@@ -150,7 +150,7 @@ const rule23: Facts = {
     await complete(world, ids.a!)
     expect(await run.suspend()).toBe('queued')
   },
-  async 'termination ends the waiting'(world) {
+  async 'a termination ends the wait'(world) {
     for (const className of ['plain', 'closing']) {
       const { id } = await family(world, ['a'], { waitFor }, { class: className })
       await world.change(id, 'terminate', '', '')
@@ -158,7 +158,7 @@ const rule23: Facts = {
       expect(await world.document(id)).not.toHaveProperty('waitsFor')
     }
   },
-  async 'a parent that is deleted leaves no trace of its waiting'(world) {
+  async 'a deleted parent leaves no data of its wait'(world) {
     const { id } = await family(world, ['a', 'b'], { waitFor })
     await world.change(id, 'delete', '', '1')
     expect(await world.client.ask((redis) => redis.keys(`${world.namespace}job:*`))).toEqual([])
@@ -173,7 +173,7 @@ const rule23: Facts = {
     expect(await (await world.claimOne()).commit()).toBe('queued')
     expect(await status(world, id)).toBe('queued')
   },
-  async 'a child that is adopted is waited for'(world) {
+  async 'a parent also waits for an adopted child'(world) {
     const { id, ids } = await family(world, ['a'], { waitFor })
     const orphan = await world.make()
     await world.change(id, 'adopt', orphan, 'late')
@@ -226,7 +226,7 @@ const rule24: Facts = {
     expect(await status(world, id)).toBe('suspended')
     expect(await waiting(world, id)).toEqual([String(ids.a)])
   },
-  async 'news of a child during the run does not keep the parent from waiting'(world) {
+  async 'an event of a child during the run does not prevent the wait of its parent'(world) {
     const { id } = await family(world, ['a', 'b'])
     await world.change(id, 'run', '', '', '', '', '')
     const run = await parentRun(world)
@@ -235,7 +235,7 @@ const rule24: Facts = {
     expect(await run.suspend({ waitFor })).toBe('suspended')
     expect(await waiting(world, id)).toHaveLength(2)
   },
-  async 'own input during the run keeps the parent from waiting'(world) {
+  async 'input for the parent during its run prevents its wait'(world) {
     const { id } = await family(world, ['a'], {}, { in: { in: {} } })
     await world.change(id, 'run', '', '', '', '', '')
     const run = await parentRun(world)
@@ -243,7 +243,7 @@ const rule24: Facts = {
     expect(await run.suspend({ waitFor })).toBe('queued')
     expect(await waiting(world, id)).toEqual([])
   },
-  async 'own input and a request wake a parent that waits'(world) {
+  async 'input and a requested run wake a waiting parent'(world) {
     const first = await family(world, ['a'], { waitFor }, { in: { in: {} } })
     await world.push(first.id, 'in', '1')
     expect(await status(world, first.id)).toBe('queued')
@@ -262,7 +262,7 @@ async function sweep(world: World, ms: number) {
 }
 
 const rule25: Facts = {
-  async 'a job that has ended goes after a day, a failed one after thirty'(world) {
+  async 'an ended job is removed after one day, and a failed job after thirty'(world) {
     const [a, b] = [await world.make(), await world.make()]
     const [first, second] = await world.claim()
     await first!.commit()
@@ -275,7 +275,7 @@ const rule25: Facts = {
     expect(await gone(world, b)).toBe(true)
     expect(await world.queueOf()).toMatchObject({ completed: 0, failed: 0 })
   },
-  async 'a family of more than 5,000 goes branch by branch'(world) {
+  async 'a family of more than 5,000 is removed branch by branch'(world) {
     const root = await world.make()
     const parts = Array.from({ length: 11 }, (_, part) => Array.from({ length: 500 }, (_, i) => part * 500 + i))
     for (const part of parts) {
@@ -295,7 +295,7 @@ const rule25: Facts = {
     await sweep(world, 400 * DAY)
     expect(await gone(world, id)).toBe(false)
   },
-  async 'a root stays as long as something below it has not ended'(world) {
+  async 'a root stays until all its descendants have ended'(world) {
     const { id, ids } = await family(world, ['a'])
     const child = await world.claimOne()
     await child.suspend({ ops: [spawn('deep')] })
@@ -310,7 +310,7 @@ const rule25: Facts = {
     expect([await gone(world, id), await gone(world, ids.a!), await gone(world, deep.id)]).toEqual([true, true, true])
     expect(await world.client.ask((redis) => redis.keys(`${world.namespace}job:*`))).toEqual([])
   },
-  async 'many go in slices, one tick after the other'(world) {
+  async 'many jobs are removed in slices, one tick after the other'(world) {
     await world.store.enqueue(Array(450).fill({ queue: 'q', class: 'plain', known: true, retain: 1_000 }))
     const runs = await world.claim({ max: 450 })
     const done = await Promise.all(runs.map((run) => run.settled({})))
@@ -353,7 +353,7 @@ const rule25: Facts = {
       expect(await gone(world, id)).toBe(false)
     }
   },
-  async 'a root stays as long as something below it is subscribed'(world) {
+  async 'a root stays while a descendant is subscribed'(world) {
     const listening = spawn('a', { inports: { in: { channels: ['/a'] } } })
     const { id, ids } = await family(world, [], { ops: [listening] })
     await (await world.claimOne()).commit()
@@ -361,7 +361,7 @@ const rule25: Facts = {
     await sweep(world, 2 * DAY)
     expect([await gone(world, id), await gone(world, ids.a!)]).toEqual([false, false])
   },
-  async 'a child goes when its parent has seen its end'(world) {
+  async 'a child is removed when its parent has seen its end'(world) {
     const { ids } = await family(world, ['a'])
     const child = await world.claimOne()
     world.advance(10)
@@ -372,7 +372,7 @@ const rule25: Facts = {
     await sweep(world, DAY)
     expect(await gone(world, ids.a!)).toBe(true)
   },
-  async 'a child goes when the run that its end began has been committed'(world) {
+  async 'a child is removed when the run that its end started has been committed'(world) {
     const id = await world.make()
     await (await world.claimOne()).suspend({ ops: [spawn('a')] })
     const child = await world.claimOne()
@@ -406,7 +406,7 @@ const rule25: Facts = {
     await sweep(world, DAY + 1_000)
     expect(await gone(world, ids.a!)).toBe(false)
   },
-  async 'without a day to wait a job is gone with its last commit'(world) {
+  async 'a job without retention is deleted in its last commit'(world) {
     const id = await world.make({ retain: 0 })
     await (await world.claimOne()).commit()
     expect(await gone(world, id)).toBe(true)

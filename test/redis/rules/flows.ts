@@ -50,9 +50,7 @@ async function end(world: World, how: Record<number, Partial<Changes>> = {}) {
 }
 
 const rule35: Facts = {
-  async 'a follower is suspended while its children have something to do, and completed when all are, without a run'(
-    world,
-  ) {
+  async 'a follower is suspended until all its children are completed, and then completes without a run'(world) {
     const { id, answer, ids } = await follower(world, ['a', 'b'])
     expect(answer).toBe('suspended')
     const runs = await world.claim()
@@ -62,7 +60,7 @@ const rule35: Facts = {
     expect(await status(world, id)).toBe('completed')
     await isIdle(world)
   },
-  async 'a suspended child keeps it suspended'(world) {
+  async 'a suspended child keeps a follower suspended'(world) {
     const { id, ids } = await follower(world, ['a', 'b'])
     await end(world, { [ids.a!]: { end: 'suspended' } })
     expect(await status(world, id)).toBe('suspended')
@@ -82,7 +80,7 @@ const rule35: Facts = {
     expect(await status(world, id)).toBe('completed')
     await isIdle(world)
   },
-  async 'events of a child during its run wake it again only if it no longer follows'(world) {
+  async 'events of a child during a run of its parent wake the parent again only if it no longer follows'(world) {
     for (const ending of ['follow', 'completed'] as const) {
       const { id, ids } = await follower(world, ['a'])
       await world.push(id, 'n', '1')
@@ -95,10 +93,10 @@ const rule35: Facts = {
       for (const again of await world.claim({ queue: 'other' })) await again.commit()
     }
   },
-  async 'without children it is completed at once'(world) {
+  async 'a follower without children completes at once'(world) {
     expect((await follower(world, [])).answer).toBe('completed')
   },
-  async 'an appointment and the next slot of a repeat come after its children'(world) {
+  async 'a follower waits for its children first, then for its next time or slot'(world) {
     const waits: (() => Making)[] = [
       () => ({ at: world.now() + 60_000, in: { in: {} } }),
       () => ({ repeat: '"STARTED, +1 MINUTE"' as Encoded, slot: world.now() }),
@@ -137,7 +135,7 @@ const rule35: Facts = {
       await world.change(id, ...ops.delete({ force: true }))
     }
   },
-  async 'it runs when a child fails, whatever its siblings do'(world) {
+  async 'a follower runs when a child fails, whatever its siblings do'(world) {
     const { id, ids } = await follower(world, ['a', 'b'])
     const runs = await world.claim()
     await runs.find((run) => run.id === ids.a)!.fail()
@@ -146,18 +144,18 @@ const rule35: Facts = {
     await fail()
     expect(await status(world, id)).toBe('failed')
   },
-  async 'it runs when a child is terminated'(world) {
+  async 'a follower runs when a child is terminated'(world) {
     const { id, ids } = await follower(world, ['a'])
     await world.change(ids.a!, 'terminate', '', '')
     expect((await ownRun(world)).id).toBe(id)
   },
-  async 'a failure that is tried again is none'(world) {
+  async 'a failure of a child with a retry does not run a follower'(world) {
     const { id } = await follower(world, ['a'])
     await (await world.claimOne()).fail({ max: 3, backoff: { base: 1_000, jitter: 0 } })
     expect(await status(world, id)).toBe('suspended')
     await isIdle(world)
   },
-  async 'a failed follower runs again when the child does'(world) {
+  async 'a failed follower runs again when the failed child runs again'(world) {
     const { id, ids } = await follower(world, ['a'])
     await (await world.claimOne()).fail()
     await (await ownRun(world)).fail()
@@ -167,7 +165,7 @@ const rule35: Facts = {
     await end(world)
     expect(await status(world, id)).toBe('completed')
   },
-  async 'a failed follower runs again when the failed child is let go or deleted'(world) {
+  async 'a failed follower runs again when the failed child is detached or deleted'(world) {
     for (const words of [
       ['disown', 'a'],
       ['delete', '>a', '1'],
@@ -180,7 +178,7 @@ const rule35: Facts = {
       expect(await status(world, id)).toBe('completed')
     }
   },
-  async 'a child that is mended during the run that was to fail for it makes it run again'(world) {
+  async 'a follower runs again if the failed child is retried during its failing run'(world) {
     const { id, ids } = await follower(world, ['a'])
     await (await world.claimOne()).fail()
     const run = await ownRun(world)
@@ -188,21 +186,21 @@ const rule35: Facts = {
     await run.fail()
     expect(await status(world, id)).toBe('queued')
   },
-  async 'a child that fails during its run makes it run again'(world) {
+  async 'a follower runs again if a child fails during its run'(world) {
     const { ids, id } = await follower(world, ['a'])
     await world.change(id, 'run', '', '', '', '', '')
     const run = await ownRun(world)
     await (await world.claim()).find((child) => child.id === ids.a)!.fail()
     expect(await run.commit({ end: 'follow' })).toBe('queued')
   },
-  async 'other events of children during its run do not'(world) {
+  async 'other events of children during its run do not run a follower again'(world) {
     const { id } = await follower(world, ['a', 'b'])
     await world.change(id, 'run', '', '', '', '', '')
     const run = await ownRun(world)
     await end(world)
     expect(await run.commit({ end: 'follow' })).toBe('completed')
   },
-  async 'children that are adopted, let go or deleted are counted'(world) {
+  async 'adopted, detached and deleted children are counted'(world) {
     const { id, ids } = await follower(world, ['a', 'b'])
     const orphan = await world.make()
     await world.change(id, 'adopt', orphan, 'c')
@@ -214,7 +212,7 @@ const rule35: Facts = {
     await world.change(id, 'disown', 'b')
     expect(await status(world, id)).toBe('completed')
   },
-  async 'a follower of a follower moves with it'(world) {
+  async 'a follower of a follower changes status with it'(world) {
     const outer = await follower(world, ['inner'])
     const inner = await world.claimOne()
     await inner.commit({ end: 'follow', ops: [spawn('leaf')] })
@@ -223,14 +221,14 @@ const rule35: Facts = {
     expect(await status(world, inner.id)).toBe('completed')
     expect(await status(world, outer.id)).toBe('completed')
   },
-  async 'a run with another end stops following'(world) {
+  async 'a run that ends in another way stops following'(world) {
     const { id } = await follower(world, ['a'])
     await world.change(id, 'run', '', '', '', '', '')
     await (await ownRun(world)).suspend()
     await end(world)
     expect(await status(world, id)).toBe('queued')
   },
-  async 'its children stay as long as it does'(world) {
+  async 'the children of a follower are kept as long as the follower'(world) {
     const { id, ids } = await follower(world, [])
     await world.change(id, 'run', '', '', '', '', '')
     await (await ownRun(world)).commit({
@@ -296,7 +294,7 @@ const rule35: Facts = {
     await world.push(ids.a!, 'n', '2')
     expect(await entries(world, id)).toBe(0)
   },
-  async 'the record of a flow goes with it'(world) {
+  async 'the record of a flow is deleted with the flow'(world) {
     const { id } = await follower(world, ['a'])
     await world.change(id, 'record', 3_600_000)
     await end(world)
@@ -304,7 +302,7 @@ const rule35: Facts = {
     await world.change(id, 'delete', '', '1')
     expect(await entries(world, id)).toBe(0)
   },
-  async 'an entry of a record is bounded, and counts the rest'(world) {
+  async 'an entry of a record has a maximum size, and counts omitted values'(world) {
     const names = Array.from({ length: 150 }, (_, i) => `node-${i}-${'x'.repeat(200)}`)
     const { id } = await follower(world, names)
     await world.change(id, 'record', 3_600_000)
@@ -333,7 +331,7 @@ const chain = (world: World) =>
 const runOf = async (world: World, id: number) => (await world.claim()).find((run) => run.id === id)!
 
 const rule36: Facts = {
-  async 'a write to a wired port is at the other end in the same step'(world) {
+  async 'a write to a wired port reaches the target in the same step'(world) {
     const { id, ids } = await chain(world)
     await end(world)
     await world.push(id, 'n', '1', '2')
@@ -359,7 +357,7 @@ const rule36: Facts = {
     await world.push(id, 'in', '1', '2')
     expect(await world.values(last.id, 'in', 'in')).toEqual(['1', '2'])
   },
-  async 'several wires each get everything'(world) {
+  async 'each of several wires gets all values'(world) {
     const { ids } = await follower(
       world,
       ['a', 'b', 'c'],
@@ -369,14 +367,14 @@ const rule36: Facts = {
     expect(await world.values(ids.b!, 'in', 'x')).toEqual(['1', '2'])
     expect(await world.values(ids.c!, 'in', 'y')).toEqual(['1', '2'])
   },
-  async 'values waiting when a wire is laid pass first'(world) {
+  async 'values that wait when a wire is connected pass first'(world) {
     const { id, ids } = await follower(world, ['a', 'b'])
     await (await runOf(world, ids.a!)).commit({ ops: [write('out', '1')] })
     await world.change(id, 'wire', '>a', 'o', 'out', '', 1, '>b', 'i', 'in')
     await world.change(ids.a!, 'write', '', 'o', 'out', '', 1, '=2')
     expect(await world.values(ids.b!, 'in', 'in')).toEqual(['1', '2'])
   },
-  async 'a default goes over the wire, and wakes once when it changes'(world) {
+  async 'a default passes over the wire, and a change wakes the target once'(world) {
     const { ids } = await chain(world)
     await end(world)
     await world.change(ids.a!, 'default', '', 'o', 'out', '1', '=7')
@@ -386,7 +384,7 @@ const rule36: Facts = {
     await world.change(ids.a!, 'default', '', 'o', 'out', '1', '=7')
     expect(await status(world, ids.b!)).toBe('completed')
   },
-  async 'a wire of a deleted child keeps its values and wakes the parent, until it is laid again'(world) {
+  async 'a wire of a deleted child keeps its values and wakes the parent, until it is connected again'(world) {
     const { id, ids } = await chain(world)
     await end(world)
     await world.change(id, 'delete', '>b', '1')
@@ -407,14 +405,14 @@ const rule36: Facts = {
     const b = (await world.engine().jobs.get(String(id))).children.b!.id
     expect(await world.values(b, 'in', 'in')).toEqual(['1'])
   },
-  async 'a wire to a child that has been let go leads nowhere'(world) {
+  async 'a wire to a detached child passes no values'(world) {
     const { id, ids } = await chain(world)
     await world.change(id, 'disown', 'b')
     await (await runOf(world, ids.a!)).commit({ ops: [write('out', '1')] })
     expect(await world.values(ids.a!, 'out', 'out')).toEqual(['1'])
     expect(await world.values(ids.b!, 'in', 'in')).toEqual([])
   },
-  async 'wires never lead round in a circle'(world) {
+  async 'wires cannot form a circle'(world) {
     const { id, ids } = await chain(world)
     await end(world)
     await world.change(id, 'disown', 'a')
@@ -423,7 +421,7 @@ const rule36: Facts = {
     await world.push(id, 'n', '1')
     expect(await world.values(id, 'in', 'n')).toEqual(['1'])
   },
-  async 'a port that calls does so for values and defaults, and keeps them'(world) {
+  async 'a port that wakes its parent does so for values and defaults, and keeps them'(world) {
     const { id, ids } = await follower(world, ['a'], [call('a', 'out'), call('a', 'other')])
     await (await runOf(world, ids.a!)).commit({ ops: [write('out', '1')] })
     const run = await ownRun(world)
@@ -440,13 +438,13 @@ const rule36: Facts = {
     expect((await ownRun(world)).id).toBe(id)
     expect(await world.values(ids.a!, 'out', 'out')).toEqual(['1'])
   },
-  async 'a port that is to call and has values already calls at once'(world) {
+  async 'a port that already has values wakes its parent as soon as it is set to'(world) {
     const { id, ids } = await follower(world, ['a'])
     await (await runOf(world, ids.a!)).commit({ ops: [write('out', '1')] })
     await world.change(id, 'wire', '>a', 'o', 'out', '1', 0)
     expect((await ownRun(world)).id).toBe(id)
   },
-  async 'wires are laid from own inputs and outputs of children only'(world) {
+  async 'wires can start only at own inputs and at outputs of children'(world) {
     const { id, ids } = await follower(world, ['a', 'b'])
     for (const words of [
       ['', 'o', 'x', '', '1', '>a', 'i', 'in'],
@@ -460,7 +458,7 @@ const rule36: Facts = {
     })
     expect((await world.document(ids.a!))['wo:x']).toBeUndefined()
   },
-  async 'a wire to a port that is not there is refused with the name of the node'(world) {
+  async 'a wire to a missing port is refused with the name of the node'(world) {
     const { id } = await follower(world, ['a'])
     const b = await world.make({ in: { in: {} } })
     await world.change(id, 'adopt', b, 'b')
@@ -469,7 +467,7 @@ const rule36: Facts = {
       message: expect.stringMatching(/^wire from a\.x to b\.other: job \d+ \(plain\) has no input port "other"/),
     })
   },
-  async 'a port that has gone since never harms who writes'(world) {
+  async 'a removed port at the end of a wire does not affect the writer'(world) {
     const { id, ids } = await follower(world, ['a'])
     const b = await world.make({ in: { in: {} } })
     await world.change(id, 'adopt', b, 'b')
@@ -478,7 +476,7 @@ const rule36: Facts = {
     expect(await (await runOf(world, ids.a!)).commit({ ops: [write('out', '1')] })).toBe('completed')
     expect(await world.values(ids.a!, 'out', 'out')).toEqual(['1'])
   },
-  async 'a change of ports does not touch the remaining ones'(world) {
+  async 'a change of ports does not affect the wires of remaining ports'(world) {
     const { id, ids } = await chain(world)
     await end(world)
     await world.change(ids.a!, 'default', '', 'i', 'learned', '1', '=1')
@@ -491,7 +489,7 @@ const rule36: Facts = {
     expect(await world.values(ids.a!, 'in', 'kept')).toEqual(['1'])
     expect(await world.values(ids.a!, 'in', 'gone')).toEqual([])
   },
-  async 'a run that expects another state comes again'(world) {
+  async 'a run that expects another state is repeated'(world) {
     const id = await world.make()
     const run = await world.claimOne()
     await world.change(id, 'set', 'graph', '2')
@@ -520,7 +518,7 @@ const rule36: Facts = {
     await world.push(id, 'n', '7')
     expect((await world.document(id))['mi:n']).toBe(`${minute! + 73}:1`)
   },
-  async 'values taken from the far end of a wire are counted too, and from no other port'(world) {
+  async 'values taken at the end of a wire are counted too, and no values of other ports'(world) {
     const { id, ids } = await chain(world)
     await end(world)
     await world.push(id, 'n', '1', '2', '3')
@@ -534,7 +532,7 @@ const rule36: Facts = {
     const doc = await world.document(ids.a!)
     expect([doc['mi:in'], doc['mi:other']]).toEqual([`${minute}:3`, undefined])
   },
-  async 'a value that came over a wire has its time, and keeps its stored content'(world) {
+  async 'a value that passed a wire has its time, and keeps its stored content'(world) {
     const { id, ids } = await chain(world)
     await end(world)
     await world.change(id, 'write', '', 'i', 'n', '', 2, '=1', '@{"trace":7}\n/news\nl\n2')

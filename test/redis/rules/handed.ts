@@ -38,31 +38,31 @@ const rule92: Facts = {
       ids: [],
     })
   },
-  async 'its token says whose lane it is in'(world) {
+  async 'the token of a leased job names its lane'(world) {
     const lane = await warmed(world)
     expect((await tokenOf(world, await make(world))).split('.')[2]!.slice(0, LANE_MARK)).toBe(
       lane.id.slice(0, LANE_MARK),
     )
   },
-  async 'a lane that has not heard gets it with its next answer, and again when it asks again'(world) {
+  async 'a lane that missed the call gets the job with its next answer, and again if it repeats the request'(world) {
     const lane = await warmed(world)
     const id = await make(world)
     expect(await lane.ask({ at: 2, warm: WARM })).toMatchObject({ word: 'ok', ids: [id] })
     expect(await lane.ask({ at: 2, warm: WARM })).toMatchObject({ word: 'ok', ids: [id] })
   },
-  async 'a lane that has heard gets nothing twice, then and later'(world) {
+  async 'a lane that received the call gets no job twice'(world) {
     const lane = await warmed(world)
     const heard = [await tokenOf(world, await make(world))]
     expect(await lane.ask({ heard, warm: WARM })).toMatchObject({ word: 'warm', ids: [] })
     expect((await lane.ask({ warm: WARM })).ids).toEqual([])
   },
-  async 'later jobs before the lane has answered a call are leased to it too'(world) {
+  async 'jobs that arrive before the lane answers a call are leased to the lane too'(world) {
     const lane = await warmed(world)
     const ids = [await make(world), await make(world), await make(world)]
     const heard = [await tokenOf(world, ids[1]!)]
     expect((await lane.ask({ heard, warm: WARM })).ids).toEqual([ids[0], ids[2]])
   },
-  async 'a committing lane hears of recent leases, and gets them with a later commit if not'(world) {
+  async 'a committing lane receives recent leases, or gets them with a later commit'(world) {
     const lane = await warmed(world)
     await many(world, 3)
     const runs = (await lane.ask({ warm: WARM })).runs
@@ -73,7 +73,7 @@ const rule92: Facts = {
     world.advance(1_100)
     expect((await lane.ask({ runs: [done[2]!], warm: WARM })).ids).toEqual([id])
   },
-  async 'a lane that leaves with its last run gets all its leases'(world) {
+  async 'a lane that would leave with its last run gets all its leases'(world) {
     const lane = await warmed(world)
     await make(world)
     const [run] = (await lane.ask({ warm: WARM })).runs
@@ -81,12 +81,12 @@ const rule92: Facts = {
     const id = await make(world)
     expect((await lane.ask({ leave: true, runs: [await run!.settled({ end: 'completed' })] })).ids).toEqual([id])
   },
-  async 'a leaving lane gets its unheard leases'(world) {
+  async 'a leaving lane gets the leases that it has not received'(world) {
     const lane = await warmed(world)
     const id = await make(world)
     expect((await lane.ask({ leave: true })).ids).toEqual([id])
   },
-  async 'an unheard lease comes back as soon as a lost bell is found, and no run is counted'(world) {
+  async 'a lease that was not received is taken back as soon as a lost bell is, and no run is counted'(world) {
     await warmed(world)
     const id = await make(world)
     const token = await tokenOf(world, id)
@@ -101,7 +101,7 @@ const rule92: Facts = {
     expect((await world.store.commit({ queue: '', runs: late })).answers).toEqual(['lost'])
     expect((await world.claimOne()).id).toBe(id)
   },
-  async 'a lane that has not answered a call for two seconds is called to ask'(world) {
+  async 'a lane that has not answered a call for two seconds is called to fetch its jobs'(world) {
     const lane = await warmed(world)
     const first = await make(world)
     world.advance(3_000)
@@ -110,7 +110,7 @@ const rule92: Facts = {
     expect(await world.status(second)).toBe('queued')
     expect((await lane.ask({ warm: WARM })).ids.sort()).toEqual([first, second])
   },
-  async 'at most sixteen are leased in this way before the lane answers'(world) {
+  async 'at most sixteen jobs are leased in this way before the lane answers'(world) {
     const lane = await warmed(world)
     await many(world, 15)
     const calls = await callsTo(world, lane, async () => {
@@ -128,12 +128,12 @@ const rule92: Facts = {
     expect(await callsTo(world, lane, () => make(world))).toEqual(['ready'])
     expect((await world.queueOf()).ready).toBe(18)
   },
-  async 'a lane that has left is leased nothing'(world) {
+  async 'no job is leased to a lane that has left'(world) {
     const lane = await warmed(world)
     await lane.ask({ leave: true })
     expect(await world.status(await make(world))).toBe('queued')
   },
-  async 'a stopped queue leases nothing'(world) {
+  async 'a paused queue leases no job'(world) {
     const lane = await warmed(world)
     await world.store.settings('q', { paused: true })
     expect(await world.status(await make(world))).toBe('queued')
@@ -145,12 +145,12 @@ const rule92: Facts = {
     expect(await callsTo(world, lane, () => make(world))).toEqual(['ready'])
     expect((await world.queueOf()).ready).toBe(1)
   },
-  async 'pieces are not taken apart for it'(world) {
+  async 'pieces are not split for a call'(world) {
     const lane = await warmed(world)
     expect(await callsTo(world, lane, () => many(world, 12, {}))).toEqual(['ready'])
     expect((await lane.ask({ warm: WARM })).ids).toHaveLength(12)
   },
-  async 'a job takes its slot, and the next one waits for it'(world) {
+  async 'a job takes its slot, and the next job waits for the slot'(world) {
     const lane = await warmed(world)
     const limits = [{ key: 'k', how: 'set' as const, concurrency: 1 }]
     const calls = await callsTo(world, lane, () => many(world, 2, { limits }))
@@ -171,14 +171,14 @@ const rule92: Facts = {
     expect(calls).toEqual(['ready'])
     expect((await lane.ask({ warm: WARM })).ids).toEqual(made.map(({ id }) => id))
   },
-  async 'a run that sees more than its document asks for it'(world) {
+  async 'a run that reads more than its document requests the rest'(world) {
     const lane = await warmed(world)
     const value = JSON.stringify('x'.repeat(600))
     const calls = await callsTo(world, lane, () => world.make({ ...ALONE, args: value as never }))
     expect(calls).toEqual(['ready'])
     expect((await lane.ask({ warm: WARM })).runs[0]!.snapshot.job.args).toBe(value)
   },
-  async 'it has waited for nothing, and is counted so'(world) {
+  async 'a job that is leased at once is counted without a waiting time'(world) {
     await warmed(world)
     await make(world)
     expect((await world.queueDocument()).wh?.[0]).toBe(1)
@@ -194,7 +194,7 @@ const rule92: Facts = {
     expect(calls).toHaveLength(1)
     expect((await lane.ask({ warm: WARM })).ids).toHaveLength(1)
   },
-  async 'each of several queues has its own lane called'(world) {
+  async 'each of several queues calls its own lane'(world) {
     const lane = await warmed(world)
     const calls = await callsTo(world, lane, () =>
       world.store.enqueue(['q', 'other'].map((queue) => ({ queue, class: 'plain', known: true, ...ALONE }))),
@@ -212,13 +212,13 @@ async function lend(world: World, n: number) {
 }
 
 const rule93: Facts = {
-  async 'up to sixteen leases are in the document, and leave it as runs end'(world) {
+  async 'up to sixteen leases are in the document, and are removed when their runs end'(world) {
     const runs = await lend(world, 16)
     expect([await inDocument(world), await inIndex(world)]).toEqual([16, 0])
     for (const run of runs) await run.commit()
     expect([await inDocument(world), await inIndex(world)]).toEqual([0, 0])
   },
-  async 'more leases that come together are in the index together'(world) {
+  async 'more leases of one call are all in the index'(world) {
     await lend(world, 17)
     expect([await inDocument(world), await inIndex(world)]).toEqual([0, 17])
   },
@@ -239,7 +239,7 @@ const rule93: Facts = {
     expect(await world.status(few!.id)).toBe('running')
     expect([await inDocument(world), await inIndex(world)]).toEqual([1, 0])
   },
-  async 'each is taken back when it ends'(world) {
+  async 'each lease is taken back when it ends'(world) {
     await many(world, 3)
     const [short] = await world.claim({ max: 1, lease: 10_000 })
     const [long] = await world.claim({ max: 1, lease: 45_000 })
@@ -252,7 +252,7 @@ const rule93: Facts = {
     expect([await world.status(long!.id), await world.status(longest!.id)]).toEqual(['queued', 'running'])
     expect(await inDocument(world)).toBe(1)
   },
-  async 'a look shows the runs of both'(world) {
+  async 'lists show the runs of both kinds of leases'(world) {
     const runs = [...(await lend(world, 10)), ...(await lend(world, 10))]
     const ids = runs.map(({ id }) => id).sort((a, b) => a - b)
     const sorted = (list: number[]) => list.sort((a, b) => a - b)
@@ -265,7 +265,7 @@ const rule93: Facts = {
 }
 
 const rule94: Facts = {
-  async 'a starting lane looks, for any counts'(world) {
+  async 'a starting lane checks the queue, whatever its counts are'(world) {
     const id = await make(world)
     const record = { ...(await world.queueDocument()), at: {} }
     await world.client.ask((redis) => redis.set(world.store.keys.queue('q'), JSON.stringify(record)))
@@ -295,7 +295,7 @@ const rule94: Facts = {
 const large = JSON.stringify('x'.repeat(600)) as Encoded
 
 const rule98: Facts = {
-  async 'a claim sees what the runs before it have written to a job that was ready'(world) {
+  async 'a claim sees values that earlier runs wrote to a ready job'(world) {
     await make(world)
     const lane = world.lane()
     const [writer] = (await lane.ask()).runs

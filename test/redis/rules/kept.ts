@@ -61,21 +61,21 @@ const rule130: Facts = {
     await keep(world, '/a', '4')
     expect(await counted(world, '/a')).toMatch(/^\d+:1$/)
   },
-  async 'a message that is refused is not kept'(world) {
+  async 'a refused message is not kept'(world) {
     await keep(world, '/a', '1')
     const words = publishedWords('/a', '2' as Encoded, world.store.vault, { keep: 1 })
     const twice = [...words, ...Array.from({ length: 5_000 }, () => words[1]!)]
     await expect(world.store.change('', twice)).rejects.toThrow('expected at most 10000 parts of channel names')
     expect(await kept(world)).toEqual({ '/a': '1' })
   },
-  async 'a message above 4 KiB is kept by its size only'(world) {
+  async 'of a message above 4 KiB only the size is kept'(world) {
     const head = '@\n/a\n\n'.length
     await keep(world, '/a', `"${'x'.repeat(4_096 - head - 2)}"`)
     expect(await kept(world)).toEqual({ '/a': expect.stringMatching(/^"x+"$/) })
     await keep(world, '/a', `"${'x'.repeat(4_096 - head - 1)}"`)
     expect(await kept(world)).toEqual({ '/a': 4_097 })
   },
-  async 'there are 500 of them: then the one goes to whose channel nothing came for longest'(world) {
+  async '500 messages are kept; a new channel replaces the channel without messages for the longest time'(world) {
     await fill(world, 2)
     world.advance(MINUTE)
     await fill(world, MOST - 2, 2)

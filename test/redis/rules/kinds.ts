@@ -83,7 +83,7 @@ async function pagesOf(
 }
 
 const rule133: Facts = {
-  async 'jobs that fail for good are in it by kind, class and minute'(world) {
+  async 'jobs without retries left are in the index by kind, class and minute'(world) {
     await fail(world, 'card 1 declined')
     await fail(world, 'card 2 declined')
     world.advance(2 * MINUTE)
@@ -93,14 +93,14 @@ const rule133: Facts = {
     await sameAsScan(world)
     expect(Object.values(await textOf(world)).map((line) => line.class)).toEqual(['plain', 'plain', 'child'])
   },
-  async 'neither a job that will be retried nor a job that is deleted when it fails is in it'(world) {
+  async 'neither a job that will be retried nor a job that is deleted when it fails is in the index'(world) {
     const id = await world.make()
     await (await world.claimOne()).fail({ max: 2 })
     expect(await world.status(id)).toBe('queued')
     await fail(world, 'broken', { kept: 0 })
     expect([await membersOf(world), await textOf(world)]).toEqual([[], {}])
   },
-  async 'a job that is retried, requeued, terminated or deleted leaves it'(world) {
+  async 'a job that is retried, requeued, terminated or deleted leaves the index'(world) {
     const ids: number[] = []
     for (let i = 0; i < 6; i++) ids.push(await fail(world, `card ${i} declined`))
     const [retried, requeued, deleted, forced, renamed] = ids as [number, number, number, number, number]
@@ -121,7 +121,7 @@ const rule133: Facts = {
     await sameAsScan(world)
     expect(await membersOf(world)).toHaveLength(2)
   },
-  async 'a job whose retention ends leaves it'(world) {
+  async 'a job whose retention ends leaves the index'(world) {
     await fail(world, 'card 1 declined', { kept: MINUTE })
     await fail(world, 'card 2 declined')
     world.advance(2 * MINUTE)
@@ -136,7 +136,7 @@ const rule133: Facts = {
     await (await world.claimOne()).fail({}, 'card 1 declined')
     await sameAsScan(world)
   },
-  async 'minutes of the last half hour are kept, before that quarters, for six hours'(world) {
+  async 'jobs of the last half hour are counted by minute, and by quarter of an hour for six hours'(world) {
     world.advance(15 * MINUTE - (world.now() % (15 * MINUTE)))
     const ids: number[] = []
     for (let i = 0; i < 4; i++) {
@@ -181,7 +181,7 @@ const rule133: Facts = {
     expect(await errorsOf(world).list({})).toMatchObject({ errors: [{ error, count: 1, jobs: [id] }], cursor: null })
     await sameAsScan(world)
   },
-  async 'a run that breaks a rule fails with the kind of that error'(world) {
+  async 'a refused run fails with the kind of its error'(world) {
     const id = await world.make()
     const run = await world.claimOne()
     await run.commit({ ops: [{ op: 'terminate', job: 999 }] })
@@ -206,7 +206,7 @@ const rule133: Facts = {
     expect([rest.jobs.map(({ id }) => id), rest.cursor]).toEqual([cards.slice(3), null])
     expect((await page(undefined, { queue: 'q' })).jobs.map(({ id }) => id)).toEqual(cards.slice(0, 4))
   },
-  async 'pages of a kind show each of its jobs once, even if they look at three'(world) {
+  async 'pages of a kind show each of its jobs once, even if a page reads only three jobs'(world) {
     const ids: number[] = []
     for (let i = 0; i < 8; i++) {
       ids.unshift(await fail(world, 'card declined'))
@@ -232,7 +232,7 @@ const rule133: Facts = {
     const found = await world.store.list({ mode: 'all', status: 'failed', class: 'child', limit: 9 })
     expect([found.jobs.map(({ id }) => id), found.total, found.cursor]).toEqual([ids, 3, null])
   },
-  async 'the hundred kinds that failed last are kept, and lists include jobs of older kinds'(world) {
+  async 'the hundred most recent kinds are kept, and lists include jobs of older kinds'(world) {
     const name = (n: number) => `${String.fromCharCode(97 + Math.floor(n / 26))}${String.fromCharCode(97 + (n % 26))}`
     const ids: number[] = []
     for (let i = 0; i < 101; i++) {

@@ -30,7 +30,7 @@ const rule1: Facts = {
     expect(new Set([...one.ids, ...other.ids]).size).toBe(4)
     expect((await world.queueOf()).lanes).toBeGreaterThanOrEqual(2)
   },
-  async 'a bell that is not known does nothing while the lanes are full'(world) {
+  async 'an unknown bell does nothing while the lanes are full'(world) {
     await fill(world, 2)
     await many(world, 1)
     const late = await world.lane().ask({ bell: 'bell-of-yesterday' })
@@ -51,7 +51,7 @@ const rule1: Facts = {
     expect(repeated.ids).toEqual(second.ids)
     expect((await world.queueOf()).leases).toBe(1)
   },
-  async 'a repeated request gets no run whose lease has gone to another'(world) {
+  async 'a repeated request gets no run that is now leased to another lane'(world) {
     await many(world, 1)
     const lane = world.lane()
     await lane.ask()
@@ -68,7 +68,7 @@ const rule1: Facts = {
     expect(await lane.ask({ max: 1, at: 4 })).toMatchObject({ word: 'stale', ids: [] })
     expect((await world.queueOf()).leases).toBe(1)
   },
-  async 'a lane that has left still gets its last answers'(world) {
+  async 'a lane that has left still gets its last answers again'(world) {
     const { rings } = await many(world, 1)
     const lane = world.lane()
     const { runs } = await lane.ask({ bell: rings[0]!.bell })
@@ -90,7 +90,7 @@ const rule2: Facts = {
     await world.store.settings('q', { lanes: 2, batch: 1 })
     expect((await many(world, 5)).rings).toHaveLength(2)
   },
-  async 'a bell on its way counts as a lane'(world) {
+  async 'a bell that has not arrived counts as a lane'(world) {
     expect((await many(world, 1)).rings).toHaveLength(1)
     expect((await many(world, 1)).rings).toHaveLength(0)
   },
@@ -101,7 +101,7 @@ const rule2: Facts = {
     world.advance(2_000)
     expect(queuesOf(await world.tick())).toEqual(['q'])
   },
-  async 'a lane that finds more than its batch rings for the rest'(world) {
+  async 'a lane that finds more jobs than its batch holds rings for the rest'(world) {
     await world.store.settings('q', { batch: 2 })
     const { rings: first } = await many(world, 1)
     for (let i = 0; i < 5; i++) expect((await many(world, 1)).rings).toEqual([])
@@ -161,7 +161,7 @@ const rule2: Facts = {
 }
 
 const rule3: Facts = {
-  async 'a lane leaves only when nothing is ready'(world) {
+  async 'a lane leaves only if no job is ready'(world) {
     await world.store.settings('q', { lanes: 1, batch: 2 })
     const { rings } = await many(world, 3)
     const lane = world.lane()
@@ -172,7 +172,7 @@ const rule3: Facts = {
     expect(await lane.ask({ runs: [await second.runs[0]!.settled({})] })).toMatchObject({ word: 'empty' })
     expect(await world.queueOf()).toMatchObject({ ready: 0, lanes: 0, completed: 3 })
   },
-  async 'a lane that met only entries of moved jobs continues'(world) {
+  async 'a lane that found only entries of moved jobs continues'(world) {
     await many(world, 1)
     const stale = Array.from({ length: 1001 }, (_, i) => ({
       score: -1,
@@ -184,7 +184,7 @@ const rule3: Facts = {
     expect((await world.queueOf()).lanes).toBeGreaterThan(0)
     expect((await lane.ask()).ids).toHaveLength(1)
   },
-  async 'a lane whose time is over is replaced by a bell'(world) {
+  async 'a bell replaces a lane at the end of its time'(world) {
     await world.store.settings('q', { lanes: 1, batch: 1 })
     const { rings } = await many(world, 2)
     const lane = world.lane()
@@ -194,7 +194,7 @@ const rule3: Facts = {
     expect(queuesOf(last.rings)).toEqual(['q'])
     expect((await world.queueOf()).lanes).toBe(1)
   },
-  async 'a lane that leaves while jobs wait for a rate rings for the next, if that is near'(world) {
+  async 'a lane that leaves while jobs wait for a rate rings for the next start, if it is near'(world) {
     for (const [period, rung] of [
       [40_000, ['q']],
       [120_000, []],
@@ -226,7 +226,7 @@ const rule3: Facts = {
     expect(await world.lane().ask()).toMatchObject({ word: 'empty', ids: [] })
     expect(await world.claim({ pull: true })).toHaveLength(1)
   },
-  async 'a job with a tag is for pull workers, and stays theirs when its class is served by lanes'(world) {
+  async 'a job with a tag waits for pull workers, even after lanes begin to serve its class'(world) {
     const made = world.store.enqueue([{ queue: 'q', class: 'plain', known: true, tag: 'rare' }])
     await expect(made).rejects.toMatchObject({ code: 'REFUSED', path: ['tag'] })
     const id = await world.make({ pull: true, tag: 'rare' })
@@ -236,7 +236,7 @@ const rule3: Facts = {
     const claim = { max: 1, lease: 45_000, begun: 1, pull: true, tags: ['rare'] }
     expect((await world.store.commit({ queue: 'q', claim })).lent.map((lent) => lent.id)).toEqual([id])
   },
-  async 'a repeated run of a pull worker’s job is for pull workers again'(world) {
+  async 'the job of a pull worker waits for pull workers again when it is repeated'(world) {
     const id = await world.make({ pull: true, in: { in: {} } })
     await (await world.claimOne({ pull: true })).suspend()
     await world.push(id, 'in', '1')
@@ -253,7 +253,7 @@ const rule3: Facts = {
     expect(queuesOf((await world.store.register('q', [served])).rings)).toEqual(['q'])
     expect(await world.queueOf()).toMatchObject({ ready: 3, pull: 0 })
   },
-  async 'changing the mode of a queue moves its waiting jobs, and back'(world) {
+  async 'a change of a queue’s mode moves its waiting jobs, and the reverse change moves them back'(world) {
     await many(world, 3)
     await world.store.settings('q', { mode: 'pull' })
     expect(await world.queueOf()).toMatchObject({ ready: 0, pull: 3 })
@@ -263,7 +263,7 @@ const rule3: Facts = {
     expect(await world.queueOf()).toMatchObject({ ready: 3, pull: 0 })
     expect(queuesOf(rings)).toEqual(['q'])
   },
-  async 'a job that rests while its class moves goes to the new place then'(world) {
+  async 'a job that is suspended while its class moves goes to the new place when it wakes'(world) {
     const id = await world.make({ in: { in: {} }, at: world.now() + 10_000 })
     await world.store.register('q', [{ name: 'plain', definition: '{"pull":true}', serves: 'pull' }])
     world.advance(10_001)
@@ -273,7 +273,7 @@ const rule3: Facts = {
     await world.push(id, 'in', '1')
     expect(await world.queueOf()).toMatchObject({ ready: 1, pull: 0 })
   },
-  async 'any number of waiting jobs is moved: the first at once, the rest with the ticks'(world) {
+  async 'any number of waiting jobs is moved: the first at once, the rest by ticks'(world) {
     // A job that keeps its result is never in a piece.
     for (let n = 0; n < 3; n++) await many(world, 1_500, { class: 'moving', keepResult: 5 })
     await many(world, 1_500, { class: 'staying' })
@@ -335,7 +335,7 @@ const rule4: Facts = {
     const { rings } = await world.store.commit({ queue: 'q', runs: [await run.settled({ ops: [publish] })] })
     expect(queuesOf(rings)).toEqual(['other'])
   },
-  async 'news of a status rings for the job in another queue that listens to it'(world) {
+  async 'a change of status rings for the job in another queue that listens to it'(world) {
     await world.make({ queue: 'other', quiet: true, in: { news: { channels: ['/sidejob'] } } })
     const listener = await world.claimOne({ queue: 'other' })
     await listener.suspend()

@@ -94,7 +94,7 @@ const rule26: Facts = {
       await run.commit({ n: 1 })
     }
   },
-  async 'a run gives back its own slots, whatever its job counts against by then'(world) {
+  async 'a run gives back its own slots, even if the limits of its job have changed'(world) {
     const id = await world.make(limits(1))
     const run = await world.claimOne()
     await tag(world, id, 'another')
@@ -102,7 +102,7 @@ const rule26: Facts = {
     await run.commit()
     expect(await held(world)).toBe(0)
   },
-  async 'a job that has left a limit gives nothing back to it any more'(world) {
+  async 'a job that has left a limit gives no slot back to the limit'(world) {
     const id = await world.make(limits(1))
     await (await world.claimOne()).commit({ end: 'again' })
     await tag(world, id)
@@ -113,7 +113,7 @@ const rule26: Facts = {
     expect(await of(world)).toMatchObject({ running: 1, waiting: 1 })
     expect((await world.document(holder!)).place).toBe('l')
   },
-  async 'a running job that counts against something else does so from its next run'(world) {
+  async 'a running job with changed limits counts against them from its next run'(world) {
     const id = await world.make(limits(1))
     const run = await world.claimOne()
     await tag(world, id, 'another')
@@ -141,7 +141,7 @@ const rule26: Facts = {
     await run.commit()
     expect((await world.claimOne()).id).toBe(last)
   },
-  async 'a worker has never more runs than it says, whenever their jobs were made, and holds up no other'(world) {
+  async 'a worker never exceeds its concurrency, also with earlier jobs, and delays no other worker'(world) {
     const early = await makeAll(world, 3, {})
     await bound(world, 2)
     const late = await makeAll(world, 2, {})
@@ -166,7 +166,7 @@ const rule26: Facts = {
     world.advance(10_001)
     expect((await world.claimOne()).id).toBe(second)
   },
-  async 'a worker that is registered with another number has that at once, and with none no limit'(world) {
+  async 'a worker registered with another concurrency has it at once, and without concurrency has no limit'(world) {
     await bound(world, 1)
     await makeAll(world, 6, {})
     expect(await world.claim()).toHaveLength(1)
@@ -201,7 +201,7 @@ const rule26: Facts = {
     await bound(world, 2)
     expect((await world.store.limits(WORKER)).map((limit) => limit.concurrency)).toEqual([2])
   },
-  async 'a worker’s limit that goes while its jobs wait, and comes back, stays'(world) {
+  async 'a worker’s limit that is removed while its jobs wait, and set again, stays'(world) {
     await bound(world, 1)
     await makeAll(world, 3, {})
     const [first] = await world.claim()
@@ -213,7 +213,7 @@ const rule26: Facts = {
     for (const run of await world.claim()) await run.commit()
     expect((await world.store.limits(WORKER)).map((limit) => limit.concurrency)).toEqual([2])
   },
-  async 'a limit that goes while a run holds its slot, and comes back, counts that run'(world) {
+  async 'a limit that is removed while a run holds its slot, and created again, counts that run'(world) {
     await makeAll(world, 2, limits(2))
     const run = await world.claimOne({ max: 1 })
     await world.store.limit(KEY, 'remove')
@@ -224,7 +224,7 @@ const rule26: Facts = {
     await run.commit()
     expect(await world.claim()).toHaveLength(1)
   },
-  async 'a limit that comes back with a job counts at once the runs that hold its slots'(world) {
+  async 'a limit that a job creates again at once counts the runs that hold its slots'(world) {
     await world.make(limits(1))
     await world.claimOne()
     await world.store.limit(KEY, 'remove')
@@ -232,7 +232,7 @@ const rule26: Facts = {
     const id = await world.make(limits(1))
     expect((await world.document(id)).place).toBe('w')
   },
-  async 'a group that goes when the lease of its last run is over, and comes back, misses no slot of it'(world) {
+  async 'a group removed when its last lease ends, and created again, counts the slots of that run'(world) {
     const id = await world.make(of1('g'))
     const run = await world.claimOne({ lease: 10_000 })
     world.advance(10_001)
@@ -243,7 +243,7 @@ const rule26: Facts = {
     await run.commit()
     expect(await held(world, 'group:g')).toBe(0)
   },
-  async 'a run that began when there was no such limit holds no slot of it'(world) {
+  async 'a run that began before the limit was created holds no slot of the limit'(world) {
     const later: Making = { limits: [{ key: KEY }] }
     await makeAll(world, 2, later)
     const run = await world.claimOne({ max: 1 })
@@ -254,7 +254,7 @@ const rule26: Facts = {
     await run.commit()
     expect(await held(world)).toBe(1)
   },
-  async 'a slot that is over in a minute is not counted now'(world) {
+  async 'a slot is counted only until the lease of its run ends'(world) {
     await world.make(limits(2))
     await world.claimOne({ lease: 10_000 })
     await world.make(limits(2))
@@ -321,7 +321,7 @@ const rule27: Facts = {
       runsThisMinute: undefined,
     })
   },
-  async 'those who waited come back by priority, then by age'(world) {
+  async 'waiting jobs come back by priority, then by age'(world) {
     const { run, ids } = await crowded(world, 2)
     const urgent = await world.make({ ...limits(1), priority: -1 })
     await world.claim()
@@ -340,14 +340,14 @@ const rule27: Facts = {
     expect((await world.document(ids[0]!)).sequence).toBe(since)
     expect((await world.claim()).map(({ id }) => id)).toEqual([ids[0], later])
   },
-  async 'a slot given to a waiting job is not taken by a later one'(world) {
+  async 'a later job does not take a slot that a waiting job was given'(world) {
     const { run, ids } = await crowded(world, 1)
     await run.commit()
     const pushy = await world.make({ ...limits(1), priority: -9 })
     expect((await world.claimOne()).id).toBe(ids[0])
     expect((await world.document(pushy)).place).toBe('w')
   },
-  async 'a leaving job with a given slot hands it on'(world) {
+  async 'a leaving job passes its reserved slot on'(world) {
     for (const leave of Object.values(departures)) {
       const { run, ids } = await crowded(world, 2)
       await run.commit()
@@ -385,7 +385,7 @@ const rule27: Facts = {
       ['a', 'b'],
     ])
   },
-  async 'groups whose jobs come in one call have their turns from there, too'(world) {
+  async 'groups whose jobs come in one call have their turns from the present position too'(world) {
     const run = await occupied(world)
     await makeAll(world, 4, of1('a'))
     await makeAll(world, 2, of1('b'))
@@ -405,7 +405,7 @@ const rule27: Facts = {
     }
     expect(order.toSorted()).toEqual(['a', 'a', 'a', 'b', 'b', 'b'])
   },
-  async 'turns are per priority'(world) {
+  async 'turns are separate for each priority'(world) {
     const run = await occupied(world)
     await makeAll(world, 4, { ...of1('a'), priority: 5 })
     await makeAll(world, 3, { ...of1('b'), priority: 1 })
@@ -424,7 +424,7 @@ const rule27: Facts = {
     await makeAll(world, 2, of1('a'))
     expect((await served(world, run, 2)).sort()).toEqual(['a', 'b'])
   },
-  async 'a job that changes priority or group while waiting has a turn in the new one'(world) {
+  async 'a job that changes priority or group while it waits has a turn in the new priority or group'(world) {
     const run = await occupied(world)
     const [, , urgent] = await makeAll(world, 3, of1('a'))
     await makeAll(world, 2, of1('b'))
@@ -445,7 +445,7 @@ const rule27: Facts = {
     const turns = [again, second!].map(async (id) => (await world.document(id)).turns!.slice(0, 13))
     expect(new Set(await Promise.all(turns)).size).toBe(1)
   },
-  async 'a job that has had its turn at one limit and finds another one full has it still'(world) {
+  async 'a job that has had its turn at one limit keeps the turn if another limit is full'(world) {
     const run = await occupied(world)
     const both: Making = { ...of1('a'), limits: [...of1('a').limits!, ...limits(1, 'other').limits!] }
     const held = await world.make({ ...limits(1, 'other'), queue: 'other' })
@@ -464,7 +464,7 @@ const rule27: Facts = {
     await next.commit()
     expect((await world.claimOne()).id).toBe(first)
   },
-  async 'more room lets more through, and rings for them'(world) {
+  async 'a raised limit admits more jobs, and rings for them'(world) {
     await crowded(world, 3)
     world.advance(21_000)
     expect(queuesOf(await world.store.limit(KEY, 'set', { concurrency: 3 }))).toEqual(['q'])
@@ -496,7 +496,7 @@ const rule27: Facts = {
     await world.make(limits(2))
     expect((await of(world)).concurrency).toBe(2)
   },
-  async 'a limit that is removed lets all through'(world) {
+  async 'a removed limit admits all jobs'(world) {
     await crowded(world, 3)
     await world.store.limit(KEY, 'remove')
     expect(await world.claim()).toHaveLength(3)
@@ -523,7 +523,7 @@ const rule27: Facts = {
     expect((await world.store.limits(KEY, 1, 10))[0]).toMatchObject({ started: 0, starts: [] })
     expect(await of(world)).toMatchObject({ starts: [], fullSince: null })
   },
-  async 'never more start in a period than the rate says'(world) {
+  async 'no more runs start in a period than the rate allows'(world) {
     await makeAll(world, 5, paced(2, 10_000))
     expect(await world.claim()).toHaveLength(2)
     world.advance(9_000)
@@ -531,7 +531,7 @@ const rule27: Facts = {
     world.advance(1_101)
     expect(await world.claim()).toHaveLength(2)
   },
-  async 'a run that is over still counts for its period'(world) {
+  async 'an ended run still counts for its period'(world) {
     await makeAll(world, 2, paced(1, 10_000))
     await (await world.claimOne()).commit()
     expect(await world.claim()).toEqual([])
@@ -568,7 +568,7 @@ const rule27: Facts = {
     const { nextDue } = await world.lane().ask()
     expect(nextDue! - world.now()).toBeGreaterThan(25_000)
   },
-  async 'the tick rings when a rate lets the next one through'(world) {
+  async 'the tick rings when a rate admits the next job'(world) {
     await makeAll(world, 2, paced(1, 120_000))
     await (await world.claimOne()).commit()
     await world.claim()
@@ -578,7 +578,7 @@ const rule27: Facts = {
     expect(queuesOf(await world.tick())).toEqual(['q'])
     expect(await world.claim()).toHaveLength(1)
   },
-  async 'the tick rings when a lease that held the last slot is over'(world) {
+  async 'the tick rings when the lease that held the last slot ends'(world) {
     await world.make({ ...limits(1), queue: 'other' })
     await world.claimOne({ queue: 'other' })
     await world.make(limits(1))
@@ -587,7 +587,7 @@ const rule27: Facts = {
     expect(queuesOf(await world.tick())).toContain('q')
     expect(await world.claim()).toHaveLength(1)
   },
-  async 'a shutdown run asks for no room'(world) {
+  async 'a shutdown run needs no slot'(world) {
     const [id] = await makeAll(world, 1, { ...limits(1), class: 'closing' })
     await (await world.claimOne()).commit()
     await crowded(world, 0)
@@ -620,14 +620,14 @@ const retag = (world: World, id: number, version: string, ...seen: string[]) =>
   )
 
 const rule28: Facts = {
-  async 'a caller that tags by older constraints gets the current ones, without effect'(world) {
+  async 'a call with tags of older constraints has no effect, and returns the current constraints'(world) {
     await constrain(world)
     const { made, stale } = await world.store.enqueue([{ queue: 'q', class: 'plain', known: true }])
     expect(made).toEqual([])
     expect(JSON.parse(stale!)).toMatchObject({ version: '1', list: { c: encodeValue(constraint) } })
     expect(await world.store.lastId()).toBe(0)
   },
-  async 'the current ones are taken'(world) {
+  async 'a call with tags of the current constraints is accepted'(world) {
     await constrain(world)
     const { made } = await world.store.enqueue(
       [{ queue: 'q', class: 'plain', known: true, constraints: '1' }],
@@ -637,7 +637,7 @@ const rule28: Facts = {
     expect(made).toHaveLength(1)
     expect((await claimWith(world)).ids).toHaveLength(1)
   },
-  async 'a deployment that knows older ones tags once more by itself'(world) {
+  async 'a deployment with older constraints tags its jobs again on its own'(world) {
     const engine = world.engine({ workers: [] })
     await world.store.settings('q', { mode: 'pull' })
     await engine.jobs.enqueue([{ queue: 'q', class: 'plain' }])
@@ -697,7 +697,7 @@ const rule28: Facts = {
     await world.change(id, 'terminate', '', '')
     expect((await claimWith(world)).ids).toEqual([id])
   },
-  async 'patterns and paths are matched against what the args say, digits and all'(world) {
+  async 'patterns and paths are matched against the unchanged text of the args, with all digits'(world) {
     const args = encodeValue({ host: 'a.com', n: 1 })
     const engine = world.engine({ workers: [] })
     await world.store.settings('q', { mode: 'pull' })
@@ -726,7 +726,7 @@ async function forgetCounts(world: World): Promise<void> {
 }
 
 const rule127: Facts = {
-  async 'it reports waiting and running jobs, through all arrivals and departures'(world) {
+  async 'a limit reports its waiting and running jobs, through all arrivals and departures'(world) {
     const ids = await makeAll(world, 5, limits(2))
     expect(await said(world)).toEqual({ waiting: 0, running: undefined })
     const runs = await world.claim()
@@ -740,7 +740,7 @@ const rule127: Facts = {
     await world.store.limit(KEY, 'set', { concurrency: 3 })
     expect(await said(world)).toEqual({ waiting: 0, running: undefined })
   },
-  async 'including jobs waiting at a closed limit'(world) {
+  async 'a paused limit reports its waiting jobs'(world) {
     await makeAll(world, 3, limits(2))
     const [run] = await world.claim({ max: 1 })
     await world.store.limit(KEY, 'set', { concurrency: 2, paused: true })
@@ -749,7 +749,7 @@ const rule127: Facts = {
     await run!.commit()
     expect(await said(world)).toEqual({ waiting: 2, running: 0 })
   },
-  async 'it reports since when jobs have waited without a break'(world) {
+  async 'a limit reports since when jobs have waited without a break'(world) {
     const since = async () => decodeLimit((await textOf(world))!).waitedSince
     const ids = await makeAll(world, 4, limits(1))
     expect(await since()).toBeUndefined()
@@ -771,7 +771,7 @@ const rule127: Facts = {
     await (await world.claimOne()).commit()
     expect(await since()).toBeUndefined()
   },
-  async 'after a version without counts it is known once no job waits'(world) {
+  async 'after a version without counts, the number of waiting jobs is reported once no job waits'(world) {
     await makeAll(world, 3, limits(1))
     await world.claim()
     await forgetCounts(world)

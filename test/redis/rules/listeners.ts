@@ -58,14 +58,14 @@ async function calledOf(world: World, waiters: Record<string, string[]>, act: ()
 }
 
 const rule30: Facts = {
-  async 'a message is heard at its channel and at each one above, once at each'(world) {
+  async 'a message is received once at its channel and once at each channel above'(world) {
     await listen(world, 60_000)
     expect(await heard(world, () => say(world, '1'))).toEqual(LEVELS.map(() => [text('1')]))
   },
-  async 'nothing is published outside without listeners'(world) {
+  async 'no message is published outside without listeners'(world) {
     expect(await heard(world, () => say(world, '1'))).toEqual([[], [], []])
   },
-  async 'a listener that does not come back is forgotten'(world) {
+  async 'a listener that does not renew is removed'(world) {
     await listen(world, 30_000)
     world.advance(30_001)
     expect(await heard(world, () => say(world, '1'))).toEqual([[], [], []])
@@ -85,14 +85,12 @@ const rule30: Facts = {
     const said = await heard(world, () => run.commit({ ops: [publish, broken] }))
     expect(said[0]).toEqual([])
   },
-  async 'listeners outside hear of statuses, though no port listens'(world) {
+  async 'external listeners receive changes of status, even if no port listens'(world) {
     await listen(world, 60_000)
     const [said] = await heard(world, () => world.make(), ['/sidejob'])
     expect(said).toEqual(['/sidejob/job/1\t{"status":"queued"}'])
   },
-  async 'a listener of a channel receives its messages and its subchannels, and nothing else is published outside'(
-    world,
-  ) {
+  async 'a listener of a channel receives messages of the channel and its subchannels, and no others'(world) {
     await listen(world, 60_000, '/a')
     expect(await heard(world, () => say(world, '1'))).toEqual([[], [text('1')], []])
     await listen(world, 60_000, '/b')
@@ -100,7 +98,7 @@ const rule30: Facts = {
     const [status] = await heard(world, () => world.make(), ['/sidejob'])
     expect(status).toEqual([])
   },
-  async 'a short-lived listener of a channel does not cut off a longer one, and is forgotten'(world) {
+  async 'a short-lived listener of a channel does not cut off a longer one, and is removed'(world) {
     await listen(world, 60_000, '/a')
     await listen(world, 10_000, '/a')
     world.advance(20_000)
@@ -133,15 +131,15 @@ const rule30: Facts = {
     expect(said).toEqual([`/sidejob/children/${parent}\t{"job":${child},"name":"x","status":"queued"}`])
     expect(other).toEqual([])
   },
-  async 'a listener of more channels than are remembered listens to all'(world) {
+  async 'a listener of more channels than are stored listens to all channels'(world) {
     await listen(world, 60_000, ...Array.from({ length: 101 }, (_, n) => `/c${n}`))
     expect((await heard(world, () => say(world, '1')))[0]).toEqual([text('1')])
   },
-  async 'a job that becomes ready calls one of the claims that wait, not all'(world) {
+  async 'a job that becomes ready calls one of the waiting claims, not all'(world) {
     const called = await calledOf(world, { one: [], two: [], three: [] }, () => world.make({ pull: true }))
     expect(Object.values(called).sort()).toEqual([0, 0, 1])
   },
-  async 'each of several jobs calls another'(world) {
+  async 'each of several jobs calls another waiting claim'(world) {
     await world.store.register('q', [{ name: 'plain', definition: '{"pull":true}', serves: 'pull' }])
     const two = Array(2).fill({ queue: 'q', class: 'plain', known: true })
     const called = await calledOf(world, { one: [], other: [] }, () => world.store.enqueue(two))
@@ -151,7 +149,7 @@ const rule30: Facts = {
     const called = await calledOf(world, { one: ['mail*'], other: ['pl*n'] }, () => world.make({ pull: true }))
     expect(called).toEqual({ one: 0, other: 1 })
   },
-  async 'a job that becomes ready by its time calls as well'(world) {
+  async 'a job that becomes ready at its time also calls a waiting claim'(world) {
     await world.make({ pull: true, wait: 5_000 })
     const called = await calledOf(world, { one: [] }, async () => {
       world.advance(5_001)
@@ -161,7 +159,7 @@ const rule30: Facts = {
     })
     expect(called).toEqual({ one: 1 })
   },
-  async 'a claim past its waiting time is not called any more'(world) {
+  async 'a claim past its waiting time is no longer called'(world) {
     const act = async () => {
       world.advance(10_001)
       // A waiting claim, so that calls are made.
@@ -171,7 +169,7 @@ const rule30: Facts = {
     }
     expect(await calledOf(world, { one: [] }, act, 10_000)).toEqual({ one: 0 })
   },
-  async 'a claim that leaves the line is not called any more'(world) {
+  async 'a claim that stops waiting is no longer called'(world) {
     const called = await calledOf(world, { one: [], other: [] }, async () => {
       const claim = { max: 1, lease: 45_000, pull: true, patterns: [], waiter: { id: 'one', wait: 0 } }
       await world.store.commit({ queue: 'q', claim })

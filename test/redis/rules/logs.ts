@@ -39,7 +39,7 @@ const rule111: Facts = {
     expect(await said(world)).toHaveLength(1)
     expect((await world.document(other)).lostRuns).toBeUndefined()
   },
-  async 'other jobs pay nothing for it'(world) {
+  async 'other jobs have no cost for logs of jobs'(world) {
     for (const history of [undefined, 0]) {
       const id = await world.make({ history })
       await (await world.claimOne()).suspend({ ops: [says('one')] })
@@ -47,7 +47,7 @@ const rule111: Facts = {
     }
     expect(await said(world)).toEqual(['one', 'one'])
   },
-  async 'an own log holds 8 MiB of large entries'(world) {
+  async 'the log of a job holds 8 MiB of large entries'(world) {
     const id = await world.make({ history: 1 })
     const ops = Array.from({ length: 200 }, () => says('x'.repeat(16_000)))
     for (let i = 0; i < 4; i++) await (await world.claimOne()).commit({ end: 'again', ops })
@@ -55,7 +55,7 @@ const rule111: Facts = {
     expect(await own(world, id)).toBeGreaterThan(500)
     expect(await world.client.ask((redis) => redis.xlen(world.store.keys.log))).toBe(800)
   },
-  async 'it is deleted with its job, even at its end'(world) {
+  async 'the log of a job is deleted with the job, even at its end'(world) {
     const kept = await world.make({ history: 1 })
     await (await world.claimOne()).commit({ ops: [says('one')] })
     await world.change(kept, 'terminate', '', '')

@@ -81,7 +81,7 @@ const rule31: Facts = {
     expect(left).toBeGreaterThan(590_000)
     expect(left).toBeLessThanOrEqual(600_000)
   },
-  async 'a job that ends again does not free the key that another holds by now'(world) {
+  async 'a job that ends again does not free a key that another job now holds'(world) {
     const { id } = await enqueue(world, unique())
     await runOne(world)
     const other = await enqueue(world, unique({ at: 0 }))
@@ -113,7 +113,7 @@ const rule31: Facts = {
     expect(run.document).toMatchObject({ args: '2' })
     await run.commit()
   },
-  async 'in one call the last request decides about a debounced job, great or small'(world) {
+  async 'the last request of a call decides about a debounced job, for calls of any size'(world) {
     const great = 'x'.repeat(2_000)
     const asked = (args?: string): Making => debounced({ args: args === undefined ? undefined : encodeValue(args) })
     const call = (...all: (string | undefined)[]) =>
@@ -139,7 +139,7 @@ const rule31: Facts = {
     world.advance(1_001)
     expect((await world.claimOne()).document.args).toBe('2')
   },
-  async 'a debounced job that is due and not yet lent is put off too, from wherever it waits'(world) {
+  async 'a debounced job that is due and not yet leased is delayed too, wherever it waits'(world) {
     const { id } = await enqueue(world, debounced())
     world.advance(10_001)
     await world.make({ wait: 0 })
@@ -149,7 +149,7 @@ const rule31: Facts = {
     expect((await world.document(id)).place).toBe('t')
     expect(await world.claim()).toEqual([])
   },
-  async 'a debounced job that is due for good keeps its place, and takes the newest args'(world) {
+  async 'a debounced job past its maximum delay keeps its place, and takes the newest args'(world) {
     const { id } = await enqueue(world, debounced({ args: encodeValue(1) }, 10_000))
     await world.make()
     world.advance(10_001)
@@ -159,7 +159,7 @@ const rule31: Facts = {
     expect(await world.document(id)).toMatchObject({ sequence, args: '2' })
     expect((await world.claimOne()).id).toBe(id)
   },
-  async 'once a debounced job is leased, its key is for the next one'(world) {
+  async 'a leased debounced job frees its key for the next job'(world) {
     const { id } = await enqueue(world, debounced({ args: encodeValue(1) }))
     world.advance(10_001)
     const run = await world.claimOne()
@@ -170,7 +170,7 @@ const rule31: Facts = {
     expect(await enqueue(world, debounced({ args: encodeValue(3) }))).toMatchObject({ id: next, existing: true })
     expect((await world.document(id)).args).toBe('1')
   },
-  async 'a debounced job that has failed and is tried again is not put off, nor given other args'(world) {
+  async 'a debounced job that waits for a retry is not delayed and keeps its args'(world) {
     const { id } = await enqueue(world, debounced({ args: encodeValue(1) }))
     world.advance(10_001)
     expect(await (await world.claimOne()).fail({ max: 1 })).toBe('queued')
@@ -178,7 +178,7 @@ const rule31: Facts = {
     expect(existing).toBeUndefined()
     expect((await world.document(id)).args).toBe('1')
   },
-  async 'a debounced job that is asked to end is not put off: the next one is made'(world) {
+  async 'a terminating debounced job is not delayed: the next job is created'(world) {
     const { id } = await enqueue(world, debounced({ class: 'closing', shutdown: true }))
     await world.change(id, 'terminate', '', '')
     const { id: next, existing } = await enqueue(world, debounced({ class: 'closing', shutdown: true }))
@@ -239,7 +239,7 @@ const rule32: Facts = {
       code: 'TAKEN',
     })
   },
-  async 'a refused call has no stored answer, and may be repeated'(world) {
+  async 'a refused call has no stored answer, and can be repeated'(world) {
     const write = ['write', '', 'i', 'in', '', '1', '=1']
     await expect(world.store.change('1', [write], once())).rejects.toMatchObject({ code: 'NOT_FOUND' })
     const id = await world.make({ in: { in: {} } })
@@ -263,7 +263,7 @@ const rule32: Facts = {
     expect((await enqueue(world, {}, once('other'))).existing).toBeUndefined()
     expect(await jobs(world)).toBe(2)
   },
-  async 'internal keys live for ten minutes, keys of reads for one, keys of callers for a day'(world) {
+  async 'internal keys are kept for ten minutes, keys of reads for one minute, keys of callers for a day'(world) {
     const engine = world.engine({ workers: [] })
     await world.store.settings('q', { mode: 'pull' })
     const [{ id } = { id: 0 }] = (await engine.jobs.enqueue([{ queue: 'q', class: 'plain', in: { in: {} } }])).jobs
@@ -277,7 +277,7 @@ const rule32: Facts = {
     const line = await world.client.ask((redis) => redis.get<string>(shelf!))
     expect(Math.ceil((Number(line!.slice(0, 13)) - world.now()) / 60_000)).toBe(10)
   },
-  async 'a result is taken once, and who did not get the answer gets it again'(world) {
+  async 'a result is taken once, and a caller that lost the answer gets it again'(world) {
     const id = await world.make({ keepResult: HOUR })
     await (await world.claimOne()).commit({ result: encodeValue(42) })
     const take = (key: string) => world.store.change('', [['result', String(id), '', '0']], { ...once(), key })
@@ -320,7 +320,7 @@ const rule32: Facts = {
     await runOne(world)
     expect(await called()).toBe('nothing')
   },
-  async 'a claim of a pull worker that is sent twice lends once, and keeps tokens only'(world) {
+  async 'a repeated claim of a pull worker leases once, and stores only the tokens'(world) {
     await world.make({ pull: true, args: encodeValue('secret') })
     await world.make({ pull: true })
     const claim = () =>
@@ -334,7 +334,7 @@ const rule32: Facts = {
     expect((await world.queueOf()).leases).toBe(1)
     expect(await world.client.ask((redis) => redis.get(world.store.keys.lane('key')))).not.toContain('secret')
   },
-  async 'a claim of a pull worker that got nothing gets something when it asks again'(world) {
+  async 'an empty claim of a pull worker is not stored, so that its repetition can get jobs'(world) {
     const claim = () =>
       world.store.commit({
         queue: 'q',
@@ -380,7 +380,7 @@ const rule33: Facts = {
       expect(await world.status(id)).toBe('terminated')
     })
   },
-  async 'a job with unreadable values is leased with that fault, and not as if it had none'(world) {
+  async 'a job with unreadable values is leased with an error, not without values'(world) {
     const id = await world.make({ in: { in: {} } })
     await world.push(id, 'in', `"${'x'.repeat(600)}"`)
     const list = `${world.store.keys.job(id)}:in:in`
@@ -393,7 +393,7 @@ const rule33: Facts = {
     await world.client.ask((redis) => redis.rename(`${list}:away`, list))
     expect(await run.suspend()).toBe('suspended')
   },
-  async 'the runaway guard and the last run are in the document, without a key of their own'(world) {
+  async 'the runaway guard and the last run are in the document, without separate keys'(world) {
     const id = await world.make()
     await (await world.claimOne()).suspend()
     const { runsThisMinute, lastRun } = await world.document(id)
@@ -401,7 +401,7 @@ const rule33: Facts = {
     expect(lastRun).toMatch(/^\d+,\d+,suspended,1$/)
     expect(await world.client.ask((redis) => redis.keys(`${world.namespace}job:*`))).toEqual([world.store.keys.job(id)])
   },
-  async 'a job that keeps its runs has the last of them, newest first, however each ended'(world) {
+  async 'a job that keeps runs has its last runs, newest first, however each ended'(world) {
     const id = await world.make({ history: 4 })
     const runs = async () => (await world.store.runs(id)).map(pastRunOf)
     const tokens: string[] = []
@@ -457,7 +457,7 @@ const rule33: Facts = {
     await (await world.claimOne()).fail()
     expect(await world.store.runs(none)).toEqual([])
   },
-  async 'the runs of a job go with it'(world) {
+  async 'the runs of a job are deleted with the job'(world) {
     const keys = (id: number) => world.client.ask((redis) => redis.keys(`${world.store.keys.job(id)}*`))
     for (const retain of [0, 1]) {
       const id = await world.make({ history: 9, retain })
@@ -477,7 +477,7 @@ const rule33: Facts = {
       { outcome: 'failed', retried: false, error: expect.stringContaining('none') },
     ])
   },
-  async 'values wait in the document as long as all of them are small, and in their order wherever they wait'(world) {
+  async 'values wait in the document while all are small, and keep their order wherever they wait'(world) {
     const id = await world.make({ in: { in: {} } })
     const [large, list] = [`"${'x'.repeat(600)}"`, `${world.store.keys.job(id)}:in:in`]
     const waits = async (...expected: string[]) => {
@@ -525,7 +525,7 @@ const idsOf = (made: PromiseSettledResult<{ id: number }>[]) =>
   made.map((one) => (one.status === 'fulfilled' ? one.value.id : undefined))
 
 const rule123: Facts = {
-  async 'each of them gets its own id, and again under its own key'(world) {
+  async 'each of several calls gets its own job id, and the same id again under its key'(world) {
     const made = idsOf(
       await atOnce(
         world,
@@ -541,7 +541,7 @@ const rule123: Facts = {
     }
     expect(await jobs(world)).toBe(4)
   },
-  async 'a repeated job is not created again with new ones'(world) {
+  async 'a repeated call among new calls creates no further job'(world) {
     const { id } = await enqueue(world, {}, { ...once(), key: 'b' })
     const made = idsOf(
       await atOnce(
@@ -553,7 +553,7 @@ const rule123: Facts = {
     expect(new Set(made).size).toBe(4)
     expect(await jobs(world)).toBe(4)
   },
-  async 'a refused one does not affect the rest'(world) {
+  async 'a refused call does not affect the other calls'(world) {
     const unknown = { class: 'nobody', known: false }
     const made = await atOnce(
       world,
@@ -562,7 +562,7 @@ const rule123: Facts = {
     expect(made.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
     expect(await jobs(world)).toBe(3)
   },
-  async 'two calls under one key create one job, in any company'(world) {
+  async 'two calls under one key create one job, also among other calls'(world) {
     const made = idsOf(
       await atOnce(
         world,

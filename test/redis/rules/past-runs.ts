@@ -24,7 +24,7 @@ const publishes: Op = { op: 'publish', channel: '/sums', message: encodeValue(1)
 const none = { reads: [], writes: [], published: [], made: [], more: 0 }
 
 const rule117: Facts = {
-  async 'its number, since when the job had been ready, and how often it has committed'(world) {
+  async 'a past run has its number, the ready time of the job, and the number of its commits'(world) {
     const id = await world.make({ history: 2 })
     const made = world.now()
     world.advance(5_000)
@@ -54,7 +54,7 @@ const rule117: Facts = {
     expect(await world.store.runBehind(id, 0)).toMatch(/,lost,/)
     expect(await world.store.runBehind(id, 2)).toBeNull()
   },
-  async 'its reads, writes, messages and new jobs'(world) {
+  async 'a past run has its reads, writes, messages and new jobs'(world) {
     const id = await world.make({ in: { left: {}, right: {} }, out: { sum: {} }, history: 9 })
     await world.push(id, 'left', '1', '2', '3')
     await (await world.claimOne()).suspend({
@@ -72,7 +72,7 @@ const rule117: Facts = {
     const children = childrenOf((await world.store.inspect(String(id))).children)
     expect(made.map((child) => child.id)).toEqual(['a b', 'c'].map((name) => children[name]!.id))
   },
-  async 'committed effects before its end are recorded, for any end; refused ones are not'(world) {
+  async 'committed effects before the end of a run are recorded, and refused effects are not'(world) {
     const id = await world.make({ out: { sum: {} }, history: 9 })
     const run = await world.claimOne({ lease: 5_000 })
     await run.commit({ end: 'checkpoint', ops: [writes('sum', 2)] })
@@ -88,7 +88,7 @@ const rule117: Facts = {
     expect(await didOf(world, id)).toEqual(none)
     expect((await world.document(id)).runDid).toBeUndefined()
   },
-  async 'beyond the maximum only the number is kept'(world) {
+  async 'beyond the maximum only the number of effects is kept'(world) {
     const id = await world.make({ out: { '*': {} }, history: 9 })
     const ports = Array.from({ length: 100 }, (_, i) => `${'x'.repeat(60)}${i}`)
     await (await world.claimOne()).suspend({ ops: ports.map((port) => writes(port, 2)) })
@@ -97,7 +97,7 @@ const rule117: Facts = {
     expect(told.length * 2 + more).toBe(200)
     expect((await world.store.runs(id))[0]!.length).toBeLessThan(6_000)
   },
-  async 'the version of the code, of each run: alone, in a piece, failed, given back'(world) {
+  async 'each run has the version of its code: alone, in a piece, failed, given back'(world) {
     const lastOf = async (id: number) => pastRunOf((await world.document(id)).lastRun!)
     const { made } = await world.store.enqueue(
       Array.from({ length: 12 }, () => ({ queue: 'q', class: 'plain', known: true })),
@@ -125,7 +125,7 @@ const rule117: Facts = {
     ])
     expect(await lastOf(id)).not.toHaveProperty('version')
   },
-  async 'other jobs pay nothing for it'(world) {
+  async 'other jobs have no cost for past runs'(world) {
     for (const history of [undefined, 0]) {
       const id = await world.make({ out: { sum: {} }, history })
       const run = await world.claimOne()
@@ -139,7 +139,7 @@ const rule117: Facts = {
 }
 
 const rule118: Facts = {
-  async 'inputs of the last run that took some are kept, in order, also over checkpoints'(world) {
+  async 'inputs of the last run that read some are kept, in order, also across checkpoints'(world) {
     const id = await world.make({ in: { left: {}, right: {} }, history: 1 })
     await world.push(id, 'left', '1', '"ü"', '3')
     await world.push(id, 'right', `"${'x'.repeat(600)}"`)
@@ -178,7 +178,7 @@ const rule118: Facts = {
       expect(await world.values(id, 'in', 'left')).toEqual([])
     }
   },
-  async 'other jobs keep nothing, and values taken by other callers are not kept'(world) {
+  async 'other jobs keep no inputs, and values taken by other callers are not kept'(world) {
     const id = await world.make({ in: { left: {} }, out: { sum: {} }, history: 0 })
     const own = await world.make({ out: { sum: {} }, history: 1 })
     await world.push(id, 'left', '1')
@@ -192,7 +192,7 @@ const rule118: Facts = {
     expect(await (await world.claimOne()).suspend({ ops: [taken] })).toBe('suspended')
     for (const one of [id, own]) expect(await world.store.keptInputs(one)).toBeNull()
   },
-  async 'it is deleted with its job, even at its end'(world) {
+  async 'past runs are deleted with their job, even at its end'(world) {
     for (const retain of [0, 1]) {
       const id = await world.make({ in: { left: {} }, history: 1, retain })
       await world.push(id, 'left', '1', '2')
@@ -228,7 +228,7 @@ const rule131: Facts = {
       expect(Number.parseInt(bytes!, 10)).toBeLessThan(size + 40_000 + 1_000)
     }
   },
-  async 'a run that was refused or lost records nothing, and a deleted job leaves nothing'(world) {
+  async 'a refused or lost run records no values, and a deleted job leaves none'(world) {
     const id = await world.make()
     const run = await world.claimOne({ lease: 5_000 })
     world.advance(6_000)

@@ -50,7 +50,7 @@ async function mend(world: World, tries = 5): Promise<number> {
 }
 
 const making: Facts = {
-  async 'a thousand jobs are ten entries, and each of them is counted'(world) {
+  async 'a thousand packed jobs are ten entries, and each job is counted'(world) {
     const ids = await pack(world, 1_000)
     expect(await entries(world, 'ready')).toHaveLength(10)
     expect(await counted(world)).toEqual({ r: 1_000 })
@@ -58,7 +58,7 @@ const making: Facts = {
     expect(ids).toEqual(Array.from({ length: 1_000 }, (_, i) => ids[0]! + i))
     expect(ids[0]! % 100).toBe(0)
   },
-  async 'each has its args, its own moment, and what all have'(world) {
+  async 'each packed job has its own args and time, and the options of its piece'(world) {
     const [first] = await pack(world, 15, { priority: 3, createdBy: 'me', timeout: 9 })
     const twelfth = await world.document(first! + 12)
     expect(twelfth).toMatchObject({
@@ -80,7 +80,7 @@ const making: Facts = {
     expect(await since()).toBe(12)
     expect(await hasDocument(world, first! + 12)).toBe(false)
   },
-  async 'jobs after them have ids of their own'(world) {
+  async 'jobs after packed jobs have their own ids'(world) {
     const [first] = await pack(world, 12)
     expect(await world.make({ unique: { key: 'u' } })).toBe(first! + 12)
     const [next] = await pack(world, 12)
@@ -103,7 +103,7 @@ const making: Facts = {
     }
     expect((await hasDocument(world, (await pack(world, 5))[0]!)) || (await maskOf(world, 100)) !== null).toBe(true)
   },
-  async 'they start by their priority among other jobs, and with ageing by their time'(world) {
+  async 'packed jobs start by their priority among other jobs, and with ageing by their time'(world) {
     const late = await world.make({ priority: 5 })
     const ids = await pack(world, 12)
     const urgent = await world.make({ priority: -5 })
@@ -119,13 +119,13 @@ const making: Facts = {
     const ids = await pack(world, 12)
     expect(await hasDocument(world, ids[3]!)).toBe(true)
   },
-  async 'a call that is refused makes none of them'(world) {
+  async 'a refused call creates no packed job'(world) {
     const job = { queue: 'q', class: 'plain', known: true }
     const jobs = [...Array(12).fill(job), { ...job, class: 'child', parent: '999999', name: 'x' }]
     await expect(world.store.enqueue(jobs)).rejects.toThrow('does not exist')
     expect((await world.store.list({ mode: 'all', limit: 99 })).jobs).toEqual([])
   },
-  async 'the quota of an API key counts each of them, until it ends'(world) {
+  async 'the quota of an API key counts each packed job until it ends'(world) {
     const quota = { by: 'key:ab', jobs: 20, bytes: 1_000_000 }
     const make = () => pack(world, 12, { by: 'key:ab', quota, retain: 0 })
     await make()
@@ -157,7 +157,7 @@ const lending: Facts = {
     expect(await counted(world)).toEqual({ l: 100 })
     expect(await world.document(ids[7]!)).toMatchObject({ place: 'l', token: runs[7]!.token, begun: '1' })
   },
-  async 'runs that have completed and did nothing else end as one, and are kept as one'(world) {
+  async 'runs that completed without other effects end together, and their jobs are kept in one piece'(world) {
     const ids = await pack(world, 100)
     const lane = world.lane()
     const { runs } = await lane.ask()
@@ -176,7 +176,7 @@ const lending: Facts = {
     expect(await world.document(ids[3]!)).not.toHaveProperty('token')
     await expectOut(world, ids, [])
   },
-  async 'they are removed a day later, or after their retain, or at once'(world) {
+  async 'ended packed jobs are removed after a day, or after their retain, or at once'(world) {
     const [day, hour] = [await pack(world, 12), await pack(world, 12, { retain: 3_600_000 })]
     const none = await pack(world, 12, { retain: 0 })
     const lane = world.lane()
@@ -208,7 +208,7 @@ const lending: Facts = {
     expect(await runs[4]!.commit()).toBe('completed')
     expect((await world.queueOf()).settings.counts).toMatchObject({ completed: 12 })
   },
-  async 'an expired lease is lost for each of them, and the former lane commits nothing'(world) {
+  async 'an expired lease is lost for each packed job, and the former lane cannot commit'(world) {
     const ids = await pack(world, 12)
     const lane = world.lane()
     const { runs } = await lane.ask()
@@ -220,7 +220,7 @@ const lending: Facts = {
     expect(await world.document(ids[5]!)).toMatchObject({ lostInARow: 1, place: 't' })
     await expectOut(world, ids, ids)
   },
-  async 'a lane that commits some of them late, and claims, leaves none of them behind'(world) {
+  async 'a lane that commits some packed jobs late, and claims, leaves none of them behind'(world) {
     const ids = await pack(world, 12)
     const lane = world.lane()
     const { runs } = await lane.ask()
@@ -231,7 +231,7 @@ const lending: Facts = {
     expect(await world.queueOf()).toMatchObject({ timers: 12, leases: 0, settings: { counts: { lost: 12 } } })
     await expectOut(world, ids, ids)
   },
-  async 'nor does it when the tick has taken them back first'(world) {
+  async 'a lane that commits packed jobs after the tick has taken them back leaves none behind'(world) {
     const ids = await pack(world, 12)
     const lane = world.lane()
     const { runs } = await lane.ask()
@@ -241,7 +241,7 @@ const lending: Facts = {
     expect(new Set((await lane.ask({ runs: await settled(runs), max: 0 })).answers)).toEqual(new Set(['lost']))
     await expectOut(world, ids, ids)
   },
-  async 'a continuing lane renews its whole piece'(world) {
+  async 'a continuing lane renews the lease of its whole piece'(world) {
     const ids = await pack(world, 12)
     const lane = world.lane()
     const { runs } = await lane.ask()
@@ -261,14 +261,14 @@ const lending: Facts = {
     world.advance(LEASE + 1)
     expect((await world.store.renew('q', [runs[4]!.token], LEASE, lane.id)).lost).toHaveLength(1)
   },
-  async 'tokens of a changed piece end nothing'(world) {
+  async 'tokens of a changed piece end no run'(world) {
     const ids = await pack(world, 12)
     const { runs } = await world.lane().ask()
     const ended = (await settled(runs)).map((run) => ({ ...run, token: `${run.token}x` }))
     expect(new Set((await world.lane().ask({ runs: ended })).answers)).toEqual(new Set(['lost']))
     expect(await world.status(ids[0]!)).toBe('running')
   },
-  async 'a batch is not passed over, and a large piece is taken in part'(world) {
+  async 'a batch is not skipped, and part of a large piece can be claimed'(world) {
     const ids = await pack(world, 150)
     const [one, other] = [world.lane(), world.lane()]
     expect((await one.ask({ max: 30 })).ids).toEqual(ids.slice(0, 30))
@@ -277,7 +277,7 @@ const lending: Facts = {
     expect((await other.ask({ max: 100 })).ids).toEqual(ids.slice(100))
     expect(await counted(world)).toEqual({ l: 150 })
   },
-  async 'jobs that begin at once are a whole piece, or none of it'(world) {
+  async 'jobs that begin at once are a whole piece or single jobs'(world) {
     const ids = await pack(world, 12)
     const claim = { max: 100, lease: LEASE, begun: 5 }
     const { lent } = await world.store.commit({ queue: 'q', lane: { id: 'l', seq: 1 }, claim })
@@ -296,7 +296,7 @@ const lending: Facts = {
     expect(await counted(world)).toEqual({ l: 150, c: 600 })
     await expectOut(world, ids, [])
   },
-  async 'single jobs do not exceed the requested number, and are not passed over'(world) {
+  async 'single jobs do not exceed the requested number, and are not skipped'(world) {
     const ids = await pack(world, 100)
     const alone = [await world.make(), await world.make()]
     for (const id of alone) await world.restore(id, await world.document(id))
@@ -306,7 +306,7 @@ const lending: Facts = {
     expect((await lane.ask({ wide: 300 })).ids).toEqual([...alone, ...behind])
     await expectOut(world, behind, [])
   },
-  async 'nor do jobs of a piece with a listener'(world) {
+  async 'jobs of a piece with a listener do not exceed the requested number'(world) {
     const ids = await pack(world, 100)
     const heard = await pack(world, 100)
     await world.change('', 'listen', '60000', '1', `/sidejob/job/${heard[3]}`)
@@ -318,7 +318,7 @@ const lending: Facts = {
     await world.store.settings('q', { batch: 100 })
     expect((await world.lane().ask({ wide: 300 })).ids).toEqual(ids.slice(0, 100))
   },
-  async 'jobs that had to wait for the rest of their lane lose nothing with it, until their lease was renewed'(world) {
+  async 'a lost lane costs waiting jobs no attempt unless their lease was renewed'(world) {
     const ids = await pack(world, 300)
     const lane = world.lane()
     const { runs } = await lane.ask({ wide: 300 })
@@ -361,19 +361,19 @@ const leaving: Facts = {
     expect(await counted(world)).toEqual({ r: 12 })
     expect((await world.lane().ask()).ids.toSorted((a, b) => a - b)).toEqual(ids)
   },
-  async 'a job that is only read does not'(world) {
+  async 'a job that is only read stays in its piece'(world) {
     const ids = await pack(world, 12)
     await world.document(ids[2]!)
     await world.store.list({ mode: 'all', limit: 99 })
     await world.faults()
     await expectOut(world, ids, [])
   },
-  async 'a refused change does not'(world) {
+  async 'a job with a refused change stays in its piece'(world) {
     const ids = await pack(world, 12)
     await expect(world.change(ids[2]!, 'push', 'none', '1')).rejects.toThrow()
     await expectOut(world, ids, [])
   },
-  async 'a change refused to one run is possible for another of the same commit'(world) {
+  async 'a change that one run was refused is possible for another run of the same commit'(world) {
     const [refused, other] = [await world.make({ priority: -1 }), await world.make({ priority: -1 })]
     const lane = world.lane()
     const { runs } = await lane.ask()
@@ -394,7 +394,7 @@ const leaving: Facts = {
     expect(await world.status(ids[3]!)).toBe('terminated')
     await expectOut(world, ids, [ids[3]!])
   },
-  async 'a terminated or deleted job leaves, ready or leased'(world) {
+  async 'a terminated or deleted job leaves its piece, ready or leased'(world) {
     const { ids, lane, runs, one, id } = await runsOfAll(world)
     await world.change(id, 'terminate', '', '')
     const waiting = await pack(world, 12)
@@ -408,7 +408,7 @@ const leaving: Facts = {
     await expectOut(world, ids, [id])
     expect((await maskOf(world, waiting[0]!))![0]).toBe('0')
   },
-  async 'failed jobs leave, and the rest end as one'(world) {
+  async 'failed jobs leave their piece, and the rest end together'(world) {
     const { ids, lane, runs, id } = await runsOfAll(world)
     const ended = await Promise.all(
       runs.map((run) => run.settled(run.id === id ? { end: 'failed', error: { message: 'broken' } } : {})),
@@ -420,7 +420,7 @@ const leaving: Facts = {
     await expectOut(world, ids, [id])
     expect(await counted(world)).toEqual({ c: 11, f: 1 })
   },
-  async 'a job that suspends, repeats, returns a result or has effects leaves'(world) {
+  async 'a job that suspends, repeats, returns a result or has effects leaves its piece'(world) {
     const changes = [
       { end: 'suspended' },
       { end: 'again', wait: 60_000 },
@@ -434,7 +434,7 @@ const leaving: Facts = {
     expect(answers.slice(0, 6)).toEqual(['suspended', 'queued', 'completed', 'completed', 'completed', 'completed'])
     await expectOut(world, ids, ids.slice(0, changes.length))
   },
-  async 'a job committed by its token alone, or in the middle of its run, leaves'(world) {
+  async 'a job committed separately, or with a checkpoint, leaves its piece'(world) {
     const { ids, lane, runs } = await runsOfAll(world)
     expect(await runs[0]!.commit()).toBe('completed')
     expect(await runs[1]!.commit({ end: 'checkpoint', n: 0, state: { set: { n: '1' } } })).toBe('running')
@@ -445,14 +445,14 @@ const leaving: Facts = {
     expect(new Set(answers)).toEqual(new Set(['completed']))
     await expectOut(world, ids, ids.slice(0, 4))
   },
-  async 'jobs that ended before the rest leave'(world) {
+  async 'jobs that ended before the rest leave their piece'(world) {
     const { ids, lane, runs } = await runsOfAll(world)
     await lane.ask({ runs: await settled(runs.slice(0, 5)), max: 0 })
     await expectOut(world, ids, ids.slice(0, 5))
     await lane.ask({ runs: await settled(runs.slice(5)), max: 0 })
     expect(await counted(world)).toEqual({ c: 12 })
   },
-  async 'jobs of pull workers and claims without a lane leave'(world) {
+  async 'jobs of pull workers and of claims without a lane leave their piece'(world) {
     const ids = await pack(world, 12)
     expect((await world.claimOne({ max: 1 })).id).toBe(ids[0])
     expect((await world.claimOne({ only: ids[5] })).id).toBe(ids[5])
@@ -463,7 +463,7 @@ const leaving: Facts = {
       ids.filter((id) => id !== ids[0] && id !== ids[5]),
     )
   },
-  async 'a job with a listener leaves, and is reported'(world) {
+  async 'a job with a listener leaves its piece, and is reported'(world) {
     const ids = await pack(world, 12)
     await world.change('', 'listen', '60000', '1', `/sidejob/job/${ids[3]}`)
     const lane = world.lane()
@@ -471,25 +471,25 @@ const leaving: Facts = {
     expect(runs).toHaveLength(12)
     expect(await hasDocument(world, ids[3]!)).toBe(true)
   },
-  async 'a later listener receives the end of each'(world) {
+  async 'a later listener receives the end of each packed job'(world) {
     const { ids, lane, runs } = await runsOfAll(world)
     await world.change('', 'listen', '60000', '1', '/sidejob/job')
     await lane.ask({ runs: await settled(runs) })
     await expectOut(world, ids, ids)
   },
-  async 'a class that has got a limit since lends them one by one'(world) {
+  async 'packed jobs are leased one by one if their class has a new limit'(world) {
     const ids = await pack(world, 12)
     await world.store.register('q', [{ name: 'plain', definition: '{}', serves: 'call', concurrency: 3 } as never])
     const { runs } = await world.lane().ask()
     expect(runs.map(({ id }) => id)).toEqual(ids.slice(0, 3))
   },
-  async 'a class that was banned since fails each of them'(world) {
+  async 'each packed job fails if its class is banned'(world) {
     const ids = await pack(world, 12)
     await world.store.settings('q', {}, { ban: ['plain'] })
     expect((await world.lane().ask()).runs).toEqual([])
     expect(await world.status(ids[11]!)).toBe('failed')
   },
-  async 'jobs tagged by older constraints are tagged again'(world) {
+  async 'packed jobs tagged by older constraints are tagged again'(world) {
     const ids = await pack(world, 12)
     await world.store.constraint('c', '{"class":"plain","key":"k","concurrency":1}')
     const { lent, stale } = await world.store.commit({
@@ -499,7 +499,7 @@ const leaving: Facts = {
     })
     expect([lent, stale.map(({ id }) => id)]).toEqual([[], ids])
   },
-  async 'a job that is changed while it waits in a piece loses no place'(world) {
+  async 'a job that is changed while it waits in a piece keeps its place'(world) {
     const touches: ((id: number) => Promise<unknown>)[] = [
       (id) => world.change(id, 'patch', '1', 'a', '{"n":"other"}'),
       (id) => world.change(id, 'set', 'n', '1'),
@@ -520,7 +520,7 @@ const leaving: Facts = {
       for (const id of order) await world.change(id, 'delete', '', '1')
     }
   },
-  async 'a ready job that is to run at once keeps its place'(world) {
+  async 'a ready packed job that is requested at once keeps its place'(world) {
     for (const pull of [false, true]) {
       const ids = [await world.make({ pull }), await world.make({ pull }), await world.make({ pull })]
       await world.change(ids[0]!, 'run', '', '', '', '', '')
@@ -531,7 +531,7 @@ const leaving: Facts = {
 }
 
 const looking: Facts = {
-  async 'lists, counts and pages show each of them'(world) {
+  async 'lists, counts and pages show each packed job'(world) {
     const ids = await pack(world, 30)
     const listed = async (filter: object) =>
       (await world.store.list({ mode: 'all', limit: 50, ...filter })).jobs.map(({ id }) => id)
@@ -545,14 +545,14 @@ const looking: Facts = {
     expect((await world.store.atWork(5)).runs).toHaveLength(5)
     expect((await world.store.list({ mode: 'all', limit: 5, queue: 'q', status: 'running' })).jobs).toHaveLength(5)
   },
-  async 'the number of jobs ahead counts jobs'(world) {
+  async 'the number of jobs ahead counts jobs, not pieces'(world) {
     const ids = await pack(world, 250)
     const ahead = async (id: number) => (await world.store.inspect(String(id))).ahead
     expect([await ahead(ids[0]!), await ahead(ids[150]!), await ahead(ids[249]!)]).toEqual([0, 150, 249])
     await world.change(ids[10]!, 'set', 'n', '1')
     expect(await ahead(ids[249]!)).toBe(249)
   },
-  async 'a piece that stands nowhere, or elsewhere, is found and mended'(world) {
+  async 'a piece without an entry, or with a wrong entry, is found and repaired'(world) {
     const ids = await pack(world, 12)
     const ready = `${world.store.keys.queue('q')}:ready`
     const [entry] = await entries(world, 'ready')
@@ -561,13 +561,13 @@ const looking: Facts = {
     expect(await counted(world)).toEqual({ r: 12 })
     expect((await world.lane().ask()).ids.toSorted((a, b) => a - b)).toEqual(ids)
   },
-  async 'an entry of a piece that is gone is found and mended'(world) {
+  async 'an entry of a missing piece is found and repaired'(world) {
     const ids = await pack(world, 12)
     await world.client.ask((redis) => redis.del(world.store.keys.piece(pieceOf(ids[0]!))))
     expect(await mend(world)).toBeGreaterThan(0)
     expect([await entries(world, 'ready'), await counted(world)]).toEqual([[], {}])
   },
-  async 'and is passed over by every reader'(world) {
+  async 'every reader skips an entry of a missing piece'(world) {
     const ids = await pack(world, 12)
     await world.client.ask((redis) => redis.del(world.store.keys.piece(pieceOf(ids[0]!))))
     const other = await world.make()
@@ -575,7 +575,7 @@ const looking: Facts = {
     expect(await mend(world)).toBeGreaterThan(0)
     expect(await counted(world)).toEqual({ l: 1 })
   },
-  async 'a job that has a document and is in its piece besides is found, and leaves that'(world) {
+  async 'a job with a document that is also in a piece is found, and leaves the piece'(world) {
     const ids = await pack(world, 12)
     const text = encodeRecord(await world.document(ids[3]!))
     await world.client.ask((redis) => redis.set(world.store.keys.job(ids[3]!), text))
@@ -583,7 +583,7 @@ const looking: Facts = {
     await expectOut(world, ids, [ids[3]!])
     expect(await counted(world)).toEqual({ r: 12 })
   },
-  async 'a count that is wrong is found and mended'(world) {
+  async 'a wrong count is found and repaired'(world) {
     await pack(world, 12)
     const document = await world.queueDocument()
     const key = world.store.keys.queue('q')

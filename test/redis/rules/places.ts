@@ -34,7 +34,7 @@ const later = (world: World) => {
 }
 
 const rule14: Facts = {
-  async 'a job is in one place, whatever happens to it'(world) {
+  async 'a job is in exactly one place, whatever happens to it'(world) {
     const id = await world.make({ in: { in: {} } })
     const steps: [() => Promise<unknown>, string][] = [
       [() => world.claim(), 'leases 1'],
@@ -90,7 +90,7 @@ const rule15: Facts = {
     expect(last.snapshot.run.reason).toBe('shutdown')
     expect(await last.commit()).toBe('terminated')
   },
-  async 'the lane of a running job that is terminated hears of it when it renews the lease'(world) {
+  async 'the lane of a running job learns of its termination when it renews the lease'(world) {
     const id = await world.make({ class: 'closing' })
     const { token } = (await world.claimOne()).snapshot.run
     expect(await world.store.renew('q', [token, '9.1.x'], 45_000, 'lane')).toEqual({ ending: [], lost: ['9.1.x'] })
@@ -120,7 +120,7 @@ const rule15: Facts = {
     expect(await run.extend()).toBeNull()
     expect(await run.commit()).toBe('terminated')
   },
-  async 'a run whose job is to end gets no further by checkpoints'(world) {
+  async 'a run of a terminating job cannot extend itself by checkpoints'(world) {
     for (const [className, status] of [
       ['plain', 'terminated'],
       ['closing', 'terminating'],
@@ -137,7 +137,7 @@ const rule15: Facts = {
       }
     }
   },
-  async 'a shutdown run that is given back comes again as a shutdown run'(world) {
+  async 'a shutdown run that is given back is repeated as a shutdown run'(world) {
     const id = await world.make({ class: 'closing' })
     await terminate(world, id)
     await (await world.claimOne()).release('wait', '5000')
@@ -193,7 +193,7 @@ const rule15: Facts = {
     await world.tick()
     await expect(world.document(id)).rejects.toThrow('does not exist')
   },
-  async 'a job that is run by force after all does not go when that run has ended'(world) {
+  async 'a deleted job that is then run by force is not removed when that run ends'(world) {
     const revived = [
       (id: number) => world.change(id, 'run', '', '1', '', '', ''),
       (id: number) => world.change(id, 'requeue', '', ''),
@@ -208,7 +208,7 @@ const rule15: Facts = {
       expect(await world.status(id)).toBe('completed')
     }
   },
-  async 'a forced delete of a tree waits for the last run in it'(world) {
+  async 'a forced delete of a tree waits for the last run in the tree'(world) {
     const id = await world.make()
     await (await world.claimOne()).suspend({ ops: [spawn('a'), spawn('b')] })
     const runs = await world.claim()
@@ -292,7 +292,7 @@ const rule16: Facts = {
     expect(await run(world, id, { force: '1' })).toEqual([String(id), 'queued', '1'])
     expect((await world.claimOne()).snapshot.run.reason).toBe('run')
   },
-  async 'the parent of a terminating job that is brought back knows it'(world) {
+  async 'the parent of a terminating job sees when force brings the job back'(world) {
     const id = await world.make({ queue: 'other' })
     await (await world.claimOne({ queue: 'other' })).suspend({ ops: [spawn('a', { class: 'closing' })] })
     const child = await childOf(world, id)
@@ -301,7 +301,7 @@ const rule16: Facts = {
     const { children } = await world.engine().jobs.get(String(id))
     expect(children.a!.status).toBe('queued')
   },
-  async 'force brings a terminating job back that is given back for later'(world) {
+  async 'force brings back a terminating job whose shutdown run was delayed'(world) {
     const id = await world.make({ queue: 'other' })
     await (await world.claimOne({ queue: 'other' })).suspend({ ops: [spawn('a', { class: 'closing' })] })
     const child = await childOf(world, id)
@@ -310,7 +310,7 @@ const rule16: Facts = {
     expect(await run(world, child, { force: '1' })).toEqual([String(child), 'queued', '1'])
     expect((await world.claimOne()).snapshot.run.reason).toBe('run')
   },
-  async 'force during a run takes the termination back'(world) {
+  async 'force during a run cancels the termination'(world) {
     const id = await world.make({ class: 'closing' })
     const first = await world.claimOne()
     await terminate(world, id)
@@ -348,7 +348,7 @@ const rule16: Facts = {
 }
 
 const rule17: Facts = {
-  async 'an early run leaves a later appointment standing'(world) {
+  async 'an early run keeps a later time of the job'(world) {
     const at = world.now() + 60_000
     const id = await world.make({ at, in: { in: {} } })
     await world.push(id, 'in', '1')
@@ -358,14 +358,14 @@ const rule17: Facts = {
     world.advance(60_001)
     expect(await world.claim()).toHaveLength(1)
   },
-  async 'a manual run uses up a later appointment'(world) {
+  async 'a manual run cancels a later time of the job'(world) {
     const id = await world.make({ at: world.now() + 60_000 })
     await run(world, id, { force: '1' })
     expect(await (await world.claimOne()).commit()).toBe('completed')
     world.advance(60_001)
     expect(await world.claim()).toEqual([])
   },
-  async 'a commit with an appointment of its own replaces the one before'(world) {
+  async 'a commit with a new time replaces the previous time'(world) {
     const id = await world.make({ at: world.now() + 60_000 })
     await run(world, id)
     const { commit } = await world.claimOne()
@@ -400,7 +400,7 @@ const rule17: Facts = {
     world.advance(10_001)
     expect(await world.claim()).toHaveLength(1)
   },
-  async 'input during a backoff counts more than a later appointment'(world) {
+  async 'input during a backoff takes precedence over a later time'(world) {
     const id = await world.make({ in: { in: {} } })
     await (await world.claimOne()).fail(retry)
     await world.push(id, 'in', '1')
@@ -412,20 +412,20 @@ const rule17: Facts = {
     world.advance(600_000)
     expect(await world.claim()).toHaveLength(1)
   },
-  async 'a job that is ready stays so when it is asked to run later too'(world) {
+  async 'a ready job stays ready when a later run is requested'(world) {
     const id = await world.make()
     await run(world, id, { at: world.now() + 60_000 })
     expect(await (await world.claimOne()).suspend()).toBe('queued')
     world.advance(60_001)
     expect(await world.claim()).toHaveLength(1)
   },
-  async 'a new priority does not send a job back that is ready before its time'(world) {
+  async 'a new priority leaves a job ready that is ready before its time'(world) {
     const id = await world.make({ at: world.now() + 60_000, in: { in: {} } })
     await world.push(id, 'in', '1')
     await world.change(id, 'patch', 1, 'p', '3')
     expect(await world.claim()).toHaveLength(1)
   },
-  async 'a new slot does not send a job back that input has made ready for pull workers'(world) {
+  async 'a new slot leaves a job ready that input has made ready for pull workers'(world) {
     const id = await world.make({ at: world.now() + 60_000, in: { in: {} }, pull: true })
     await world.push(id, 'in', '1')
     const slot = (moment: number) => world.change(id, 'patch', 1, 'ns', String(moment))
@@ -435,13 +435,13 @@ const rule17: Facts = {
     await slot(world.now() + 120_000)
     expect((await world.claim({ pull: true, max: 1 })).map((one) => one.id)).toEqual([id])
   },
-  async 'a new time does'(world) {
+  async 'a new time makes a job wait again that was ready before its time'(world) {
     const id = await world.make({ at: world.now() + 60_000, in: { in: {} }, pull: true })
     await world.push(id, 'in', '1')
     await world.change(id, 'patch', 1, 'w', String(world.now() + 120_000))
     expect(await world.claim({ pull: true })).toEqual([])
   },
-  async 'a registration does not send a job back that is ready before its time'(world) {
+  async 'a registration leaves a job ready that is ready before its time'(world) {
     const id = await world.make({ at: world.now() + 60_000, in: { in: {} } })
     await world.push(id, 'in', '1')
     await world.store.register('q', [{ name: 'plain', definition: '{"pull":true}', serves: 'pull' }])
@@ -494,7 +494,7 @@ const rule18: Facts = {
     await expect(world.change(id, 'unlock', 'other')).rejects.toMatchObject({ code: 'CONFLICT' })
     await expect(world.change(id, 'refresh', 'other', 10_000)).rejects.toMatchObject({ code: 'CONFLICT' })
   },
-  async 'a lock that is refreshed holds longer'(world) {
+  async 'a refreshed lock lasts longer'(world) {
     const id = await world.make()
     await world.change(id, 'lock', 10_000, 'token')
     await world.claim()

@@ -44,7 +44,7 @@ async function run(world: World, did: (i: number) => Did) {
 }
 
 const waiting: Facts = {
-  async 'each has its own values, whether it is looked at, lent, or has left'(world) {
+  async 'each packed job has its own values, whether it is read, leased, or has left its piece'(world) {
     const ids = await pack(world)
     expect(await world.values(ids[7]!, 'in', 'n')).toEqual(['7'])
     await expectOut(world, ids, [])
@@ -56,13 +56,13 @@ const waiting: Facts = {
     const seen = Object.fromEntries(runs.map(({ id, lent }) => [ids.indexOf(id), lent.inputs.n]))
     expect(seen).toEqual({ ...Object.fromEntries(ids.map((_, i) => [i, [`=${i}`]])), 3: ['=3', '=33'] })
   },
-  async 'a value written to one in the same call after it has left is read at once'(world) {
+  async 'a value written to a job in the call in which it leaves its piece is read at once'(world) {
     const ids = await pack(world)
     const { runs } = await world.lane().ask({ max: 3 })
     expect(runs.map(({ lent }) => lent.inputs)).toEqual([{ n: ['=0'] }, { n: ['=1'] }, { n: ['=2'] }])
     await expectOut(world, ids, ids.slice(0, 3))
   },
-  async 'jobs that cannot wait in pieces have theirs too, counted once'(world) {
+  async 'jobs that cannot wait in pieces have their values too, counted once'(world) {
     await world.change('', 'listen', '60000', '1', '/sidejob/job')
     const ids = await pack(world, {}, 2)
     await expectOut(world, ids, ids)
@@ -101,7 +101,7 @@ const together: Facts = {
     expect(await world.values(ids[7]!, 'out', 'n')).toEqual(['7', '57'])
     expect((await world.queueOf()).settings.counts).toMatchObject({ runs: 12, completed: 12 })
   },
-  async 'so do jobs that only read, or only write'(world) {
+  async 'jobs that only read, or only write, end together'(world) {
     const reading = await pack(world)
     await run(world, () => ({ reads: { n: { cursor: 0, count: 1 } } }))
     const writing = await pack(world, {}, 0)
@@ -110,7 +110,7 @@ const together: Facts = {
     expect((await world.document(reading[7]!))['i:n']).toBe('1,1')
     expect(await world.values(writing[7]!, 'out', 'also')).toEqual(['7'])
   },
-  async 'their outputs can be taken from each, and a write to one wakes it'(world) {
+  async 'outputs can be taken from each packed job, and a write to a job wakes it'(world) {
     const ids = await pack(world)
     await run(world, (i) => passed(1, [`${i}`]))
     expect((await world.change(ids[7]!, 'take', '', 'o', 'n', 5))[0]).toBeDefined()
@@ -119,7 +119,7 @@ const together: Facts = {
     expect(await world.status(ids[8]!)).toBe('queued')
     await expectOut(world, ids, [ids[7]!, ids[8]!])
   },
-  async 'they are kept like jobs that input can wake, or by their retain'(world) {
+  async 'ended packed jobs are kept like jobs that input can wake, or by their retain'(world) {
     const ids = await pack(world)
     await run(world, () => passed(1, ['1']))
     const none = await pack(world, { retain: 0 })
@@ -135,7 +135,7 @@ const together: Facts = {
 }
 
 const apart: Facts = {
-  async 'a job that read less, wrote elsewhere or more, or received a write leaves; the rest end together'(world) {
+  async 'jobs with other reads or writes, or with new input, leave their piece; the rest end together'(world) {
     const ids = await pack(world, {}, 2)
     const lane = world.lane()
     const { runs } = await lane.ask()
@@ -158,7 +158,7 @@ const apart: Facts = {
     expect(await world.values(ids[4]!, 'out', 'n')).toEqual(['4'])
     expect(await world.values(ids[5]!, 'out', 'n')).toEqual(['5'])
   },
-  async 'if all read less, nothing is lost'(world) {
+  async 'no value is lost if all jobs read less'(world) {
     const ids = await pack(world, {}, 2)
     expect(new Set(await run(world, () => passed(1, ['1'])))).toEqual(new Set(['completed']))
     await expectOut(world, ids, ids)
@@ -169,13 +169,13 @@ const apart: Facts = {
     expect(await world.values(unread[7]!, 'in', 'n')).toEqual(['7'])
     expect(await world.values(unread[7]!, 'out', 'n')).toEqual(['1'])
   },
-  async 'if a port is missing each is refused separately'(world) {
+  async 'each run is refused separately if a port is missing'(world) {
     await pack(world)
     const answers = await run(world, () => passed(1, ['1'], 'none'))
     for (const answer of answers) expect(answer).toMatch(/^refused:/)
     expect((await world.queueOf()).settings.counts).not.toHaveProperty('completed')
   },
-  async 'a listener of the log receives the reads and writes of each'(world) {
+  async 'a listener of the log receives the reads and writes of each packed job'(world) {
     const ids = await pack(world)
     await world.change('', 'listen', '60000', '1', '/sidejob/log')
     await run(world, (i) => passed(1, [`${i}`]))

@@ -17,7 +17,7 @@ const heard: Facts = {
     await world.claim({ pull: true })
     expect((await world.store.atWork(100)).processes).toEqual([])
   },
-  async 'a beat is written at most every five seconds'(world) {
+  async 'the contact time of a process is stored at most every five seconds'(world) {
     await ask(world, 'a:1')
     const { since, heard } = await only(world)
     world.advance(4_000)
@@ -35,20 +35,20 @@ const heard: Facts = {
     await run!.suspend()
     expect((await world.document(id)).process).toBeUndefined()
   },
-  async 'a heartbeat of a run is one of its process'(world) {
+  async 'a heartbeat of a run counts as contact with its process'(world) {
     await world.make({ pull: true })
     const [run] = await ask(world, 'a:1')
     world.advance(20_000)
     expect(await world.store.heartbeat(run!.token, MINUTE)).toEqual({ leaseUntil: expect.any(Number) })
     expect((await only(world)).heard).toBeGreaterThanOrEqual((await only(world)).since + 20_000)
   },
-  async 'a run of a process is one of it in the history'(world) {
+  async 'the history of a job names the process of each run'(world) {
     const id = await world.make({ pull: true, history: 5 })
     const [run] = await ask(world, 'a:1')
     await run!.suspend()
     expect(await world.engine().jobs.runs(String(id))).toMatchObject({ runs: [{ by: 'a:1' }] })
   },
-  async 'a process without contact for ten minutes starts again, without its orders'(world) {
+  async 'a process without contact for ten minutes starts again without earlier signals'(world) {
     await ask(world, 'a:1')
     const { since } = await only(world)
     await world.store.signal('a:1', 'quiet')
@@ -57,7 +57,7 @@ const heard: Facts = {
     expect(await only(world)).toMatchObject({ signal: null })
     expect((await only(world)).since).toBeGreaterThan(since + 10 * MINUTE)
   },
-  async 'a thousand are known; silent ones make room'(world) {
+  async 'a thousand processes are known, and new processes replace silent ones'(world) {
     const beats = Object.fromEntries(
       Array.from({ length: 1_000 }, (_, i) => [`old:${i}`, `${world.now()},${world.now()},`]),
     )
@@ -69,7 +69,7 @@ const heard: Facts = {
     expect(await only(world)).toMatchObject({ name: 'new:1' })
     expect((await world.store.atWork(100)).processes).toHaveLength(1)
   },
-  async 'a lane that is at work is known, and its bells are not'(world) {
+  async 'a working lane is listed, and its bells are not'(world) {
     const { rings } = await world.store.enqueue([{ queue: 'q', class: 'plain', known: true }])
     expect((await world.store.atWork(100)).lanes).toEqual([])
     const lane = world.lane()
@@ -102,7 +102,7 @@ const heard: Facts = {
 }
 
 const told: Facts = {
-  async 'a quiet process gets nothing, until it is resumed'(world) {
+  async 'a quiet process gets no jobs until it is resumed'(world) {
     await world.make({ pull: true })
     await ask(world, 'a:1', 'other')
     expect(await world.store.signal('a:1', 'quiet')).toBe(true)
@@ -110,13 +110,13 @@ const told: Facts = {
     await world.store.signal('a:1', null)
     expect(await ask(world, 'a:1')).toHaveLength(1)
   },
-  async 'another one gets it'(world) {
+  async 'another process gets the job of a quiet process'(world) {
     await world.make({ pull: true })
     await ask(world, 'a:1', 'other')
     await world.store.signal('a:1', 'stop')
     expect(await ask(world, 'b:2')).toHaveLength(1)
   },
-  async 'a waiting quiet process is not called for a job that another could have'(world) {
+  async 'a waiting quiet process is not called for a job that another process could take'(world) {
     await ask(world, 'a:1')
     await world.store.signal('a:1', 'quiet')
     const waiter = { id: 'w', wait: MINUTE }
@@ -124,7 +124,7 @@ const told: Facts = {
     expect(await world.store.commit({ queue: 'q', claim })).toMatchObject({ signal: 'quiet' })
     expect(await world.client.ask((redis) => redis.zcard(`${world.store.keys.queue('q')}:waiters`))).toBe(0)
   },
-  async 'the order is returned with each claim, and with a heartbeat of its run'(world) {
+  async 'a signal is returned with each claim, and with a heartbeat of a run'(world) {
     await world.make({ pull: true })
     const [run] = await ask(world, 'a:1')
     await world.store.signal('a:1', 'stop')

@@ -43,19 +43,19 @@ const reach: Facts = {
       expect(await world.status(run.id)).toBe('failed')
     }
   },
-  async 'a run of a worker that reaches all changes any job'(world) {
+  async 'a run of a worker with reach to all jobs can change any job'(world) {
     const { stranger, run } = await tree(world)
     const ops: Op[] = [write(stranger), { op: 'adopt', job: stranger, name: 'mine' }]
     expect(await run.commit({ ops }, {}, 'all')).toBe('completed')
     expect((await world.engine().jobs.get(String(stranger))).parent).toEqual({ id: run.id, name: 'mine' })
   },
-  async 'force needs more than being of the family'(world) {
+  async 'a run cannot use force only because the job is in its family'(world) {
     const { run, below } = await tree(world)
     const ops: Op[] = [{ op: 'delete', child: 'b', force: true }]
     expect(await run.commit({ ops }, {}, 'family')).toMatch(DENIED)
     expect(await world.status(below)).toBe('queued')
   },
-  async 'a child that a run has let go is a stranger to the run'(world) {
+  async 'a run cannot change a child that it has disowned'(world) {
     const { below, run } = await tree(world)
     const ops: Op[] = [write(below), { op: 'disown', child: 'b' }, write(below)]
     expect(await run.commit({ ops }, {}, 'family')).toMatch(DENIED)
@@ -78,7 +78,7 @@ const below: Facts = {
     expect(await last.suspend({ ops: [{ op: 'delete', child: 'one', force: true }, spawn('two')] })).toBe('queued')
     expect((await world.document(a)).descendants).toBe(100000)
   },
-  async 'a detached job stays counted at its birthplace'(world) {
+  async 'a detached job still counts among the descendants of its first parent'(world) {
     const [a] = await crowded(world, 0)
     const run = await world.claimOne({ queue: 'other' })
     await run.suspend({ ops: [spawn('one'), { op: 'disown', child: 'one' }] })

@@ -54,11 +54,11 @@ const rule5: Facts = {
     expect(await second.commit({ ops: [outOf('out', '2')] })).toBe('completed')
     expect(await world.values(id, 'out', 'out')).toEqual(['2'])
   },
-  async 'a token tells its job and its run'(world) {
+  async 'a token names its job and its run'(world) {
     const id = await world.make()
     expect((await world.claimOne()).token).toMatch(new RegExp(`^${id}\\.1\\.\\w{12,}$`))
   },
-  async 'a run past the end of its lease is lost before anybody took it back'(world) {
+  async 'a run past the end of its lease is lost even before it is taken back'(world) {
     const id = await world.make()
     const run = await world.claimOne()
     world.advance(45_001)
@@ -92,7 +92,7 @@ const rule5: Facts = {
     world.advance(45_001)
     expect(await run.extend()).toBeNull()
   },
-  async 'a lease that was extended holds'(world) {
+  async 'an extended lease is valid until its new end'(world) {
     await world.make()
     const run = await world.claimOne()
     world.advance(40_000)
@@ -115,7 +115,7 @@ const rule6: Facts = {
     )
     expect(await world.values(id, 'out', 'out')).toEqual(['"a"', '"b"'])
   },
-  async 'a checkpoint sent twice is done once, and answers a fresh snapshot both times'(world) {
+  async 'a repeated checkpoint takes effect once, and returns a new snapshot both times'(world) {
     const id = await world.make({ in: { in: {} }, out: { out: {} }, inputs: { in: ['=1', '=2'] } })
     const run = await world.claimOne()
     const runs = [
@@ -128,7 +128,7 @@ const rule6: Facts = {
     }
     expect(await world.values(id, 'out', 'out')).toEqual(['1'])
   },
-  async 'a repeated checkpoint of a run that was lost shows nothing'(world) {
+  async 'a repeated checkpoint of a lost run returns no snapshot'(world) {
     await world.make()
     const runs = [await (await world.claimOne()).settled({ end: 'checkpoint' })]
     await world.store.commit({ queue: '', runs })
@@ -136,7 +136,7 @@ const rule6: Facts = {
     await world.tick()
     expect((await world.store.commit({ queue: '', runs })).lent).toEqual([])
   },
-  async 'a repeated checkpoint of a lost run shows no foreign run'(world) {
+  async 'a repeated checkpoint of a lost run does not return another run'(world) {
     await world.make()
     const runs = [await (await world.claimOne()).settled({ end: 'checkpoint' })]
     await world.store.commit({ queue: '', runs })
@@ -155,7 +155,7 @@ const rule6: Facts = {
     await world.tick()
     expect(await run.commit({ n: 1 })).toBe('completed')
   },
-  async 'a commit number that has passed is not taken again'(world) {
+  async 'a commit with a past number is refused'(world) {
     const id = await world.make({ out: { out: {} } })
     const run = await world.claimOne()
     await run.commit({ end: 'checkpoint', n: 0, ops: [outOf('out', '0')] })
@@ -183,7 +183,7 @@ const rule6: Facts = {
     expect((await world.document(id))['s:n']).toBe('1')
     expect(await world.values(id, 'out', 'out')).toEqual([])
   },
-  async 'steps last over failures and losses, and end with what did not fail'(world) {
+  async 'steps are kept over failed and lost runs, and removed by a successful run'(world) {
     const id = await world.make()
     const step = { op: 'step' as const, name: 'charge', value: one }
     const steps = (run: Run) => run.snapshot.steps
@@ -199,7 +199,7 @@ const rule6: Facts = {
     await world.change(id, 'run', '', '', '', '', '')
     expect(steps(await world.claimOne())).toBeUndefined()
   },
-  async 'steps are still known when a failed job is tried again by hand'(world) {
+  async 'steps are kept when a failed job is retried manually'(world) {
     const id = await world.make()
     const run = await world.claimOne()
     await run.commit({ end: 'checkpoint', n: 0, ops: [{ op: 'step', name: 'charge', value: one }] })
@@ -235,7 +235,7 @@ const rule6: Facts = {
     expect((await world.store.steps(id, '0')).steps).toEqual({})
     expect(await world.document(id)).not.toHaveProperty('hasSteps')
   },
-  async 'steps are forgotten when the job is terminated'(world) {
+  async 'steps are removed when the job is terminated'(world) {
     const id = await world.make()
     const run = await world.claimOne()
     await run.commit({ end: 'checkpoint', n: 0, ops: [{ op: 'step', name: 'charge', value: one }] })
@@ -244,7 +244,7 @@ const rule6: Facts = {
     await world.change(id, 'run', '', '1', '', '', '')
     expect((await world.claimOne()).snapshot.steps).toBeUndefined()
   },
-  async 'a pause keeps the steps, and is over at its moment and not before'(world) {
+  async 'a pause keeps the steps, and ends at its time and not before'(world) {
     const id = await world.make()
     const run = await world.claimOne()
     const ops: Op[] = [{ op: 'step', name: 'charge', value: one }]
@@ -257,7 +257,7 @@ const rule6: Facts = {
     world.advance(60_001)
     expect(await world.claim()).toEqual([])
   },
-  async 'a pause without a moment lasts until something comes'(world) {
+  async 'a pause without a time lasts until input arrives'(world) {
     const id = await world.make({ in: { in: {} } })
     expect(await (await world.claimOne()).suspend({ pause: {} })).toBe('suspended')
     world.advance(1_000_000_000)
@@ -265,7 +265,7 @@ const rule6: Facts = {
     await world.push(id, 'in', '1')
     expect(await world.claimOne()).toMatchObject({ id })
   },
-  async 'the moment of a pause does not outlast it'(world) {
+  async 'the time of a pause is removed with the pause'(world) {
     const id = await world.make({ in: { in: {} } })
     await (await world.claimOne()).suspend({ pause: { until: world.now() + 60_000 } })
     await world.push(id, 'in', '1')
@@ -291,7 +291,7 @@ const rule6: Facts = {
     expect(run.snapshot.family).toMatchObject({ finished: [{ name: 'a' }] })
     expect(run.snapshot.family!.finished).toHaveLength(1)
   },
-  async 'a pause ends when a child that it was for is gone'(world) {
+  async 'a pause ends when an awaited child is gone'(world) {
     const id = await world.make()
     const ops: Op[] = [{ op: 'spawn', name: 'a', queue: 'other', class: 'child' }]
     await (await world.claimOne()).suspend({ ops, pause: { children: ['a'] } })
@@ -347,13 +347,13 @@ const rule7: Facts = {
     expect(await second!.commit({ ops: [readFrom(id, 'out', 0, 1)] })).toBe('conflict')
     expect(await world.values(id, 'out', 'out')).toEqual(['2'])
   },
-  async 'more values than there are cannot be read'(world) {
+  async 'a run cannot read more values than are waiting'(world) {
     const id = await source(world, '1')
     await world.make()
     expect(await (await world.claimOne()).commit({ ops: [readFrom(id, 'out', 0, 2)] })).toBe('conflict')
     expect(await world.values(id, 'out', 'out')).toEqual(['1'])
   },
-  async 'values that arrive in between do not disturb a read'(world) {
+  async 'values that arrive during a run do not affect its reads'(world) {
     const id = await world.make({ in: { in: {} }, inputs: { in: ['=1'] } })
     const run = await world.claimOne()
     await world.push(id, 'in', '2')
@@ -371,7 +371,7 @@ const rule7: Facts = {
     const again = await world.claimOne()
     expect(again.snapshot.in.in).toMatchObject({ cursor: 2, values: [{ data: '3' }] })
   },
-  async 'a connection takes, as every reader does'(world) {
+  async 'a connection takes values like any reader'(world) {
     const id = await source(world, '1')
     const other = await world.make({ in: { in: {} } })
     await world.make()
@@ -382,35 +382,35 @@ const rule7: Facts = {
 }
 
 const rule8: Facts = {
-  async 'a commit that is sent twice has one effect, and one answer'(world) {
+  async 'a repeated commit has one effect and one answer'(world) {
     const id = await world.make({ out: { out: {} } })
     const run = await world.claimOne()
     expect(await run.suspend({ ops: [outOf('out', '1')] })).toBe('suspended')
     expect(await run.suspend({ ops: [outOf('out', '1')] })).toBe('suspended')
     expect(await world.values(id, 'out', 'out')).toEqual(['1'])
   },
-  async 'a commit finds its answer when the job has been leased again'(world) {
+  async 'a repeated commit gets its answer when the job has been leased again'(world) {
     await world.make({ in: { in: {} }, inputs: { in: ['=1'] } })
     const run = await world.claimOne()
     expect(await run.commit({ end: 'again', reads: { in: { cursor: 0, count: 1 } } })).toBe('queued')
     await world.claimOne()
     expect(await run.commit({ end: 'again', reads: { in: { cursor: 0, count: 1 } } })).toBe('queued')
   },
-  async 'a commit finds its answer when the job went with it'(world) {
+  async 'a repeated commit gets its answer when the commit deleted the job'(world) {
     const id = await world.make({ retain: 0 })
     const run = await world.claimOne()
     expect(await run.commit()).toBe('completed')
     await expect(world.document(id)).rejects.toThrow('does not exist')
     expect(await run.commit()).toBe('completed')
   },
-  async 'a commit finds its answer when the job was deleted after it'(world) {
+  async 'a repeated commit gets its answer when the job was deleted later'(world) {
     const id = await world.make()
     const run = await world.claimOne()
     expect(await run.commit()).toBe('completed')
     expect(await world.change(id, 'delete', '', '1')).toEqual(['gone'])
     expect(await run.commit()).toBe('completed')
   },
-  async 'a conflict and a refusal are answers that are kept as well'(world) {
+  async 'conflicts and refusals are stored answers too'(world) {
     const id = await world.make({ in: { in: {} }, inputs: { in: ['=1'] } })
     const run = await world.claimOne()
     await world.change(id, 'take', '', 'i', 'in', 1)
@@ -433,7 +433,7 @@ const rule9: Facts = {
     expect([await world.status(a), await world.status(b)]).toEqual(['completed', 'queued'])
     expect(await world.values(id, 'out', 'out')).toEqual([])
   },
-  async 'a run sees what the runs before it in the same commit have written'(world) {
+  async 'a run sees values that earlier runs of the same commit wrote'(world) {
     const id = await source(world, '1')
     await world.make()
     const target = await world.make({ in: { in: {} } })
@@ -500,7 +500,7 @@ const rule9: Facts = {
     await expect(world.store.enqueue([job, { ...job, parent: '999', name: 'x' }])).rejects.toThrow('does not exist')
     expect((await world.store.list({ mode: 'all', limit: 9 })).jobs).toEqual([])
   },
-  async 'a job that another of the same call is hung below keeps its child'(world) {
+  async 'a job keeps a child that the same call creates below it'(world) {
     const job = { queue: 'q', class: 'plain', known: true }
     const [before, far] = [await world.make(), await world.make()]
     const first = far + (far - before)
@@ -511,7 +511,7 @@ const rule9: Facts = {
 }
 
 const rule10: Facts = {
-  async 'a refused commit fails for good, with its reason'(world) {
+  async 'a refused commit fails without a retry, with its reason'(world) {
     const id = await world.make({ out: { out: {} } })
     const run = await world.claimOne()
     const ops = [outOf('out', '1'), outOf('none', '1')]
@@ -520,7 +520,7 @@ const rule10: Facts = {
     expect(JSON.parse((await world.document(id)).lastError!)).toMatchObject({ code: 'REFUSED' })
     expect(await world.values(id, 'out', 'out')).toEqual([])
   },
-  async 'a name that is taken may be free on the next attempt'(world) {
+  async 'a run with a taken name is retried'(world) {
     const id = await world.make()
     const run = await world.claimOne()
     const spawn: Op = { op: 'spawn', name: 'a', queue: 'other', class: 'child' }
@@ -529,19 +529,19 @@ const rule10: Facts = {
     expect((await world.document(id)).backoffUntil ?? 0).toBeGreaterThan(world.now() + 5_000)
     expect(await world.document(id)).not.toHaveProperty('hasChildren')
   },
-  async 'a target that is gone is tried again'(world) {
+  async 'a run with a missing target is retried'(world) {
     const id = await world.make()
     const run = await world.claimOne()
     expect(await run.commit({ ops: [{ op: 'terminate', job: 999 }] }, retry)).toMatch(/^refused:NOT_FOUND/)
     expect(await world.status(id)).toBe('queued')
   },
-  async 'without retries left a target that is gone is a failure'(world) {
+  async 'a run with a missing target fails without retries left'(world) {
     const id = await world.make()
     const run = await world.claimOne()
     await run.commit({ ops: [{ op: 'terminate', job: 999 }] }, { max: 0 })
     expect(await world.status(id)).toBe('failed')
   },
-  async 'a job whose class this deployment does not know comes again later, and has not failed'(world) {
+  async 'a job of a class that the deployment does not know is delayed, not failed'(world) {
     const id = await world.make({ queue: 'new', class: 'unheard-of' })
     await world.engine({ workers: [], lane: { budget: 500 } }).dispatch('new', 'bell')
     const doc = await world.document(id)
@@ -552,7 +552,7 @@ const rule10: Facts = {
     world.advance(10_001)
     expect(await world.claim({ queue: 'new' })).toHaveLength(1)
   },
-  async 'a job that comes again later for another reason than its failure forgets the error of the failure'(world) {
+  async 'a job that is delayed for another reason than a failure loses its earlier error'(world) {
     const id = await world.make({ class: 'unheard-of' })
     const errors = []
     for (const message of ['short', 'long '.repeat(200)]) {
@@ -589,21 +589,21 @@ const rule11: Facts = {
     for (let i = 0; i < 4; i++) await collide(world, id)
     expect(await world.queueOf()).toMatchObject({ ready: 0, timers: 1 })
   },
-  async 'a run that did something ends the row'(world) {
+  async 'a successful run resets the count of conflicts'(world) {
     const id = await world.make({ in: { in: {} } })
     for (let i = 0; i < 3; i++) await collide(world, id)
     await (await world.claimOne()).commit({ end: 'again' })
     await collide(world, id)
     expect(await world.queueOf()).toMatchObject({ ready: 1, timers: 0 })
   },
-  async 'conflicts do not make a runaway'(world) {
+  async 'conflicts do not count as a runaway'(world) {
     const id = await world.make({ in: { in: {} } })
     world.advance(60_000 - (world.now() % 60_000))
     await world.restore(id, { ...(await world.document(id)), runsThisMinute: `${minuteOf(world)}:599` })
     for (let i = 0; i < 3; i++) await collide(world, id)
     expect(await world.claim()).toHaveLength(1)
   },
-  async 'lost runs do not make a runaway'(world) {
+  async 'lost runs do not count as a runaway'(world) {
     const id = await world.make()
     world.advance(60_000 - (world.now() % 60_000))
     await world.restore(id, { ...(await world.document(id)), runsThisMinute: `${minuteOf(world)}:599` })
@@ -623,7 +623,7 @@ const rule11: Facts = {
 }
 
 const rule12: Facts = {
-  async 'input during a failing run runs it again when the backoff is over'(world) {
+  async 'input during a failing run runs the job again after the backoff'(world) {
     const id = await world.make({ in: { in: {} } })
     const run = await world.claimOne()
     await world.push(id, 'in', '1')
@@ -634,7 +634,7 @@ const rule12: Facts = {
     expect(again.snapshot.run.attempt).toBe(2)
     expect(again.snapshot.in.in!.values).toEqual([{ data: '1' }])
   },
-  async 'a job that failed for good keeps its input and is not woken by it'(world) {
+  async 'a failed job keeps new input and is not woken by it'(world) {
     const id = await world.make({ in: { in: {} }, inputs: { in: ['=0'] } })
     const run = await world.claimOne()
     await world.push(id, 'in', '1')
@@ -721,7 +721,7 @@ const rule13: Facts = {
       for (const id of [...suspects, before, ...behind]) await world.change(id, 'delete', '', '1')
     }
   },
-  async 'a claim that passed over lost jobs has not seen everything'(world) {
+  async 'a claim that skipped lost jobs reports that it has not seen all jobs'(world) {
     await world.make()
     await lose(world)
     await ready(world)
@@ -780,7 +780,7 @@ const rule13: Facts = {
       [0, 'empty'],
     ])
   },
-  async '100 lost jobs, one of which takes its lane down, need 53 claims'(world) {
+  async '100 lost jobs, one of which crashes its lane, need 53 claims'(world) {
     const ids = await Promise.all(Array.from({ length: 100 }, () => world.make({ retain: 3_600_000 })))
     const poison = ids[57]!
     let claims = 0
@@ -803,7 +803,7 @@ const rule13: Facts = {
       new Set(['completed']),
     )
   },
-  async 'a job that was lost comes back after a while, and each time later'(world) {
+  async 'a lost job comes back after a delay that grows with each loss'(world) {
     const id = await world.make()
     await lose(world)
     const backoff = async () => (await world.document(id)).backoffUntil! - world.now()
@@ -812,7 +812,7 @@ const rule13: Facts = {
     await lose(world)
     expect(await backoff()).toBeGreaterThan(1_500)
   },
-  async 'a job of a class that is isolated fails when it was lost twice'(world) {
+  async 'a job of an isolated class fails after its second loss'(world) {
     const id = await world.make({ maxLost: 2 })
     for (let i = 0; i < 2; i++) {
       expect(await world.status(id)).toBe('queued')
@@ -821,7 +821,7 @@ const rule13: Facts = {
     }
     expect(await world.status(id)).toBe('failed')
   },
-  async 'a job that is lost again and again fails'(world) {
+  async 'a job that is lost repeatedly fails'(world) {
     const id = await world.make()
     for (let i = 0; i < 10; i++) {
       expect(await world.status(id)).toBe('queued')
@@ -846,7 +846,7 @@ const rule13: Facts = {
       expect.stringContaining('delivered 2 times'),
     ])
   },
-  async 'a lane has this job like any other; a deferred worker has it for the job’s own time'(world) {
+  async 'a lane leases a job with redeliver as usual; a deferred worker leases it for the job’s own time'(world) {
     const id = await world.make({ redeliver: { after: '+5 MINUTES', ms: 300_000 } })
     const run = await world.claimOne()
     const length = async () => (await world.document(id)).leaseUntil! - world.now()

@@ -40,7 +40,7 @@ const rule112: Facts = {
     })
     expect(await kept(world)).toBe('{"timeout":1}')
   },
-  async 'if another has replaced it in between, it is reported, and nothing is written'(world) {
+  async 'if another definition has replaced it in between, the call reports it and writes nothing'(world) {
     await world.store.register('q', [classOf('{"pull":true}')])
     await world.store.register('q', [classOf('{"timeout":1}')])
     const late = { ...classOf('{"timeout":2}', '{"pull":true}'), concurrency: 7 }

@@ -27,7 +27,7 @@ function together(world: World, n: number): string[] {
 }
 
 const rule129: Facts = {
-  async 'a repeated call within minutes gets the same answer, which has no text of its own'(world) {
+  async 'a repeated call within minutes gets the same answer, which has no separate key'(world) {
     const first = await enqueue(world, once('a'))
     expect(await enqueue(world, once('a'))).toEqual(first)
     expect(await jobs(world)).toBe(1)
@@ -63,7 +63,7 @@ const rule129: Facts = {
       true,
     ])
   },
-  async 'each of those on one shelf gets its own answer'(world) {
+  async 'each call on a shared key gets its own answer'(world) {
     const keys = together(world, 4)
     const made = []
     for (const key of keys) made.push(...(await enqueue(world, once(key))))
@@ -71,7 +71,7 @@ const rule129: Facts = {
     for (const [i, key] of keys.entries()) expect(await enqueue(world, once(key))).toEqual([made[i]])
     expect(await jobs(world)).toBe(4)
   },
-  async 'an answer without room on its shelf has a text of its own, which expires'(world) {
+  async 'an answer without room in its shared key has a separate key, which expires'(world) {
     const keys = together(world, 90)
     const made = []
     for (const key of keys) made.push(...(await enqueue(world, once(key))))
@@ -85,14 +85,14 @@ const rule129: Facts = {
     await enqueue(world, once(keys[0]!, 'other'))
     expect(await lines(world, 'k0')).toBe(1)
   },
-  async 'a long answer has a text of its own'(world) {
+  async 'a long answer has a separate key'(world) {
     const first = await enqueue(world, once('many'), 300, (priority) => ({ priority }))
     expect(await own(world, 'many')).toBeGreaterThan(TEN_MINUTES - 10_000)
     expect(await shelf(world, 'many')).toBe('')
     expect(await enqueue(world, once('many'), 300, (priority) => ({ priority }))).toEqual(first)
     expect(await jobs(world)).toBe(300)
   },
-  async 'calls that go together are on their shelves, and each gets its own job again'(world) {
+  async 'combined calls are stored in shared keys, and each gets its own job again'(world) {
     const keys = together(world, 5)
     const made = (await Promise.all(keys.map((key) => enqueue(world, once(key))))).flat()
     expect(new Set(made.map(({ id }) => id)).size).toBe(5)
@@ -101,7 +101,7 @@ const rule129: Facts = {
     expect(again.map(({ id }) => id)).toEqual(made.map(({ id }) => id))
     expect(await jobs(world)).toBe(5)
   },
-  async 'longer-lived answers are never on a shelf'(world) {
+  async 'longer-lived answers are never in a shared key'(world) {
     await enqueue(world, { ...once('a'), period: TEN_MINUTES + 1 })
     expect(await own(world, 'a')).toBeGreaterThan(TEN_MINUTES - 10_000)
     expect(await world.client.ask((redis) => redis.keys(`${world.namespace}again:*`))).toEqual([])

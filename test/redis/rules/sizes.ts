@@ -67,7 +67,7 @@ const rule84: Facts = {
     expect((await world.engine().ports.get(String(id), 'in', 'in')).size).toBe(0)
     await world.store.change(String(id), [once])
   },
-  async 'steps count, until the run that they were for has ended'(world) {
+  async 'steps count until their run has ended'(world) {
     const id = await world.make({ in: { in: {} } })
     const run = await world.claimOne()
     const step = (n: number) => ({ op: 'step' as const, name: `s${n}`, value: large() as Encoded })
@@ -95,7 +95,7 @@ const rule84: Facts = {
     await fill(world, ids[0]!, 8)
     expect(await world.change('', 'publish', '/full', `=${large()}`)).toEqual(['1'])
   },
-  async 'a job has a thousand fields of state, a thousand ports of a side, a hundred aliases'(world) {
+  async 'a job has at most 1,000 state fields, 1,000 ports in each direction, and 100 aliases'(world) {
     const id = await sleeper(world, { '*': {} })
     await inHundreds(world, id, 1_000, (i) => ['set', `n${i}`, '1'])
     await set(world, id, 'n0', '2')

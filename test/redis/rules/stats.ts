@@ -20,7 +20,7 @@ async function once(world: World, queue = 'q') {
 }
 
 const kept: Facts = {
-  async 'the counts of a day remain when it is over, and today starts from zero'(world) {
+  async 'the counts of a day remain after it, and the next day starts from zero'(world) {
     toNext(world, DAY)
     await once(world)
     const yesterday = new Date(world.now()).toISOString().slice(0, 10)
@@ -51,7 +51,7 @@ const kept: Facts = {
     expect(stats).toMatchObject({ today: { q: { runs: 2, completed: 2 } }, total: { q: { runs: 3, made: 3 } } })
     expect(stats.days).toMatchObject([{ counts: { runs: 2 } }, { counts: { runs: 1, made: 3 } }])
   },
-  async 'a queue that rests since yesterday has counted nothing today, and yesterday all the same'(world) {
+  async 'a queue that is idle since yesterday shows no counts today, and keeps the counts of yesterday'(world) {
     toNext(world, DAY)
     await once(world)
     toNext(world, DAY)
@@ -72,7 +72,7 @@ const kept: Facts = {
     ])
     expect(await statsOf(world).series({})).not.toHaveProperty('queues')
   },
-  async 'queues share a day'(world) {
+  async 'queues share the record of a day'(world) {
     toNext(world, DAY)
     await once(world)
     await once(world, 'other')
@@ -82,7 +82,7 @@ const kept: Facts = {
     const [, before] = (await statsOf(world).totals({ days: 2 })).days!
     expect(before).toMatchObject({ counts: { runs: 2 }, queues: { q: {}, other: {} } })
   },
-  async 'after five years a day is forgotten, and its counts stay in the sum of all'(world) {
+  async 'a day is removed after five years, and its counts stay in the total'(world) {
     toNext(world, DAY)
     await once(world)
     for (const days of [1, 1_826]) {
@@ -93,7 +93,7 @@ const kept: Facts = {
     expect(fields).toHaveLength(1)
     expect(await statsOf(world).totals()).toMatchObject({ processed: 3 })
   },
-  async 'a run that fails is counted as one'(world) {
+  async 'a failed run is counted once'(world) {
     await world.make()
     await (await world.claimOne()).fail()
     expect(await statsOf(world).totals()).toMatchObject({ processed: 1, failed: 1, total: { q: { failed: 1 } } })

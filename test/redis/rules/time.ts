@@ -28,14 +28,14 @@ const rule19: Facts = {
     const later = await world.lane().ask()
     expect(later.nextDue! - world.now()).toBeGreaterThan(80_000)
   },
-  async 'the timers of another queue are its own'(world) {
+  async 'a claim does not use timers of another queue'(world) {
     await world.make({ wait: 5_000, queue: 'other' })
     expect(await world.lane().ask()).not.toHaveProperty('nextDue')
     world.advance(5_001)
     expect(await world.claim()).toEqual([])
     expect(await world.claim({ queue: 'other' })).toHaveLength(1)
   },
-  async 'a timer of the next minute rings for its moment'(world) {
+  async 'a timer of the next minute has a bell at its time'(world) {
     const at = world.now() + 30_000
     const { rings } = await world.store.enqueue([{ queue: 'q', class: 'plain', known: true, at }])
     expect(rings).toMatchObject([{ queue: 'q', at }])
@@ -45,7 +45,7 @@ const rule19: Facts = {
     const covered = await world.store.enqueue([{ queue: 'q', class: 'plain', known: true, at: at + 1_000 }])
     expect(covered.rings).toEqual([])
   },
-  async 'a later timer is rung for by the tick, in the minute before'(world) {
+  async 'the tick rings for a later timer in the minute before'(world) {
     const at = world.now() + 300_000
     const { rings } = await world.store.enqueue([{ queue: 'q', class: 'plain', known: true, at }])
     expect(rings).toEqual([])
@@ -53,7 +53,7 @@ const rule19: Facts = {
     world.advance(241_000)
     expect(await world.tick()).toMatchObject([{ queue: 'q', at }])
   },
-  async 'room at a limit within the minute rings at its time, if no lane serves the queue'(world) {
+  async 'a slot that becomes free within the minute has a bell at its time, if no lane serves the queue'(world) {
     const limits = [{ key: 'rated', how: 'set' as const, rate: { limit: 1, period: 30_000 } }]
     const make = () => world.store.enqueue([{ queue: 'q', class: 'plain', known: true, limits }])
     await make()
@@ -67,7 +67,7 @@ const rule19: Facts = {
     world.advance(wait)
     await (await world.claimOne()).commit()
   },
-  async 'no bell rings for room that a lane waits for'(world) {
+  async 'no bell rings for a slot that a lane waits for'(world) {
     const limits = [{ key: 'rated', how: 'set' as const, rate: { limit: 1, period: 1_500 } }]
     const make = () => world.store.enqueue([{ queue: 'q', class: 'plain', known: true, limits }])
     const { rings } = await make()
@@ -79,13 +79,13 @@ const rule19: Facts = {
     const leaving = await lane.ask()
     expect(leaving.rings).toMatchObject([{ queue: 'q', at: waiting.nextDue }])
   },
-  async 'a timer whose bell was lost is found by the tick'(world) {
+  async 'the tick finds a timer whose bell was lost'(world) {
     await world.make({ wait: 5_000 })
     world.advance(26_000)
     expect(queuesOf(await world.tick())).toEqual(['q'])
     expect(await world.claim()).toHaveLength(1)
   },
-  async 'an idle dispatcher waits itself for soon-due jobs'(world) {
+  async 'an idle dispatcher waits for jobs that are due soon'(world) {
     let ran = 0
     const soon = defineWorker({ class: 'soon', queue: 'e', perform: () => void ran++ })
     await world.make({ queue: 'e', class: 'soon', wait: 150 })
@@ -99,7 +99,7 @@ const rule19: Facts = {
     expect(Date.now() - begun).toBeLessThan(2_000)
     expect((await world.queueOf('e')).lanes).toBe(0)
   },
-  async 'a timer that is set by the commit which finds another due is not forgotten'(world) {
+  async 'a commit that finds a due timer keeps the timer that it sets'(world) {
     await world.make({ wait: 10_000 })
     await world.make()
     const run = await world.claimOne()
@@ -120,14 +120,14 @@ const rule19: Facts = {
 }
 
 const rule20: Facts = {
-  async 'a lease that ends is found by the tick alone'(world) {
+  async 'the tick alone finds an expired lease'(world) {
     const id = await world.make()
     await world.claim()
     world.advance(45_001)
     await world.tick()
     expect(await world.status(id)).toBe('queued')
   },
-  async 'the shortest lease moves the time'(world) {
+  async 'the shortest lease sets the time of the next check'(world) {
     const [a, b] = [await world.make(), await world.make()]
     await world.claim({ max: 1, lease: 600_000 })
     await world.claim({ max: 1, lease: 1_000 })
@@ -139,7 +139,7 @@ const rule20: Facts = {
     await world.tick()
     expect([await world.status(a), await world.status(b)]).toEqual(['queued', 'queued'])
   },
-  async 'the earliest timer moves the time'(world) {
+  async 'the earliest timer sets the time of the next check'(world) {
     const late = await world.make({ wait: 500_000, aliases: ['late'] })
     const soon = await world.make({ wait: 90_000, aliases: ['soon'] })
     world.advance(91_000)
@@ -157,20 +157,20 @@ const rule20: Facts = {
     const now = (await world.tick()).filter(({ at }) => at === undefined)
     expect(queuesOf(now)).toEqual(['q'])
   },
-  async 'the tick does not look at a queue before its moment'(world) {
+  async 'the tick does not check a queue before its next time'(world) {
     await world.make({ wait: 600_000 })
     expect(await wakeOf(world)).toBeGreaterThan(world.now() + 500_000)
     expect(await world.tick()).toEqual([])
     expect(await wakeOf(world)).toBeGreaterThan(world.now() + 500_000)
   },
-  async 'a queue with nothing to come is in no index'(world) {
+  async 'a queue without future events is in no index'(world) {
     await world.make({ in: { in: {} } })
     await (await world.claimOne()).suspend()
     world.advance(60_000)
     await world.tick()
     expect(await wakeOf(world)).toBeNull()
   },
-  async 'one tick looks at its maximum of queues, and reports further ones'(world) {
+  async 'one tick checks at most its maximum of queues, and reports further queues'(world) {
     await world.make()
     await world.make({ queue: 'other' })
     world.advance(21_000)
@@ -179,7 +179,7 @@ const rule20: Facts = {
     const second = await world.store.tick(1)
     expect(queuesOf([...first.rings, ...second.rings])).toEqual(['other', 'q'])
   },
-  async 'a timer of another queue that is set while its own are due is not forgotten'(world) {
+  async 'a timer set for another queue is kept while that queue has due timers'(world) {
     // The tick ends an expired lease in one queue, which wakes a locked parent in another.
     await world.make()
     await (await world.claimOne()).commit()
@@ -199,7 +199,7 @@ const rule20: Facts = {
 }
 
 const rule21: Facts = {
-  async 'a state that steps back after a failover makes no token twice'(world) {
+  async 'Redis with older data after a failover issues no token twice'(world) {
     const id = await world.make()
     const before = await world.document(id)
     const first = await world.claimOne()
@@ -222,7 +222,7 @@ const rule21: Facts = {
     const nonces = (await world.claim()).map(({ token }) => token.split('.')[2])
     expect(new Set(nonces).size).toBe(3)
   },
-  async 'a clock that steps back loses no job'(world) {
+  async 'a clock that goes back loses no job'(world) {
     await world.make()
     const run = await world.claimOne()
     world.advance(-100_000)
@@ -232,7 +232,7 @@ const rule21: Facts = {
     expect(await world.make()).toBeGreaterThan(id)
     expect(await world.claim()).toHaveLength(1)
   },
-  async 'nothing that a job or a queue lives on expires'(world) {
+  async 'no data that a job or a queue needs expires'(world) {
     const id = await world.make({
       in: { in: {} },
       inputs: { in: ['=1'] },
@@ -366,9 +366,7 @@ const rule22: Facts = {
     world.advance(HOUR)
     expect((await world.claimOne()).snapshot.run.attempt).toBe(1)
   },
-  async 'failures in a row are counted, tries are not; a run that goes well ends the row, a pause within one does not'(
-    world,
-  ) {
+  async 'consecutive failures are counted, but not retries; a success resets the count, a pause does not'(world) {
     const { id } = await hourly(world)
     const inARow = async () => (await world.document(id)).failedInARow
     const next = async () => {
@@ -393,7 +391,7 @@ const rule22: Facts = {
     expect(await (await world.claimOne()).fail()).toBe('failed')
     expect(await world.status(id)).toBe('failed')
   },
-  async 'a terminated job is no schedule, and is one again when it runs'(world) {
+  async 'a terminated job is not listed as a schedule until it runs again'(world) {
     const { id } = await hourly(world)
     const listed = async () => (await world.store.list({ mode: 'repeats', limit: 10 })).jobs.map((job) => job.id)
     expect(await listed()).toEqual([id])
@@ -417,7 +415,7 @@ const rule22: Facts = {
       world.advance(HOUR)
     }
   },
-  async 'slots that are made up for come one after the other, and none at once'(world) {
+  async 'missed slots run one after the other, after a delay'(world) {
     const { id, slot } = await hourly(world)
     world.advance(4.5 * HOUR)
     for (let n = 1; n < 5; n++) {
@@ -432,14 +430,14 @@ const rule22: Facts = {
     await (await world.claimOne()).commit()
     expect(await world.document(id)).not.toHaveProperty('catchUpAt')
   },
-  async 'a slot that a pull worker makes up for waits for his asking alone'(world) {
+  async 'a missed slot of a pull class waits only for a claim'(world) {
     const pull = { pull: true }
     await hourly(world, pull)
     world.advance(5 * HOUR)
     for (let n = 0; n < 5; n++) await (await world.claimOne(pull)).commit()
     expect(await world.claim(pull)).toEqual([])
   },
-  async 'slots that are made up for do not make a runaway, and a run in between counts'(world) {
+  async 'runs for missed slots do not count as a runaway, and other runs do'(world) {
     const { id } = await hourly(world)
     world.advance(4.5 * HOUR)
     await (await world.claimOne()).commit()
@@ -457,7 +455,7 @@ const rule22: Facts = {
     expect(await world.claim()).toEqual([])
     expect(await world.status(id)).toBe('terminated')
   },
-  async 'a slot that is to be skipped is marked when it comes too late, and only then'(world) {
+  async 'a slot with missed: skip is marked only if it is late'(world) {
     const skips = { cron: '0 * * * *', missed: 'skip' }
     const marked = async (late: number, repeat: unknown, before?: (id: number) => Promise<unknown>) => {
       const { id, slot } = await hourly(world, {}, repeat)
@@ -479,7 +477,7 @@ const rule22: Facts = {
     }
     expect(await marked(301_000, skips, asked)).toBeUndefined()
   },
-  async 'a job that is wanted for something else runs, though its slot was missed'(world) {
+  async 'a job with another reason to run runs even if its slot was missed'(world) {
     const { id, slot } = await hourly(world, { in: { in: {} } }, { cron: '0 * * * *', missed: 'skip' })
     world.advance(slot - world.now() + 301_000)
     await world.tick()
@@ -487,7 +485,7 @@ const rule22: Facts = {
     await world.push(id, 'in', '1')
     expect((await world.document(id)).slotMissed).toBeUndefined()
   },
-  async 'a run for a slot that is not to be run leaves nothing but the next slot'(world) {
+  async 'a skipped slot changes only the next slot'(world) {
     const { id, slot } = await hourly(world, {}, { cron: '0 * * * *', missed: 'skip' })
     world.advance(slot - world.now() + 301_000)
     await world.tick()

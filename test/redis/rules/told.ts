@@ -26,7 +26,7 @@ const logged = async ({ client, store }: World): Promise<(string | null)[]> => {
 }
 
 const rule91: Facts = {
-  async 'an entry of the log says the class of its job, whether a run says it or has failed'(world) {
+  async 'an entry of the log has the class of its job, for entries of a run and for its failure'(world) {
     await world.make({ class: 'listener' })
     await (await world.claimOne()).commit({ ops: [{ op: 'log', entry: '{"a":1}' as never }] })
     await world.make({ class: 'plain' })

@@ -34,7 +34,7 @@ export async function callsTo(world: World, lane: { id: string }, work: () => Pr
 }
 
 const rule83: Facts = {
-  async 'a lane leaves a queue in which nothing was left for long'(world) {
+  async 'a lane leaves a queue that has been empty for long'(world) {
     const lane = world.lane()
     expect(await lane.ask({ warm: WARM })).toMatchObject({ word: 'empty' })
     world.advance(WARM)
@@ -45,32 +45,32 @@ const rule83: Facts = {
     await warmed(world)
     expect((await world.queueOf()).lanes).toBe(1)
   },
-  async 'a lane that does not want to wait leaves'(world) {
+  async 'a lane that does not request a wait leaves'(world) {
     await world.lane().ask({ warm: WARM })
     expect(await world.lane().ask()).toMatchObject({ word: 'empty' })
   },
-  async 'one lane of a queue waits, the rest leave'(world) {
+  async 'one lane of a queue waits, and the other lanes leave'(world) {
     await warmed(world)
     expect(await world.lane().ask({ warm: WARM })).toMatchObject({ word: 'empty' })
     expect((await world.queueOf()).lanes).toBe(1)
   },
-  async 'a lane that waits already waits on'(world) {
+  async 'a waiting lane continues to wait'(world) {
     const lane = await warmed(world)
     expect(await lane.ask({ warm: WARM })).toMatchObject({ word: 'warm' })
   },
-  async 'a lane of a stopped queue leaves'(world) {
+  async 'a lane of a paused queue leaves'(world) {
     await world.lane().ask({ warm: WARM })
     await world.store.settings('q', { paused: true })
     expect(await world.lane().ask({ warm: WARM })).toMatchObject({ word: 'empty' })
   },
-  async 'a job calls the lane that waits, and rings no bell'(world) {
+  async 'a job calls the waiting lane, and rings no bell'(world) {
     const lane = await warmed(world)
     let rings: unknown[] = []
     expect(await callsTo(world, lane, async () => (rings = (await make(world)).rings))).toHaveLength(1)
     expect(rings).toEqual([])
     expect((await lane.ask({ warm: WARM })).ids).toHaveLength(1)
   },
-  async 'it is called once, however many come before it does'(world) {
+  async 'a waiting lane is called once, for any number of jobs before its answer'(world) {
     const lane = await warmed(world)
     const calls = await callsTo(world, lane, async () => {
       expect((await make(world, 20)).rings).toEqual([])
@@ -78,7 +78,7 @@ const rule83: Facts = {
     })
     expect(calls).toHaveLength(1)
   },
-  async 'it is called again when it waits again'(world) {
+  async 'a lane is called again when it waits again'(world) {
     const lane = await warmed(world)
     const calls = await callsTo(world, lane, async () => {
       await make(world)
@@ -89,20 +89,20 @@ const rule83: Facts = {
     })
     expect(calls).toHaveLength(2)
   },
-  async 'more than a batch rings for the missing lanes'(world) {
+  async 'more jobs than a batch ring for the missing lanes'(world) {
     const lane = await warmed(world)
     let rings: unknown[] = []
     expect(await callsTo(world, lane, async () => (rings = (await make(world, 250)).rings))).toEqual(['ready'])
     expect(rings).toHaveLength(2)
   },
-  async 'with calling runs, it counts as one of the coming lanes'(world) {
+  async 'for runs that make calls, a waiting lane counts as one of the needed lanes'(world) {
     await world.store.register('q', [{ name: 'plain', definition: '{"push":{}}', serves: 'call' }])
     const lane = await warmed(world)
     expect((await make(world, 8)).rings).toHaveLength(1)
     expect((await world.queueOf()).lanes).toBe(2)
     expect((await lane.ask({ warm: WARM })).word).toBe('ok')
   },
-  async 'an unheard call is found by the tick, like a lost bell'(world) {
+  async 'the tick finds a lost call like a lost bell'(world) {
     await warmed(world)
     await make(world)
     world.advance(19_000)
@@ -110,7 +110,7 @@ const rule83: Facts = {
     world.advance(2_000)
     expect(queuesOf(await world.tick())).toEqual(['q'])
   },
-  async 'a lane whose time to wait is over is not called'(world) {
+  async 'a lane past its waiting time is not called'(world) {
     await warmed(world)
     world.advance(WARM + 1)
     world.advance(20_000)
@@ -121,17 +121,17 @@ const rule83: Facts = {
     await lane.ask({ leave: true })
     expect(queuesOf((await make(world)).rings)).toEqual(['q'])
   },
-  async 'a lane whose time is over while work keeps coming calls for the next one'(world) {
+  async 'a lane that ends while jobs arrive rings for the next lane'(world) {
     const lane = await warmed(world)
     expect(queuesOf((await lane.ask({ leave: 'next' })).rings)).toEqual(['q'])
   },
-  async 'the next one waits although it has found nothing'(world) {
+  async 'the next lane waits even if it has found no job'(world) {
     const lane = await warmed(world)
     const { rings } = await lane.ask({ leave: 'next' })
     expect(await world.lane().ask({ bell: rings[0]!.bell, warm: WARM })).toMatchObject({ word: 'warm' })
     expect((await world.queueOf()).lanes).toBe(1)
   },
-  async 'the same request of a lane that waits gets the same answer'(world) {
+  async 'a repeated request of a waiting lane gets the same answer'(world) {
     const lane = await warmed(world)
     expect(await lane.ask({ at: 1, warm: WARM })).toMatchObject({ word: 'warm' })
     expect((await make(world)).rings).toEqual([])
