@@ -14,23 +14,19 @@ export const mutations = [
   ...of(73, 'lib/port/write.lua', [
     'if write.said[what] > most then',
     'if false then',
-    'one write says any number of messages',
+    'one write publishes any number of messages',
   ]),
   ...of(
     73,
     'lib/port/write.lua',
     ['    if #channels > 0 then write.charge(channels, #items) end\n', '', 'messages of ports are not counted'],
-    ['  if bytes * n > MAX_COPIED then', '  if false then', 'a value becomes as many as it has targets'],
-    [
-      'if bytes * n > MAX_COPIED and i > 1 then return i - 1 end',
-      '',
-      'values are copied at once, however large together',
-    ],
-    ['math.max(1, math.floor(MAX_MOVE / n))', 'MAX_MOVE', 'values are copied at once, however many together'],
+    ['  if bytes * n > MAX_COPIED then', '  if false then', 'a value is copied to any number of targets'],
+    ['if bytes * n > MAX_COPIED and i > 1 then return i - 1 end', '', 'values of any total size are copied at once'],
+    ['math.max(1, math.floor(MAX_MOVE / n))', 'MAX_MOVE', 'any number of values is copied at once'],
     [
       "  if default then check_copies(port, 'a default', #default, n) end\n",
       '',
-      'a default becomes as many as it has targets',
+      'a default is copied to any number of targets',
     ],
     ['n * #items > write.budget or', '', 'one script puts many messages into many ports'],
     ['n * tables.bytes(items) > write.bytes_left or', '', 'one script puts large messages into many ports'],
@@ -43,17 +39,17 @@ export const mutations = [
   ...of(73, 'lib/port/write.lua', [
     '  if #cache.writes.messages > MAX_LIVE then return end\n',
     '',
-    'any number is published outside',
+    'any number of messages is published outside',
   ]),
   ...of(73, 'queries/list.lua', [
     'if bytes > MAX_PAGE and #jobs > 0 then return false end',
     '',
-    'a page of large jobs is too large for anybody',
+    'a page of large jobs is too large to read',
   ]),
   ...of(73, 'queries/list.lua', [
     '  if read_bytes > MAX_READ then return false end\n',
     '',
-    'a page reads all jobs, however large they are',
+    'a page reads all jobs, of any size',
   ]),
   ...of(73, 'lib/run/finish.lua', [
     'kin.memo.roots, write.said.messages, write.said.names = nil, 0, 0',

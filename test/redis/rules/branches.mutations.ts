@@ -4,7 +4,7 @@ export const mutations = [
   ...of(72, 'lib/job/retention.lua', [
     '      if journal.puts < MAX_SWEPT then alone',
     '      if true then alone',
-    'large families go in one sweep',
+    'large families are removed in one sweep',
   ]),
   ...of(72, 'lib/job/ending.lua', ['and not doc.family_top then', 'then', 'a job that walked a family stays forever']),
   ...of(72, 'lib/job/ending.lua', [
@@ -27,7 +27,11 @@ export const mutations = [
       "'delete'",
       'a large family is deleted without force, terminated or not',
     ],
-    ["  cache.change(id, doc, fields.delete_requested, 'f')\n", '', 'a large family that was to go stays'],
+    [
+      "  cache.change(id, doc, fields.delete_requested, 'f')\n",
+      '',
+      'a large family is not removed after its retention',
+    ],
   ),
   ...of(
     72,
@@ -46,12 +50,12 @@ export const mutations = [
   ...of(
     72,
     'lib/family/branches.lua',
-    ['if child_doc.has_children then stand(id, doc, child, child_doc) end', '', 'grandchildren live on'],
-    ["if next_page ~= '0' then add_page(", 'if false then add_page(', 'children of the second page live on'],
+    ['if child_doc.has_children then stand(id, doc, child, child_doc) end', '', 'grandchildren are not terminated'],
+    ["if next_page ~= '0' then add_page(", 'if false then add_page(', 'children of the second page are not terminated'],
     [
       "elseif more then cache.change(me.id, doc, fields.input_during_run, '1')",
       "elseif false then cache.change(me.id, doc, fields.input_during_run, '1')",
-      'a family is left half way',
+      'a family is terminated only in part',
     ],
     [
       'if waits then me.at = time.now + 1000',
@@ -59,7 +63,7 @@ export const mutations = [
       'a deletion does not wait for runs',
     ],
     ["(not deletes or top_doc.delete_requested == 'f')", 'true', 'a restored job is removed anyway'],
-    ['  leases.uncount_run(me.id, doc)\n', '', 'going through many looks like running wild'],
+    ['  leases.uncount_run(me.id, doc)\n', '', 'a long walk counts as a runaway'],
     [
       '  ending.terminate_one(doc.family_top, top_doc)\n  if top_doc.place',
       '  if true then return done, false, false end\n  if top_doc.place',

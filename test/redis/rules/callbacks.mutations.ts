@@ -14,34 +14,30 @@ export const mutations = [
   ...of(34, 'lib/job/rerun.lua', [
     'if doc.end_was_told then cache.change(id, doc, fields.end_was_told, nil) end',
     '',
-    'another end is taken for a known one',
+    'a further end is mistaken for a reported end',
   ]),
   ...of(
     34,
     'lib/job/internal.lua',
-    ["local AT_DESTINATION = '8'", "local AT_DESTINATION = '1000'", 'a destination gets everything at once'],
+    ["local AT_DESTINATION = '8'", "local AT_DESTINATION = '1000'", 'a destination gets all callbacks at once'],
     [
       'cache.change(doc.callback_of, told_doc, fields.callback_status, told_as[place])',
       '',
-      'a job never learns how the telling ended',
+      'a job never learns the result of its callback',
     ],
-    ['cache.change(id, doc, fields.ends_told, n)', '', 'two ends go by one number'],
+    ['cache.change(id, doc, fields.ends_told, n)', '', 'two ends have the same number'],
   ),
   ...of(
     34,
     'lib/limit/limits.lua',
-    [
-      ' or (settings.shut or 0) > time.now then return 0',
-      ' then return 0',
-      'a destination that is down is called all the same',
-    ],
+    [' or (settings.shut or 0) > time.now then return 0', ' then return 0', 'a paused destination is called'],
     [
       'if (settings.shut or 0) > time.now then return settings.shut end',
       '',
-      'a destination that is down is looked at every second',
+      'a paused destination is checked every second',
     ],
   ),
-  ...of(34, 'scripts/limit.lua', ['tonumber(till) or false', 'tonumber(till) or nil', 'a destination stays shut']),
+  ...of(34, 'scripts/limit.lua', ['tonumber(till) or false', 'tonumber(till) or nil', 'a destination stays paused']),
   ...of(34, 'lib/job/retention.lua', [
     "return doc.callback_job and doc.callback_status ~= 'DELIVERED' and cache.find(doc.callback_job)",
     'return false',

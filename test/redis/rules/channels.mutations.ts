@@ -9,8 +9,8 @@ export const mutations = [
   ...of(
     29,
     'lib/port/write.lua',
-    ['if n > 0 and (n > write.MAX_DIRECT or', 'if n > 0 and (', 'one script reaches everybody, however many they are'],
-    ['and has_left(relayed_by))', 'and false)', 'a message to few listeners overtakes one on its way'],
+    ['if n > 0 and (n > write.MAX_DIRECT or', 'if n > 0 and (', 'one script reaches any number of listeners'],
+    ['and has_left(relayed_by))', 'and false)', 'a message to few listeners overtakes an earlier message'],
     ["'(' .. behind or", "'[' .. behind or", 'the last port of a page gets the message twice'],
   ),
   ...of(
@@ -21,7 +21,11 @@ export const mutations = [
       'cache.change(id, doc, fields.relay_cursor, nil)',
       'a relay does not know how far it has got',
     ],
-    ['      cache.change(id, doc, fields.relay_cursor, nil)\n', '', 'the next message begins where the last one ended'],
+    [
+      '      cache.change(id, doc, fields.relay_cursor, nil)\n',
+      '',
+      'the next message begins where the last message ended',
+    ],
   ),
   ...of(
     29,
@@ -31,13 +35,13 @@ export const mutations = [
       "    journal.refuse('NOT_FOUND', member)\n",
       'a departed listener stops the message for the rest',
     ],
-    ['if score and not old[member] then', 'if false then', 'a listener since this very run receives nothing'],
+    ['if score and not old[member] then', 'if false then', 'a listener created in the same run receives no message'],
   ),
   ...of(
     29,
     'lib/port/audience.lua',
     ['if pending and pending[member] == score then return end', '', 'a departed listener is subtracted twice'],
-    ['#listed == tonumber(n) and listed or nil', 'listed', 'an unnamed listener receives nothing'],
+    ['#listed == tonumber(n) and listed or nil', 'listed', 'an unnamed listener receives no message'],
     ['listed and #listed <= audience.FEW and', 'listed and', 'a message to many reads all their names'],
   ),
   ...of(29, 'lib/port/write.lua', [
@@ -56,7 +60,7 @@ export const mutations = [
     [
       "cache.change(me.id, doc, fields.input_during_run, '1') end\n  leases.uncount_run(me.id, doc)\n",
       "cache.change(me.id, doc, fields.input_during_run, '1') end\n",
-      'a busy relay is taken for a loop',
+      'a busy relay counts as a runaway',
     ],
   ),
   ...of(29, 'lib/port/write.lua', [
@@ -67,7 +71,7 @@ export const mutations = [
   ...of(29, 'lib/family/erase.lua', [
     'if doc.relay_channel then audience.set_relay(doc.relay_channel, nil) end',
     '',
-    'a channel names a relay that has gone',
+    'a channel names a removed relay',
   ]),
   ...of(29, 'lib/job/ending.lua', ['and not doc.relay_channel and', 'and', 'an unneeded relay stays']),
 ]

@@ -4,9 +4,9 @@ export const mutations = [
   ...of(
     97,
     'lib/queue/class_counts.lua',
-    ['      if lines >= MOST then', '      if false then', 'a text grows by every class'],
-    ['      if not line then lines = lines + 1 end\n', '', 'a text grows by every class of one call'],
-    ['size_of(beside) >= MOST_BESIDE', 'false', 'counts next to the text grow by every class'],
+    ['      if lines >= MOST then', '      if false then', 'a text grows with every class'],
+    ['      if not line then lines = lines + 1 end\n', '', 'a text grows with every class of one call'],
+    ['size_of(beside) >= MOST_BESIDE', 'false', 'counts next to the text grow with every class'],
     [
       'if text and not is_of_today then cache.set_text',
       'if false then cache.set_text',
@@ -18,13 +18,17 @@ export const mutations = [
       'counts next to the text are counted again',
     ],
     ['while ENDS[bucket] and ms > ENDS[bucket] do bucket = bucket + 1 end', '', 'all runs are in the first bucket'],
-    ['(of[at] or 0) + ms * n', '(of[at] or 0) + ms', 'the jobs of a piece took as long as one'],
-    ['math.max(0, began - time.moment', 'math.max(0, time.now - time.moment', 'a run has waited while it ran'],
+    ['(of[at] or 0) + ms * n', '(of[at] or 0) + ms', 'the duration of a piece counts for only one of its jobs'],
+    [
+      'math.max(0, began - time.moment',
+      'math.max(0, time.now - time.moment',
+      'the duration of a run counts as waiting time',
+    ],
   ),
   ...of(97, 'lib/queue/counts.lua', [
     'if class then class_counts.add',
     'if false then class_counts.add',
-    'nothing is counted by class',
+    'no event is counted by class',
   ]),
   ...of(
     128,
@@ -32,16 +36,20 @@ export const mutations = [
     [
       "numbers.int(hour % class_counts.HOURS)), numbers.int(hour) .. '\\n' .. text)",
       "numbers.int(hour % class_counts.HOURS)), numbers.int(hour) .. '\\n' .. with(text, of))",
-      'the first counts of an hour belong to the one before',
+      'the first counts of an hour belong to the previous hour',
     ],
-    ['      cache.change_queue(q, queue_fields.class_hour, hour)\n', '', 'each count of an hour is its first'],
-    ['cache.queue(q).class_hour ~= hour', 'not cache.queue(q).class_hour', 'all is of the first hour'],
-    ['numbers.int(hour % class_counts.HOURS)', 'numbers.int(hour)', 'texts of hours are as many as there are hours'],
+    [
+      '      cache.change_queue(q, queue_fields.class_hour, hour)\n',
+      '',
+      'each count of an hour replaces earlier counts',
+    ],
+    ['cache.queue(q).class_hour ~= hour', 'not cache.queue(q).class_hour', 'all counts belong to the first hour'],
+    ['numbers.int(hour % class_counts.HOURS)', 'numbers.int(hour)', 'the number of texts grows with each hour'],
     ['is_read = is_first or cache.raw', 'is_read = cache.raw', 'counts next to the text belong to another hour'],
   ),
   ...of(128, 'queries/classes.lua', [
     'most_bytes > 0 and left >= 0',
     'most_bytes > 0',
-    'hours of all queues are read, however much there is of them',
+    'hours of any number of queues are read',
   ]),
 ]

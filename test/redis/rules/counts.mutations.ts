@@ -27,21 +27,21 @@ export const mutations = [
     45,
     'lib/runtime/store.lua',
     ['if of and (left < #one[3] or tally.add(', 'if of and (false or tally.add(', 'an absent job is subtracted'],
-    ['tally.add(cache.queues[of[1]], of[2], 0) < 0) then', 'false) then', 'there are fewer than none'],
+    ['tally.add(cache.queues[of[1]], of[2], 0) < 0) then', 'false) then', 'counts become negative'],
   ),
   ...of(45, 'queries/overview.lua', [
     '  for _, place in ipairs(part) do tally.look(q, queue_record, place) end\n',
     '',
-    'a count that is wrong stays so',
+    'a wrong count stays wrong',
   ]),
   ...of(45, 'lib/look/queues.lua', [
     '    if cache.raw[redis_keys.queue_key(name)] then queues.save(name) end\n',
     '',
-    'each look counts everything again',
+    'each read counts all jobs again',
   ]),
   ...of(45, 'lib/run/claim.lua', [
     "if from == 0 and want.tier == '' then tally.heads[got.key] = members end",
     'tally.heads[got.key] = members',
-    'the next job is searched after the ones that stay',
+    'the next job is searched after the jobs that stay',
   ]),
 ]

@@ -14,7 +14,7 @@ export const mutations = [
     'if false then',
     'an API key that was removed comes back',
   ]),
-  ...of(41, 'scripts/tick.lua', ["{ ns .. 'schema' }", '{}', 'the tick looks at data of any schema']),
+  ...of(41, 'scripts/tick.lua', ["{ ns .. 'schema' }", '{}', 'the tick changes data of any schema']),
   ...of(
     41,
     'lib/job/ids.lua',
@@ -24,7 +24,7 @@ export const mutations = [
       "  cache.set_text(ns .. 'epoch'",
       'the restore of Redis is reported, and ids are reused',
     ],
-    ['numbers.int(times + 1)', "'1'", 'all times that Redis went back count as one'],
+    ['numbers.int(times + 1)', "'1'", 'all restores of Redis count as one'],
     ['numbers.int(last + 1) ..', 'numbers.int(last) ..', 'an existing job is reported as lost'],
   ),
 ]

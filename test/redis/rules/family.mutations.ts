@@ -44,7 +44,7 @@ export const mutations = [
   ...of(
     23,
     'lib/run/finish.lua',
-    ['and not states.ends[child.status] then', 'then', 'children that have ended are waited for'],
+    ['and not states.ends[child.status] then', 'then', 'a parent waits for ended children'],
     ["(run.wait_for == '*' or wanted[child.name])", 'true', 'all children are awaited, instead of the named ones'],
     [
       "run.ending == 'suspended' and run.wait_for and not waiting then",
@@ -63,17 +63,17 @@ export const mutations = [
     [
       "if parent_doc.waits_for == '*' and not states.ends[status] then",
       'if false then',
-      'children that come later are not waited for',
+      'a parent does not wait for later children',
     ],
     [
       "if parent_doc.waits_for == '*' and not states.ends[status] then",
       'if parent_doc.waits_for and not states.ends[status] then',
-      'children that come later are waited for by name',
+      'a parent that waits for named children waits for later children',
     ],
     [
       '  if parent_doc and parent_doc.waits_for then journal.push(journal.within(queueing.settled, parent), id) end\n',
       '',
-      'a child that leaves is waited for',
+      'a parent waits for a child that has left',
     ],
   ),
   ...of(
@@ -87,7 +87,7 @@ export const mutations = [
     [
       "why == 'child' and fields.child_during_run or fields.input_during_run",
       'fields.input_during_run',
-      'news of a child counts as own input',
+      'an event of a child counts as own input',
     ],
     [
       "cache.change(id, doc, why == 'child' and fields.child_during_run or fields.input_during_run, '1')",
@@ -103,29 +103,37 @@ export const mutations = [
   ...of(
     24,
     'lib/run/finish.lua',
-    ['if own or (child and not waiting) then', 'if own or child then', 'news of a child keeps the parent from waiting'],
-    ['if own or (child and not waiting) then', 'if own then', 'news of a child during the run is forgotten'],
+    [
+      'if own or (child and not waiting) then',
+      'if own or child then',
+      'an event of a child prevents the wait of its parent',
+    ],
+    ['if own or (child and not waiting) then', 'if own then', 'an event of a child during the run is lost'],
     [
       'if own or (child and not waiting) then',
       'if not waiting and (own or child) then',
       'a parent waits although it has input',
     ],
   ),
-  ...of(25, 'lib/family/erase.lua', ['for i = #tree, 1, -1 do', 'for i = 1, 1 do', 'only the root goes']),
+  ...of(25, 'lib/family/erase.lua', ['for i = #tree, 1, -1 do', 'for i = 1, 1 do', 'only the root is removed']),
   ...of(
     25,
     'lib/job/retention.lua',
     [
       'not states.has_ended(doc) or ending.listens(member, doc)',
       'ending.listens(member, doc)',
-      'a root goes before those below it have ended',
+      'a root is removed before its descendants have ended',
     ],
     [
       'not states.has_ended(doc) or ending.listens(member, doc)',
       'not states.has_ended(doc)',
-      'a root goes with a subscriber below it',
+      'a root is removed although a descendant is subscribed',
     ],
-    ['  return has_seen(parent_doc, doc)\n', '  return true\n', 'a child goes before its parent has seen its end'],
+    [
+      '  return has_seen(parent_doc, doc)\n',
+      '  return true\n',
+      'a child is removed before its parent has seen its end',
+    ],
     [
       'parent_doc.branchwise_after ~= nil and parent_doc.branchwise_after == parent_doc.ended_at',
       'false',
@@ -134,19 +142,19 @@ export const mutations = [
     [
       'if parent_doc.place == PLACE.leased or not committed[outcome] then return false end',
       'if parent_doc.place == PLACE.leased then return false end',
-      'a child goes although the run that saw it has failed',
+      'a child is removed although the run that saw its end has failed',
     ],
     [
       'if parent_doc.place == PLACE.leased or not committed[outcome] then return false end',
       'if not committed[outcome] then return false end',
-      'a child goes while its parent looks at it',
+      'a child is removed during a run of its parent',
     ],
     [
       'return tonumber(started) > ended or',
       'return tonumber(started) > ended or false and',
       'a child that its parent saw at once stays',
     ],
-    ['local SWEEP, MAX_SWEPT = 200,', 'local SWEEP, MAX_SWEPT = 5000,', 'everything goes in one slice'],
+    ['local SWEEP, MAX_SWEPT = 200,', 'local SWEEP, MAX_SWEPT = 5000,', 'all jobs are removed in one slice'],
     [
       '    cache.zset(places.index_of(doc), id, time.now + RETRY_IN)\n',
       '    cache.zset(places.index_of(doc), id, numbers.never)\n',
@@ -159,14 +167,18 @@ export const mutations = [
     [
       'if place == PLACE.completed and has_inputs(id, doc) and not doc.relay_channel',
       'if false and not doc.relay_channel',
-      'a job that input can wake goes',
+      'a job that input can wake is removed',
     ],
     [
       'if doc.parent or ending.listens(id, doc) then',
       'if ending.listens(id, doc) then',
-      'a child goes that its parent may write to',
+      'a child is removed although its parent may write to it',
     ],
-    ['if doc.parent or ending.listens(id, doc) then', 'if doc.parent then', 'a job goes that listens to a channel'],
+    [
+      'if doc.parent or ending.listens(id, doc) then',
+      'if doc.parent then',
+      'a job that listens to a channel is removed',
+    ],
     ['(tonumber(doc.retain) or WOKEN_FOR)', 'WOKEN_FOR', 'a job that input can wake stays, whatever its retain'],
     ['outbox.retain() or DAY)', 'outbox.retain() or 30 * DAY)', 'ended jobs stay a month'],
   ),

@@ -5,7 +5,7 @@ export const mutations = [
     35,
     'lib/run/ops/on_records.lua',
     ['if not doc.followed then return', 'if true then return', 'a schedule that has ended forgets its children'],
-    ["if doc.followed:sub(-2) == ',0' then", 'if true then', 'an ended schedule does not hear of a broken child'],
+    ["if doc.followed:sub(-2) == ',0' then", 'if true then', 'an ended schedule does not learn of a failed child'],
   ),
   ...of(
     35,
@@ -28,12 +28,12 @@ export const mutations = [
     [
       'if not doc.not_before and not doc.next_slot then return ending.finish(',
       'if true then return ending.finish(',
-      'a follower forgets its appointments',
+      'a follower forgets its next time',
     ],
     [
       '  elseif doc.place ~= PLACE.suspended then\n',
       '  elseif doc.place ~= PLACE.suspended and doc.place ~= PLACE.completed then\n',
-      'a completed follower stays so',
+      'a completed follower stays completed',
     ],
     ['    cache.change(id, doc, fields.ended_at, nil)\n', '', 'a continuing follower seems to have ended'],
     [
@@ -49,7 +49,7 @@ export const mutations = [
     [
       'if turned then return resume(id, doc) end',
       'if turned and doc.place ~= PLACE.failed then return resume(id, doc) end',
-      'a failed follower stays so although its child is mended',
+      'a failed follower stays failed although its child is retried',
     ],
     [
       'if turned then return resume(id, doc) end',
@@ -65,22 +65,14 @@ export const mutations = [
   ...of(
     35,
     'lib/job/states.lua',
-    [
-      'suspended = FOLLOWED_AS.suspended',
-      'suspended = FOLLOWED_AS.completed',
-      'a suspended child is taken for completed',
-    ],
-    ['failed = FOLLOWED_AS.broken', 'failed = FOLLOWED_AS.completed', 'a failed child is taken for completed'],
-    [
-      'terminated = FOLLOWED_AS.broken',
-      'terminated = FOLLOWED_AS.completed',
-      'a terminated child is taken for completed',
-    ],
+    ['suspended = FOLLOWED_AS.suspended', 'suspended = FOLLOWED_AS.completed', 'a suspended child counts as completed'],
+    ['failed = FOLLOWED_AS.broken', 'failed = FOLLOWED_AS.completed', 'a failed child counts as completed'],
+    ['terminated = FOLLOWED_AS.broken', 'terminated = FOLLOWED_AS.completed', 'a terminated child counts as completed'],
   ),
   ...of(35, 'lib/job/places.lua', [
     'was == FOLLOWED_AS.broken or is == FOLLOWED_AS.broken',
     'is == FOLLOWED_AS.broken',
-    'a child that is mended is not noticed',
+    'a follower does not learn of a retried child',
   ]),
   ...of(
     35,
@@ -88,7 +80,7 @@ export const mutations = [
     [
       '  if parent_doc.followed then places.count_child(id, doc, parent, states.kinds[status]) end\n',
       '',
-      'children made later are not counted',
+      'children created later are not counted',
     ],
     [
       '  if doc.followed_as then places.count_child(id, doc, parent, nil) end\n',
@@ -104,9 +96,13 @@ export const mutations = [
   ...of(35, 'lib/run/retry.lua', [
     "elseif doc.followed and (doc.child_during_run == '1' or doc.input_during_run) then",
     'elseif false then',
-    'it fails for a child that is mended',
+    'a follower fails because of a retried child',
   ]),
-  ...of(35, 'lib/job/retention.lua', ['again = true }', 'again = true, follow = true }', 'its children go before it']),
+  ...of(35, 'lib/job/retention.lua', [
+    'again = true }',
+    'again = true, follow = true }',
+    'the children of a follower are removed before it',
+  ]),
   ...of(
     35,
     'lib/port/record.lua',
@@ -122,7 +118,11 @@ export const mutations = [
     '',
     'records stay after recording has stopped',
   ]),
-  ...of(35, 'lib/family/erase.lua', [" recorded = 'record',", '', 'the record of a flow outlives it']),
+  ...of(35, 'lib/family/erase.lua', [
+    " recorded = 'record',",
+    '',
+    'the record of a flow stays after the flow is removed',
+  ]),
   ...of(36, 'lib/port/write.lua', [
     "  if port.doc['w' .. port.field] then return write.pass(port, is_quiet) end\n",
     '',
@@ -134,10 +134,10 @@ export const mutations = [
     [
       "if from.dir == 'i' then return to.dir == 'i' and to.doc.parent == from.id end",
       "if from.dir == 'i' then return true end",
-      'wires lead round in a circle',
+      'wires form a circle',
     ],
     ["to.dir == 'i' and to.doc.parent == parent or", "to.dir == 'i' or", 'a wire reaches a detached job'],
-    ['or not wires.is_there(to) then return nil end', 'then return nil end', 'a port that has gone harms who writes'],
+    ['or not wires.is_there(to) then return nil end', 'then return nil end', 'a removed port fails its writer'],
     ['if #kept < MAX_PASSED and', 'if', 'more than 20 values that passed a wire are kept'],
     ['and bytes <= MAX_PASSED_BYTES then', 'then', 'large values that passed a wire are kept'],
     [
@@ -149,18 +149,22 @@ export const mutations = [
   ...of(36, 'lib/port/write.lua', [
     "  if owner_doc then queueing.wake(owner, owner_doc, 'own') end\n",
     '',
-    'nobody is called',
+    'no parent is woken',
   ]),
   ...of(
     36,
     'lib/runtime/minutes.lua',
-    ['for _ = 1, math.min(MINUTES, minute_now', 'for _ = 1, math.min(0, minute_now', 'all minutes are one'],
+    ['for _ = 1, math.min(MINUTES, minute_now', 'for _ = 1, math.min(0, minute_now', 'all minutes count as one'],
     [
       "for count in (rest or '0'):gmatch('%d+') do counts[#counts + 1] = count end",
       "counts[#counts + 1] = '0'",
-      'the minutes before are forgotten',
+      'earlier minutes are lost',
     ],
-    ["counts[last] == '0' do last = last - 1 end", "counts[last] == '0' do break end", 'minutes of nothing are kept'],
+    [
+      "counts[last] == '0' do last = last - 1 end",
+      "counts[last] == '0' do break end",
+      'minutes without values are kept',
+    ],
   ),
   ...of(
     36,
@@ -179,21 +183,21 @@ export const mutations = [
   ...of(
     36,
     'lib/port/write.lua',
-    ['for _, to in ipairs(ends) do wires.watch(to) end', '', 'far ends are not counted'],
+    ['for _, to in ipairs(ends) do wires.watch(to) end', '', 'values taken at the ends of wires are not counted'],
     [
       '    items = envelope.stamped(items, numbers.int(math.floor(time.now / 1000)))\n',
       '',
       'the wait start of values is unknown',
     ],
   ),
-  ...of(36, 'lib/port/envelope.lua', ["flags:gsub('t%d+', '')", 'flags', 'a value has the moments of all its wires']),
+  ...of(36, 'lib/port/envelope.lua', ["flags:gsub('t%d+', '')", 'flags', 'a value has the times of all its wires']),
   ...of(
     36,
     'lib/port/define.lua',
     [
       "if text and (pushed > taken or port.doc['d' .. port.field]) then write.pass(port) end",
       '',
-      'values waiting when a wire is laid stay',
+      'values that wait when a wire is connected stay',
     ],
     [
       '  ports.set_default(port, spec.default)\n  audience.set_channels',
@@ -206,7 +210,7 @@ export const mutations = [
     36,
     'lib/run/ops/on_ports.lua',
     ["  if value and of.doc['w' .. of.field] then", '  if false then', 'a new default stays in place'],
-    ['  if not own then journal.refuse', '  if false then journal.refuse', 'anybody lays wires'],
+    ['  if not own then journal.refuse', '  if false then journal.refuse', 'any run can connect wires'],
   ),
   ...of(36, 'lib/run/ops/on_records.lua', [
     "if not tables.has(texts, values.get_value(me.id, cache.need(me.id), 's:' .. field) or '') then",

@@ -35,8 +35,8 @@ export const mutations = [
   ...of(
     133,
     'lib/job/places.lua',
-    ['  if doc.place == PLACE.failed then kinds.leave(id, doc) end\n', '', 'nothing leaves the index'],
-    ['  if place == PLACE.failed then kinds.enter(id, doc) end\n', '', 'nothing enters the index'],
+    ['  if doc.place == PLACE.failed then kinds.leave(id, doc) end\n', '', 'no job leaves the index'],
+    ['  if place == PLACE.failed then kinds.enter(id, doc) end\n', '', 'no job enters the index'],
   ),
   ...of(133, 'lib/run/ops/on_records.lua', [
     '  if doc.place == PLACE.failed then kinds.leave(id, doc) end\n',
@@ -49,6 +49,6 @@ export const mutations = [
     ['    if has_dropped then return nil end\n', '', 'lists leave out jobs of dropped kinds'],
     ["    wanted_of[#wanted_of + 1] = { name, '' }\n", '', 'lists leave out jobs without a kind'],
     ["return own == '' or own == kind", 'return true', 'a list of a kind has other jobs'],
-    ['while ids[1] and tonumber(ids[#ids]) < down_to do', 'while false do', 'a page passes over jobs of another kind'],
+    ['while ids[1] and tonumber(ids[#ids]) < down_to do', 'while false do', 'a page skips jobs of another kind'],
   ),
 ]

@@ -9,12 +9,12 @@ export const mutations = [
       '    cache.set_text',
       'a bell keeps its place next to its lane',
     ],
-    ['if last and last == seq then', 'if false then', 'a repeated request does everything again'],
+    ['if last and last == seq then', 'if false then', 'a repeated request takes effect again'],
     ['if last and (last > seq or', 'if last and (', 'an old request is served'],
     [
       'if not there[lane] and not lanes.has_room(queue_name) then',
       'if false then',
-      'there are more lanes than the queue may have',
+      'a queue has more lanes than its maximum',
     ],
     [
       "if not laned or word == 'empty' or word == 'full' then cache.set_expiring(lanes.key(lane), record, lanes.MINUTE) else",
@@ -30,9 +30,9 @@ export const mutations = [
   ...of(
     2,
     'lib/queue/bells.lua',
-    ['    lanes.set(q, bell, time.now + lanes.BELL)\n', '', 'a bell on its way does not count'],
-    ['or math.min(most, math.ceil(', 'or math.min(1000, math.ceil(', 'more bells ring than there may be lanes'],
-    ['math.ceil(ready / batch)) - there', 'math.min(ready, 1)) - there', 'one bell rings, however much is ready'],
+    ['    lanes.set(q, bell, time.now + lanes.BELL)\n', '', 'a bell that has not arrived does not count'],
+    ['or math.min(most, math.ceil(', 'or math.min(1000, math.ceil(', 'more bells ring than the maximum of lanes'],
+    ['math.ceil(ready / batch)) - there', 'math.min(ready, 1)) - there', 'one bell rings for any number of ready jobs'],
   ),
   ...of(
     2,
@@ -67,7 +67,7 @@ export const mutations = [
   ...of(
     3,
     'scripts/commit.lua',
-    ['(#ids == 0 and not more)', '#ids == 0', 'a lane leaves although it has not seen everything'],
+    ['(#ids == 0 and not more)', '#ids == 0', 'a lane leaves although it has not seen all jobs'],
     [
       'lanes.next_room(queue_name) <= time.now + lanes.LANE and 1 or 0',
       '0',
@@ -76,7 +76,7 @@ export const mutations = [
     [
       'lanes.next_room(queue_name) <= time.now + lanes.LANE and',
       'lanes.next_room(queue_name) < numbers.never and',
-      'a lane follows for a moment that is far',
+      'a bell rings for a start that is far away',
     ],
     [
       "if leave ~= '' then places.to_ring[queue_name]",
@@ -87,7 +87,7 @@ export const mutations = [
   ...of(3, 'lib/run/claim.lua', [
     'local MAX_SCAN = 1000',
     'local MAX_SCAN = 10000',
-    'a lane goes through everything, however much it is',
+    'a lane scans any number of entries',
   ]),
   ...of(3, 'lib/job/queueing.lua', [
     '  places.move(id, doc, place, nil,',
@@ -97,12 +97,12 @@ export const mutations = [
   ...of(3, 'lib/queue/sides.lua', [
     '(tag or queue_record.mode ==',
     '(queue_record.mode ==',
-    'a job with a tag waits for lanes, which ask for none',
+    'a job with a tag waits for lanes, which ask for no tag',
   ]),
   ...of(3, 'lib/job/create.lua', [
     '  if doc.tag and not sides.of(doc.queue, doc.class) then\n',
     '  if false then\n',
-    'a tag is taken for a class that is called',
+    'a tag is accepted for a class that sidejob calls',
   ]),
   ...of(3, 'lib/queue/resort.lua', [
     "{ r = 'p:0', p = 'w:0' }",
@@ -113,6 +113,6 @@ export const mutations = [
   ...of(4, 'scripts/commit.lua', [
     'bells.ring_all()\n',
     'places.to_ring = { [queue_name] = places.to_ring[queue_name] }\nbells.ring_all()\n',
-    'only the own queue is rung for',
+    'bells ring only for the queue of the call',
   ]),
 ]

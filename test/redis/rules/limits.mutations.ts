@@ -8,13 +8,13 @@ export const mutations = [
     [
       'local full = sides.is_limited(doc) and limits.first_full(doc)',
       'local full = false',
-      'a claim does not look for room',
+      'a claim does not check for a free slot',
     ],
   ),
   ...of(26, 'lib/queue/sides.lua', [
     '  keys[#keys + 1] = sides.own_limit(doc)\n',
     '',
-    'a worker has more runs than it says',
+    'a worker has more runs than its concurrency',
   ]),
   ...of(
     26,
@@ -28,7 +28,7 @@ export const mutations = [
     [
       "redis_keys.limit_key(state.key, 'held'), '(' .. time.now_text, '+inf')",
       "redis_keys.limit_key(state.key, 'held'), '-inf', '+inf')",
-      'an expired lease holds its slot until a look',
+      'an expired lease holds its slot until it is checked',
     ],
     [
       "cache.zset(redis_keys.limit_key(key, 'held'), id, tonumber(doc.lease_until))\n      journal.put(",
@@ -69,12 +69,12 @@ export const mutations = [
     [
       '{ concurrency = concurrency, gone = false }',
       '{ concurrency = concurrency }',
-      'a worker’s limit that comes back goes again',
+      'a worker’s limit that is set again is removed',
     ],
     [
       '  bound(class, tonumber(concurrency), differs)\n',
       '  if not is_marked(queue_fields.bounded_classes, class) then bound(class, tonumber(concurrency), differs) end\n',
-      'a worker keeps the first number that it said',
+      'a worker keeps its first concurrency',
     ],
     ['anew or not limits.at(own).settings', 'anew', 'a worker whose limit was removed has none until it changes'],
     ['(anew or not limits.at(own).settings)', 'true', 'settings of a worker’s limit are lost'],
@@ -98,7 +98,7 @@ export const mutations = [
   ...of(26, 'lib/limit/waiting.lua', [
     "  if not is_removed then cache.del(redis_keys.limit_key(key, 'held')) end\n",
     "  cache.del(redis_keys.limit_key(key, 'held'))\n",
-    'a limit that goes takes the slots of its runs with it',
+    'a removed limit removes the slots of its runs',
   ]),
   ...of(26, 'lib/run/ops/on_records.lua', [
     '  if doc.place == PLACE.limited then places.move(me.id, doc, PLACE.limited, nil, doc.waiting_limit) end\n',
@@ -113,8 +113,8 @@ export const mutations = [
   ...of(
     27,
     'lib/limit/limits.lua',
-    ['local promised = settings.promised or 0', 'local promised = 0', 'room is given away twice'],
-    ['(doc.reserved_limit == key and 1 or 0) < 1', '0 < 1', 'a job with a reserved slot finds none'],
+    ['local promised = settings.promised or 0', 'local promised = 0', 'a slot is given away twice'],
+    ['(doc.reserved_limit == key and 1 or 0) < 1', '0 < 1', 'a job with a reserved slot gets no slot'],
   ),
   ...of(
     27,
@@ -122,14 +122,14 @@ export const mutations = [
     [
       'places.move(id, doc, sides.of(doc.queue, doc.class, doc.tag), nil, nil, true)\n      if settings',
       'places.move(id, doc, sides.of(doc.queue, doc.class, doc.tag))\n      if settings',
-      'a job that waited comes back after later ones',
+      'a job that waited comes back after later jobs',
     ],
     ['        cache.change(id, doc, fields.reserved_limit, key)\n', '', 'a returning job has no reserved slot'],
   ),
   ...of(27, 'lib/runtime/tables.lua', [
     'a[2] < b[2] or (a[2] == b[2] and a[1] < b[1])',
     'a[2] > b[2] or (a[2] == b[2] and a[1] > b[1])',
-    'the last comes first',
+    'the last waiting job comes first',
   ]),
   ...of(
     27,
@@ -137,7 +137,7 @@ export const mutations = [
     [
       'if settings then limits.save(key, limit_fields.promised, math.max(0, (settings.promised or 0) - 1)) end',
       '',
-      'room that was given is never given again',
+      'a slot that was given is never given again',
     ],
     ['- 1)) end\n  limits.touch(key)\n', '- 1)) end\n', 'a freed slot reaches no job'],
     [
@@ -153,7 +153,7 @@ export const mutations = [
     [
       'limits.save(key, field, value or nil) end\n  end\n  limits.touch(key)\n',
       'limits.save(key, field, value or nil) end\n  end\n',
-      'more room is not noticed',
+      'a raised limit has no effect on waiting jobs',
     ],
   ),
   ...of(
@@ -162,14 +162,14 @@ export const mutations = [
     [
       '    cache.change_queue(doc.queue, queue_fields.limit_moments, waits)\n',
       '',
-      'a claim does not know when a rate lets the next one through',
+      'a claim does not know when a rate admits the next job',
     ],
-    ['  limits.check_at(key, moment)\n', '', 'the tick does not know when room comes by itself'],
+    ['  limits.check_at(key, moment)\n', '', 'the tick does not know when a slot becomes free'],
   ),
   ...of(
     27,
     'lib/limit/limits.lua',
-    ['if settings.paused or', 'if', 'a limit that is paused lets all through'],
+    ['if settings.paused or', 'if', 'a paused limit admits all jobs'],
     ['(settings.rate or numbers.never) - state.started - promised)', 'numbers.never)', 'a rate is not kept'],
     [
       'math.min(time.now, tonumber(doc.ran_at) + margin',
@@ -180,7 +180,7 @@ export const mutations = [
     [
       "'(' .. numbers.int(time.now - state.settings.period), '+inf') or 0",
       "'(' .. numbers.int(time.now), '+inf') or 0",
-      'only what starts now counts for a rate',
+      'only current starts count for a rate',
     ],
     [
       "if settings.concurrency then first('held', time.now, 0) end",
@@ -206,17 +206,13 @@ export const mutations = [
       "  local tier = '0'\n  local group",
       'a group with many jobs of one priority waits with the jobs of another',
     ],
-    [
-      '(front_of(key, tier) or doc.sequence)',
-      'doc.sequence',
-      'a group that comes later waits for all turns that are given',
-    ],
-    ['first == false or (first and', 'not first or (', 'a job that comes in a batch goes after it'],
+    ['(front_of(key, tier) or doc.sequence)', 'doc.sequence', 'a later group waits for all turns that are given'],
+    ['first == false or (first and', 'not first or (', 'a job that comes in a batch is placed after the batch'],
     ["is_let_through and turn .. ',0' or nil", 'nil', 'a group whose jobs come one by one is always in front'],
     [
       "last .. ',' .. numbers.int(n - 1)",
       "last .. ',' .. numbers.int(n)",
-      'the turns of jobs that have gone are waited for',
+      'the turns of deleted jobs delay other jobs',
     ],
     [' or whose ~= group then', ' then', 'a job that changed its group keeps the turn of the old one'],
     [
@@ -228,7 +224,7 @@ export const mutations = [
   ...of(27, 'lib/job/places.lua', [
     '  cache.change(id, doc, fields.turns, nil)\n',
     '',
-    'a job that runs again has the turn that it has had',
+    'a job that runs again keeps its former turn',
   ]),
   ...of(27, 'lib/limit/assign.lua', [
     ' and not was.fixed',
@@ -243,7 +239,7 @@ export const mutations = [
   ...of(27, 'lib/limit/assign.lua', [
     '  if doc.reserved_limit and not tables.has(sides.limits_of(doc), doc.reserved_limit) then limits.drop_baton(id, doc) end\n',
     '',
-    'room is kept for a job that does not count against the limit any more',
+    'a slot is kept for a job that has left the limit',
   ]),
   ...of(27, 'lib/job/places.lua', [
     '  if doc.reserved_limit and states.is_ready(doc) then limits.drop_baton(id, doc) end\n',
@@ -257,15 +253,11 @@ export const mutations = [
     [
       'local full = sides.is_limited(doc) and limits.first_full(doc)',
       'local full = (doc.limits or sides.own_limit(doc)) and limits.first_full(doc)',
-      'a shutdown run waits for room',
+      'a shutdown run waits for a slot',
     ],
   ),
-  ...of(27, 'scripts/commit.lua', [
-    ' + limits.due(queue_name)',
-    '',
-    'a claim does not look at the limits that are due',
-  ]),
-  ...of(27, 'scripts/tick.lua', ['    limits.touch(name)\n', '', 'the tick does not look at the limits that are due']),
+  ...of(27, 'scripts/commit.lua', [' + limits.due(queue_name)', '', 'a claim does not check due limits']),
+  ...of(27, 'scripts/tick.lua', ['    limits.touch(name)\n', '', 'the tick does not check due limits']),
   ...of(28, 'scripts/enqueue.lua', [
     'if version ~= tagged then',
     'if false then',
@@ -307,7 +299,7 @@ export const mutations = [
   ...of(28, 'lib/run/ops/of_callers.lua', [
     "if seen and seen ~= (doc.constraints_version or '') then return end",
     '',
-    'a tag that is late overwrites a newer one',
+    'a late tag overwrites a newer tag',
   ]),
   ...of(28, 'lib/limit/assign.lua', [
     '  cache.change(id, doc, fields.constraints_version, version)\n',
@@ -346,7 +338,7 @@ export const mutations = [
     [
       "rawget(state, 'taken') or settings.running or state.taken",
       "rawget(state, 'taken')",
-      'the number of runs is missing for a closed limit',
+      'the number of runs is missing for a paused limit',
     ],
   ),
   ...of(127, 'lib/job/places.lua', [

@@ -7,7 +7,7 @@ export const mutations = [
     [
       "for _, level in ipairs(all) do journal.push(cache.writes.messages, { ns .. 'live:' .. level, text }) end",
       "journal.push(cache.writes.messages, { ns .. 'live:' .. channel, text })",
-      'a listener above receives nothing',
+      'a listener of a channel above receives no message',
     ],
     [
       "for _, level in ipairs(all) do journal.push(cache.writes.messages, { ns .. 'live:' .. level, text }) end",
@@ -41,14 +41,14 @@ export const mutations = [
     [
       'if till > time.now then return levels end',
       'if true then return levels end',
-      'everything is published outside, whatever the listener',
+      'all messages are published outside, for any listener',
     ],
-    ['#lines > MOST_LISTENED', 'false', 'very many channels are all remembered'],
+    ['#lines > MOST_LISTENED', 'false', 'any number of channels is stored'],
   ),
   ...of(30, 'lib/run/packed.lua', [
     '    if hints.hears_job(one) then hints',
     '    if false then hints',
-    'a job in a piece that is listened to is made without a word',
+    'the creation of a packed job with a listener is not published',
   ]),
   ...of(
     30,
@@ -68,9 +68,9 @@ export const mutations = [
     [
       '  if till > time.now then cache.change_queue(q, queue_fields.pulls_until, math.max(cache.queue(q).pulls_until or 0, till)) end\n',
       '',
-      'nobody is called',
+      'no claim is called',
     ],
-    ['till > time.now and till)', 'till > time.now and till or nil)', 'a claim that leaves the line stays in it'],
+    ['till > time.now and till)', 'till > time.now and till or nil)', 'a claim that stops waiting is still listed'],
   ),
   ...of(30, 'scripts/commit.lua', [
     "#ids == 0 and told == '' and time.now + wait or time.now)",

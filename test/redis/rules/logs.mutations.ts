@@ -11,14 +11,10 @@ export const mutations = [
   ...of(
     111,
     'lib/port/log.lua',
-    ['tonumber(job_doc.history or 0) > 0', 'false', 'no job has a log of its own'],
-    ['tonumber(job_doc.history or 0) > 0', 'job_doc.history', 'a job that keeps nothing has a log of its own'],
-    ["level .. '\\n' .. entry", "'\\n' .. entry", 'an own log tells no levels'],
+    ['tonumber(job_doc.history or 0) > 0', 'false', 'no job has its own log'],
+    ['tonumber(job_doc.history or 0) > 0', 'job_doc.history', 'a job without history has its own log'],
+    ["level .. '\\n' .. entry", "'\\n' .. entry", 'the log of a job has no levels'],
   ),
-  ...of(111, 'lib/family/erase.lua', [", history = 'log' }", ' }', 'the log of a job stays when the job goes']),
-  ...of(111, 'lib/runtime/store.lua', [
-    'if not cache.writes.dels[e[1]] then',
-    'do',
-    'a job that has gone leaves a log',
-  ]),
+  ...of(111, 'lib/family/erase.lua', [", history = 'log' }", ' }', 'the log of a job stays when the job is removed']),
+  ...of(111, 'lib/runtime/store.lua', ['if not cache.writes.dels[e[1]] then', 'do', 'a deleted job leaves a log']),
 ]

@@ -4,7 +4,7 @@ export const mutations = [
   ...of(
     132,
     'lib/runtime/cache.lua',
-    [" == '^' and not chosen[field] end", " == '^' end", 'any text like the mark is taken for it'],
+    [" == '^' and not chosen[field] end", " == '^' end", 'any text like the mark is mistaken for a mark'],
     ...[
       'class',
       'created_by',
@@ -26,6 +26,6 @@ export const mutations = [
   ...of(132, 'lib/doctor/expected.lua', [
     'cache.is_beside(field, value) and',
     "value == '^' and",
-    'the doctor misses unwanted entries, and takes away what a job is called',
+    'the doctor misses unwanted entries, and removes the name of a job',
   ]),
 ]

@@ -19,12 +19,12 @@ export const mutations = [
   ...of(31, 'lib/job/create.lua', [
     '  if same then return same, status, true end\n',
     '',
-    'a key does not keep anybody from making another',
+    'a key does not prevent another job',
   ]),
   ...of(31, 'lib/job/unique.lua', [
     "return q .. '\\n' .. class .. '\\n' .. key end",
     'return key end',
-    'one key for all queues and classes',
+    'a key applies to all queues and classes',
   ]),
   ...of(
     31,
@@ -32,17 +32,13 @@ export const mutations = [
     [
       "  if spec.unique_for == '' then unique.hold(id",
       '  if true then unique.hold(id',
-      'a key that is held for a time goes with its job',
+      'a key held for a period is deleted with its job',
     ],
-    [
-      '  values.set_value(id, doc, fields.args, newest)\n',
-      '',
-      'a debounced job runs with the args that were given first',
-    ],
+    ['  values.set_value(id, doc, fields.args, newest)\n', '', 'a debounced job runs with the first args'],
     [
       '  cache.change(id, doc, fields.not_before, moment > time.now and moment or nil)\n',
       '',
-      'a debounced job runs when it was first asked for',
+      'a debounced job runs at the time of its first request',
     ],
     [
       'math.min(time.now + tonumber(spec.wait), most)',
@@ -67,7 +63,7 @@ export const mutations = [
     [
       'if not unique.waits(doc) then return unique.let_go(id, doc) end',
       '',
-      'a job that is to end takes the next one along',
+      'a terminating job absorbs the next request',
     ],
   ),
   ...of(31, 'lib/job/unique.lua', ["  cache.set_text(ns .. 'unique:' .. scope, id)\n", '', 'a key has no owner']),
@@ -78,7 +74,7 @@ export const mutations = [
     [
       '  if doc.timed_unique_scope then unique.outlive(id, doc, status or states.of(doc)) end\n',
       '',
-      'a key that is held for a time goes with its job',
+      'a key held for a period is deleted with its job',
     ],
   ),
   ...of(31, 'lib/run/claim.lua', [
@@ -149,7 +145,7 @@ export const mutations = [
       'a run that begins calls them',
     ],
     ['  if tonumber(doc.waited_until) > time.now then', '  if true then', 'departed callers are called'],
-    ['  cache.change(id, doc, fields.waited_until, nil)\n', '', 'they are awaited forever after'],
+    ['  cache.change(id, doc, fields.waited_until, nil)\n', '', 'departed callers are never removed'],
   ),
   ...of(32, 'lib/job/ending.lua', [
     '    places.call_watchers(id, doc, status)\n',
@@ -167,29 +163,29 @@ export const mutations = [
     [
       "if entered or (laned and #runs > 0) or (lane ~= '' and #ids > 0) then",
       "if lane ~= '' then",
-      'a pull worker that got nothing gets nothing for a minute',
+      'a pull worker with an empty claim gets no jobs for a minute',
     ],
   ),
   ...of(
     33,
     'lib/run/snapshot.lua',
-    ['  if not doc.has_children then return {}, 0 end\n', '', 'a claim asks for children that are not there'],
-    ["  if doc.has_steps ~= '1' then return {}, '' end\n", '', 'a claim asks for steps that are not there'],
+    ['  if not doc.has_children then return {}, 0 end\n', '', 'a claim reads children of a job without children'],
+    ["  if doc.has_steps ~= '1' then return {}, '' end\n", '', 'a claim reads steps of a job without steps'],
     [
       '  local flat, bytes = {}, 0\n  for _, port in ipairs(port_refs.of(id, doc)) do',
       '  local flat, bytes = {}, 0\n  inputs_of[id] = flat\n  for _, port in ipairs(port_refs.of(id, doc)) do',
-      'values that cannot be read are taken for none',
+      'unreadable values count as no values',
     ],
     [
       "if pushed ~= taken and not doc['v' .. port.field] then",
       "if redis.call('LLEN', redis_keys.list_key(port)) > 0 then",
-      'a claim asks for values that are not there',
+      'a claim reads values of a job without values',
     ],
   ),
   ...of(33, 'lib/run/claim.lua', [
     "  cache.change(id, doc, fields.runs_this_minute, time.this_minute .. ':' .. numbers.int(n))\n",
     "  redis.call('SET', redis_keys.side_key(id, 'minute'), n)\n",
-    'the guard has a key of its own',
+    'the runaway guard has a separate key',
   ]),
   ...of(
     33,
@@ -199,17 +195,17 @@ export const mutations = [
       'leases.most_kept(doc)',
       'every job keeps its runs',
     ],
-    ["(doc.history or outcome == 'failed' or outcome == 'lost') and", 'true and', 'runs that went well are kept'],
+    ["(doc.history or outcome == 'failed' or outcome == 'lost') and", 'true and', 'successful runs are kept'],
     ["or outcome == 'failed' or outcome == 'lost')", "or outcome == 'failed')", 'lost runs are not kept'],
     ['if n >= most then lists.pop(kept, 1) else', 'if true then', 'a job keeps all its runs'],
-    ['  if #error > MAX_KEPT_ERROR then\n', '  if false then\n', 'errors are kept however long they are'],
+    ['  if #error > MAX_KEPT_ERROR then\n', '  if false then\n', 'errors of any length are kept'],
   ),
   ...of(33, 'lib/run/retry.lua', [
     'again = not doc.terminating and has_tries(doc) }',
     'again = doc.terminating and has_tries(doc) }',
     'a lost run is reported as the last',
   ]),
-  ...of(33, 'lib/family/erase.lua', [", history_kept = 'runs'", '', 'the runs of a job outlast it']),
+  ...of(33, 'lib/family/erase.lua', [", history_kept = 'runs'", '', 'the runs of a job stay after the job is deleted']),
   ...of(
     33,
     'lib/runtime/lists.lua',
@@ -230,12 +226,12 @@ export const mutations = [
   ...of(33, 'lib/family/kin.lua', [
     '  if not doc.has_children then return list end\n',
     '',
-    'children that are not there are looked for',
+    'missing children are read',
   ]),
   ...of(
     123,
     'scripts/enqueue.lua',
-    ['  taken = taken or answered or used\n', '', 'an existing job is created again together with new ones'],
+    ['  taken = taken or answered or used\n', '', 'an existing job is created again together with new jobs'],
     ['beside[1] and { answers[1] } or answers', 'answers', 'the leading caller gets the jobs of all on a retry'],
     ['call.fingerprint, { answers[i + 1] }', 'call.fingerprint, { answers[i] }', 'a caller gets the job of another'],
   ),

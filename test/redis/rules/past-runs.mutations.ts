@@ -4,8 +4,12 @@ export const mutations = [
   ...of(
     117,
     'lib/run/leases.lua',
-    ["(doc.history and told(id, doc, more and more.did) or '')", "''", 'nothing further is reported of kept runs'],
-    ["(doc.history and told(id, doc, more and more.did) or '')", 'told(id, doc, more and more.did)', 'others pay'],
+    ["(doc.history and told(id, doc, more and more.did) or '')", "''", 'kept runs have no further facts'],
+    [
+      "(doc.history and told(id, doc, more and more.did) or '')",
+      'told(id, doc, more and more.did)',
+      'jobs without history have costs for it',
+    ],
     [
       'cache.count(id, doc, fields.runs_noted)',
       "cache.change(id, doc, fields.runs_noted, '1')",
@@ -21,7 +25,7 @@ export const mutations = [
     'lib/run/did.lua',
     ['if tonumber(doc.history or 0) == 0 then return end', '', 'other jobs record their effects'],
     ['if all.bytes + #what > MOST then', 'if false then', 'all effects of a run are recorded, in any number'],
-    ['all.more = all.more + n', '', 'nothing says that there was more'],
+    ['all.more = all.more + n', '', 'omitted effects are not counted'],
     ['(all.of[what] or 0) + n', 'n', 'repeated effects are not added'],
     ['values.decoded(run.id, doc, fields.run_did) or', '', 'effects before a checkpoint are forgotten'],
   ),
@@ -58,12 +62,12 @@ export const mutations = [
     ['      kept.bytes = kept.bytes + #item\n', '', 'large values are kept'],
     ['if kept.bytes > MOST_INPUTS then kept.of = {} end', '', 'part of an oversized value is kept'],
   ),
-  ...of(118, 'lib/run/finish.lua', ['  did.keep_inputs(run)\n', '', 'nothing is kept of inputs']),
+  ...of(118, 'lib/run/finish.lua', ['  did.keep_inputs(run)\n', '', 'no inputs are kept']),
   ...of(
     118,
     'lib/run/ops/on_ports.lua',
     ["and from.dir == 'i' then me.keep(", 'then me.keep(', 'values of outputs are kept as inputs'],
-    ['if me.keep and count > 0 and', 'if me.keep and', 'ports of which nothing was taken are kept'],
+    ['if me.keep and count > 0 and', 'if me.keep and', 'ports without read values are kept'],
   ),
   ...of(118, 'lib/family/erase.lua', ["inputs_kept = 'inputs', ", '', 'inputs outlast their job']),
   ...of(118, 'lib/runtime/cache.lua', [

@@ -5,10 +5,10 @@ export const mutations = [
     85,
     'lib/run/packed.lua',
     ["    cache.count_packed(q, 'ready', held - 1)\n", '', 'a piece counts as one job'],
-    ['  for from = 0, n - 1, pieces.SIZE do', '  for from = 0, 0 do', 'only the first piece is made'],
+    ['  for from = 0, n - 1, pieces.SIZE do', '  for from = 0, 0 do', 'only the first piece is created'],
     [' and not specs.moment_of(spec) and', ' and', 'jobs that wait for a time wait in pieces'],
     [' and not sides.of(spec.queue, spec.class) and', ' and', 'jobs of pull workers wait in pieces'],
-    [' and not hints.hears_all_jobs()\nend', '\nend', 'a listener to all misses them'],
+    [' and not hints.hears_all_jobs()\nend', '\nend', 'a listener to all jobs misses packed jobs'],
     ['if doc.quota_bytes then quota.add(doc.api_key, -n, 0) end', '', 'an API key’s jobs count forever'],
     ["if quota_of ~= '' then quota.add(quota_of, n, 0) end", '', 'an API key’s jobs do not count'],
   ),
@@ -20,7 +20,7 @@ export const mutations = [
   ...of(85, 'lib/runtime/pieces.lua', [
     'micros_of(piece.first) + place - 1)',
     'micros_of(piece.first))',
-    'all of a piece have one moment',
+    'all jobs of a piece have the same time',
   ]),
   ...of(86, 'lib/job/places.lua', [
     '      if till then places.soonest(doc.queue, queue_fields.next_lease, till) end\n',
@@ -48,7 +48,7 @@ export const mutations = [
     [':gsub(\'"le":"%d+",\', \'"le":"\' .. till .. \'","bg":"1",\', 1)', '', 'a renewed lease ends in the text'],
     ['.. till .. \'","bg":"1",\', 1)', ".. till .. '\",', 1)", 'a run of a piece that was extended has not begun'],
     ['(begun and \'"bg":"1",\' or \'\')', '\'"bg":"1",\'', 'a job that waited for the rest of its lane counts as lost'],
-    ['|completed","l"', '|failed","l"', 'a run that is committed again hears that it failed'],
+    ['|completed","l"', '|failed","l"', 'a repeated commit of a run is reported as failed'],
   ),
   ...of(
     86,
@@ -56,7 +56,7 @@ export const mutations = [
     [
       'not cache.queue(queue_name).batch and math.min(wide, lanes.WIDE) or 0',
       'math.min(wide, lanes.WIDE)',
-      'a queue’s own batch is passed over',
+      'the batch size of a queue has no effect',
     ],
     ['math.min(wide, lanes.WIDE)', 'wide', 'a lane takes any number of pieces'],
   ),
@@ -98,15 +98,15 @@ export const mutations = [
     [
       "piece.mask:sub(1, at - 1) .. '0' .. piece.mask:sub(at + 1)",
       'piece.mask',
-      'a job leaves its piece and stays in it',
+      'a job that leaves its piece also stays in the piece',
     ],
     [
       '  if piece.n > 0 then cache.count_packed(q, place, -1) else',
       '  if piece.n == 0 then',
       'a job that leaves is counted twice',
     ],
-    ['  journal.put(cache.loose, id, true)\n', '', 'a job that leaves stands nowhere'],
-    ['journal.put(cache.docs, id, doc)', 'cache.docs[id] = doc', 'a refused run leaves its piece half done'],
+    ['  journal.put(cache.loose, id, true)\n', '', 'a job that leaves its piece is in no index'],
+    ['journal.put(cache.docs, id, doc)', 'cache.docs[id] = doc', 'a refused run leaves its piece in part'],
   ),
   ...of(
     87,
@@ -160,7 +160,7 @@ export const mutations = [
     88,
     'scripts/repair.lua',
     ['  cache.leave_piece(id)\n', '', 'a duplicate job stays'],
-    ["if not is_there then redis.call('ZREM', key, member) elseif", 'if', 'an entry of a piece that is gone stays'],
+    ["if not is_there then redis.call('ZREM', key, member) elseif", 'if', 'an entry of a missing piece stays'],
   ),
   ...of(88, 'lib/runtime/tally.lua', [
     'entries + ((cache.queue(q).packed or {})[redis_keys.letters[place]] or 0) or 0',

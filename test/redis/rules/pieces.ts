@@ -277,7 +277,7 @@ const lending: Facts = {
     expect((await other.ask({ max: 100 })).ids).toEqual(ids.slice(100))
     expect(await counted(world)).toEqual({ l: 150 })
   },
-  async 'jobs that begin at once are a whole piece or single jobs'(world) {
+  async 'a claim leases a whole piece, of which only the requested number of jobs begin at once'(world) {
     const ids = await pack(world, 12)
     const claim = { max: 100, lease: LEASE, begun: 5 }
     const { lent } = await world.store.commit({ queue: 'q', lane: { id: 'l', seq: 1 }, claim })

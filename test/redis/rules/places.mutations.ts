@@ -43,22 +43,22 @@ export const mutations = [
       'if false then journal.refuse',
       'a terminating job gets a child from outside',
     ],
-    ['if parent_doc and parent_doc.terminating then\n', 'if false then\n', 'a child of a terminating job lives on'],
+    [
+      'if parent_doc and parent_doc.terminating then\n',
+      'if false then\n',
+      'a child of a terminating job is not terminated',
+    ],
   ),
   ...of(
     15,
     'scripts/extend.lua',
-    [
-      "(doc.terminating == TERMINATING.asked and '!' or '')",
-      "''",
-      'a lane never hears that a job of its runs is to end',
-    ],
-    [' and not is_ending then', ' then', 'a run never hears that its job is to end'],
+    ["(doc.terminating == TERMINATING.asked and '!' or '')", "''", 'a lane never learns of a termination'],
+    [' and not is_ending then', ' then', 'a run never learns of the termination of its job'],
   ),
   ...of(15, 'lib/job/rerun.lua', [
     '  cache.change(id, doc, fields.delete_requested, nil)\n',
     '',
-    'a job that was brought back goes all the same',
+    'a restored job is removed anyway',
   ]),
   ...of(
     15,
@@ -66,7 +66,7 @@ export const mutations = [
     [
       '  if doc.terminating then return ending.terminate_now(id, doc) end\n',
       '',
-      'a commit forgets that the job is to end',
+      'a commit loses the termination of the job',
     ],
     [
       "if run.ending == 'checkpoint' and doc.terminating == TERMINATING.asked then",
@@ -86,7 +86,7 @@ export const mutations = [
     [
       '  if doc.terminating then return ending.terminate_now(id, doc) end\n  local lost',
       '  local lost',
-      'a lost run forgets that the job is to end',
+      'a lost run loses the termination of the job',
     ],
   ),
   ...of(15, 'lib/job/queueing.lua', [
@@ -97,7 +97,7 @@ export const mutations = [
   ...of(15, 'lib/job/ending.lua', [
     '  if doc.has_shutdown then\n    local was',
     '  if false then\n    local was',
-    'there is no shutdown run',
+    'no shutdown run takes place',
   ]),
   ...of(
     16,
@@ -132,7 +132,7 @@ export const mutations = [
   ...of(17, 'lib/run/claim.lua', [
     'if doc.not_before and tonumber(doc.not_before) <= time.now then cache.change(id, doc, fields.not_before, nil) end',
     'cache.change(id, doc, fields.not_before, nil)',
-    'an early run clears a later appointment',
+    'an early run clears a later time',
   ]),
   ...of(
     17,
@@ -155,18 +155,18 @@ export const mutations = [
     [
       "if early then cache.change(id, doc, fields.wanted_early, '1') end",
       '',
-      'input during a backoff is forgotten for an appointment',
+      'input during a backoff is lost if the job has a later time',
     ],
   ),
   ...of(17, 'lib/run/finish.lua', [
     '  if not waiting and (doc.not_before or doc.next_slot or doc.sleep_until) then\n',
     '  if not waiting and doc.next_slot then\n',
-    'a commit forgets the appointment',
+    'a commit loses the next time of a job',
   ]),
   ...of(17, 'lib/queue/resort.lua', [
     '      places.move(id, doc, sides.of(q, doc.class, doc.tag), nil, nil, true)\n',
     "      places.move(id, doc, doc.not_before and 't' or sides.of(q, doc.class, doc.tag), tonumber(doc.not_before), nil, true)\n",
-    'a registration sends an early job back',
+    'a registration makes an early job wait again',
   ]),
   ...of(
     17,
@@ -174,12 +174,12 @@ export const mutations = [
     [
       'if doc.place == PLACE.timers or (not doc.place and postponed) or',
       'if doc.place == PLACE.timers or (not doc.place and (tonumber(doc.not_before) or 0) > time.now) or',
-      'a new priority sends an early job back',
+      'a new priority makes an early job wait again',
     ],
     [
       'if doc.place == PLACE.pull and queueing.own_moment(doc) > time.now then',
       'if false then',
-      'a new slot sends an early job of a pull worker back',
+      'a new slot makes an early job of a pull worker wait again',
     ],
     [' and moved and not doc.wanted_early)', ' and moved)', 'a new slot takes the turn of an early job'],
     [
@@ -220,7 +220,7 @@ export const mutations = [
       "if false then journal.refuse('BUSY'",
       'a lock is taken from its holder',
     ],
-    ['or doc.lock_token ~= token then', 'then', 'anybody unlocks'],
-    ['  if doc.place == PLACE.timers then queueing.enqueue(me.id, doc) end\n', '', 'an unlocked job waits on'],
+    ['or doc.lock_token ~= token then', 'then', 'any caller can unlock a job'],
+    ['  if doc.place == PLACE.timers then queueing.enqueue(me.id, doc) end\n', '', 'an unlocked job still waits'],
   ),
 ]

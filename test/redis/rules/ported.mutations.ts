@@ -38,7 +38,7 @@ export const mutations = [
     [
       "  local keep = ending.removal('p' .. run.piece, doc, 'c')\n",
       '  local keep = time.now + (tonumber(doc.retain) or 86400000)\n',
-      'a piece that input can wake goes',
+      'a piece that input can wake is removed',
     ],
   ),
   ...of(
@@ -47,7 +47,7 @@ export const mutations = [
     [
       '  if found == 0 or common:find(\'"i:[%w_]+":"[1-9]%d*,0"\') then return nil, nil end\n',
       '',
-      'a run of a piece writes to a port that is not there',
+      'a run of a piece writes to a missing port',
     ],
     [
       'if found == 0 or common:find(\'"i:[%w_]+":"[1-9]%d*,0"\') then',

@@ -4,11 +4,11 @@ export const mutations = [
   ...of(
     80,
     'lib/queue/processes.lua',
-    ['  if is_new or time.now - known.heard >= BEAT then\n', '  if is_new then\n', 'beats are not written'],
-    ['if is_new or time.now - known.heard >= BEAT', 'if true', 'a beat is written with each claim'],
+    ['  if is_new or time.now - known.heard >= BEAT then\n', '  if is_new then\n', 'contact times are not stored'],
+    ['if is_new or time.now - known.heard >= BEAT', 'if true', 'a contact time is stored with each claim'],
     ['not known or time.now - known.heard > FORGOTTEN', 'not known', 'an old signal holds for a new process'],
     ['if not text and not has_place() then', 'if false then', 'any number of processes is known'],
-    ['      cache.hset(processes.key, flat[i], false)\n', '', 'the dead make no room'],
+    ['      cache.hset(processes.key, flat[i], false)\n', '', 'silent processes are not replaced'],
     ['if is_new then known.queues[#known.queues + 1] = q end', '', 'the queues of a process are unknown'],
   ),
   ...of(80, 'lib/run/claim.lua', [
@@ -47,12 +47,12 @@ export const mutations = [
     'scripts/commit.lua',
     ["max > 0 and told == '' and", 'max > 0 and', 'a quiet process gets jobs'],
     ["#ids == 0 and told == '' and", '#ids == 0 and', 'a quiet process is called in vain'],
-    ['faults = journal.faults, told = told }', 'faults = journal.faults }', 'nobody is told'],
+    ['faults = journal.faults, told = told }', 'faults = journal.faults }', 'no process receives the signal'],
   ),
   ...of(
     81,
     'scripts/signal.lua',
     ['known.signal = signal', 'known.signal = known.signal', 'a signal is lost'],
-    ['if not text then return reply.none {} end', "if not text then text = '0,0,' end", 'nobody is somebody'],
+    ['if not text then return reply.none {} end', "if not text then text = '0,0,' end", 'an unnamed process is listed'],
   ),
 ]

@@ -4,8 +4,8 @@ export const mutations = [
   ...of(
     70,
     'lib/run/ops/reach.lua',
-    ["me.token and me.reach ~= 'all' and trees.root", 'false and trees.root', 'a run changes anybody’s job'],
-    ["me.token and me.reach ~= 'all' and trees.root", 'me.token and trees.root', 'reach all is not heard'],
+    ["me.token and me.reach ~= 'all' and trees.root", 'false and trees.root', 'a run changes any job'],
+    ["me.token and me.reach ~= 'all' and trees.root", 'me.token and trees.root', 'reach: all has no effect'],
   ),
   ...of(70, 'lib/run/ops/on_jobs.lua', [
     "if force and me.token and me.reach ~= 'all' then",
@@ -15,7 +15,7 @@ export const mutations = [
   ...of(70, 'lib/run/ops/on_families.lua', [
     '  cache.need(orphan)\n  reach.check(me, orphan)\n',
     '  cache.need(orphan)\n',
-    'a run adopts anybody’s job',
+    'a run adopts any job',
   ]),
   ...of(70, 'lib/run/ops/reach.lua', [
     'trees.root(id) ~= trees.root(me.id)',
@@ -33,11 +33,11 @@ export const mutations = [
     ['if born > MAX_BORN then', 'if false then', 'a job leads to any number of further jobs'],
     ['if level + 1 > MAX_LEVELS then', 'if false then', 'families grow to any depth'],
     ["(parent_doc.root_and_level or ''):match", "(''):match", 'each job counts its own children alone'],
-    ['  cache.change(root, root_doc, fields.descendants, born)\n', '', 'nobody is counted'],
+    ['  cache.change(root, root_doc, fields.descendants, born)\n', '', 'no descendant is counted'],
   ),
   ...of(71, 'lib/family/erase.lua', [
     '  if doc.root_and_level then births.uncount(doc) end\n',
     '',
-    'a departed process is counted forever',
+    'a removed descendant is counted forever',
   ]),
 ]

@@ -31,7 +31,7 @@ export const mutations = [
     [
       'if token == run.token and tonumber(n) == run.n then return answer end',
       'if token == run.token then return answer end',
-      'the last commit is taken for a repeated checkpoint',
+      'the last commit is mistaken for a repeated checkpoint',
     ],
     ["if run.n < (tonumber(doc.next_commit) or 0) then return 'lost' end", '', 'an old checkpoint is taken again'],
     ['  leases.extend(id, doc, lanes.LANE)\n', '', 'a checkpoint does not extend the lease'],
@@ -44,7 +44,7 @@ export const mutations = [
     [
       '  cache.change(id, doc, fields.sleep_until, run.till)\n',
       '  if run.till then cache.change(id, doc, fields.sleep_until, run.till) end\n',
-      'the moment of one pause holds for the next',
+      'the time of one pause applies to the next pause',
     ],
     [' or doc.sleep_until) then\n', ') then\n', 'a pause lasts until a run is requested'],
     [
@@ -56,7 +56,7 @@ export const mutations = [
   ...of(6, 'lib/run/ops/on_records.lua', [
     "  if doc.has_steps == 'e' then cache.drop(key) end\n",
     '',
-    'steps of an ended function are taken for steps of the next',
+    'steps of an ended function are used by the next function',
   ]),
   ...of(6, 'lib/run/snapshot.lua', [
     "  if doc.has_steps ~= '1' then return",
@@ -97,7 +97,7 @@ export const mutations = [
       '',
       'every run of a child ends a pause for its end',
     ],
-    [', tonumber(doc.sleep_until) or numbers.never)', ')', 'a pause is over at once'],
+    [', tonumber(doc.sleep_until) or numbers.never)', ')', 'a pause ends at once'],
   ),
   ...of(6, 'lib/family/kin.lua', [
     "  if doc and doc.awaited_children and doc.place ~= PLACE.leased then queueing.wake(parent, doc, 'child') end\n",
@@ -111,7 +111,7 @@ export const mutations = [
     [
       '    for _, name in ipairs(awaited) do see(name, cache.hget(kin.children_key(parent), name)) end\n',
       '    for i = 1, #children, 2 do see(children[i], children[i + 1]) end\n',
-      'a pause receives children that it was not for',
+      'a pause receives children that it did not wait for',
     ],
   ),
   ...of(6, 'lib/run/finish.lua', [
@@ -123,12 +123,16 @@ export const mutations = [
     7,
     'lib/port/ports.lua',
     ['if taken ~= cursor then journal.refuse', 'if false then journal.refuse', 'a value takes effect twice'],
-    ['if n > pushed - taken then journal.refuse', 'if false then journal.refuse', 'more is read than there is'],
+    [
+      'if n > pushed - taken then journal.refuse',
+      'if false then journal.refuse',
+      'a run reads more values than are waiting',
+    ],
   ),
   ...of(7, 'lib/port/define.lua', [
     "pushed .. ',' .. pushed .. ',d')",
     "'0,0,d')",
-    'a port that is made again counts from the beginning',
+    'a port that is created again counts from zero',
   ]),
   ...of(7, 'lib/port/ports.lua', [
     'ports.set_counts(port, pushed, taken + n)',
@@ -141,15 +145,15 @@ export const mutations = [
     [
       "cache.change(run.id, doc, fields.last_commit, run.token .. '|' .. numbers.int(run.n) .. '|' .. answer)",
       '',
-      'a repeated commit finds nothing',
+      'a repeated commit gets no answer',
     ],
     [
       "if lane == '' then cache.set_expiring(erase.gone_key",
       'if false then cache.set_expiring(erase.gone_key',
-      'the answer goes with the job',
+      'the answer is deleted with the job by its commit',
     ],
   ),
-  ...of(8, 'lib/family/erase.lua', ['  keep_answer(doc)\n', '', 'the answer goes when the job is deleted']),
+  ...of(8, 'lib/family/erase.lua', ['  keep_answer(doc)\n', '', 'the answer is deleted when the job is deleted']),
   ...of(8, 'lib/run/claim.lua', [
     'local used_up = { fields.input_during_run, fields.child_during_run, fields.backoff_until, fields.wanted_early, fields.unanswered, fields.said_ended_at }',
     'local used_up = { fields.input_during_run, fields.child_during_run, fields.backoff_until, fields.wanted_early, fields.unanswered, fields.said_ended_at, fields.last_commit }',
@@ -184,7 +188,7 @@ export const mutations = [
   ...of(10, 'lib/run/finish.lua', [
     '    status = retry.refused(run, status)\n',
     "    retry.conflict(run)\n    status = 'conflict'\n",
-    'a refused run comes again at once, forever',
+    'a refused run is repeated at once, forever',
   ]),
   ...of(
     10,
@@ -210,7 +214,7 @@ export const mutations = [
   ...of(11, 'lib/run/retry.lua', [
     '{ by = run.by, version = run.version, again = not doc.terminating })\n  leases.uncount_run(id, doc)\n',
     '{ by = run.by, version = run.version, again = not doc.terminating })\n',
-    'conflicts make a runaway',
+    'conflicts count as a runaway',
   ]),
   ...of(11, 'lib/run/finish.lua', [
     '{ fields.failures, fields.lost_in_a_row, fields.conflicts_in_a_row, fields.last_error, fields.deliveries, fields.unanswered, fields.wait_over }',
@@ -220,7 +224,7 @@ export const mutations = [
   ...of(11, 'lib/run/retry.lua', [
     '  leases.uncount_run(id, doc)\n  if doc.redeliver_after then',
     '  if doc.redeliver_after then',
-    'lost runs make a runaway',
+    'lost runs count as a runaway',
   ]),
   ...of(11, 'lib/run/claim.lua', ['if n > RUNS_A_MINUTE then return false end', '', 'nothing stops a runaway']),
   ...of(
@@ -229,7 +233,7 @@ export const mutations = [
     [
       '    cache.change(id, doc, fields.backoff_until, time.now + tonumber(delay))\n',
       '',
-      'a failed run comes again at once',
+      'a failed run is retried without a backoff',
     ],
     [
       '    cache.change(id, doc, fields.backoff_until, time.now + tonumber(delay))\n',
@@ -239,7 +243,7 @@ export const mutations = [
     [
       '  cache.change(id, doc, fields.input_during_run, nil)\n  if doc.next_slot',
       '  local own = doc.input_during_run\n  cache.change(id, doc, fields.input_during_run, nil)\n  if own then\n    queueing.enqueue(id, doc, true)\n  elseif doc.next_slot',
-      'input runs a job that has failed for good',
+      'input runs a job without retries left',
     ],
   ),
   ...of(12, 'lib/job/queueing.lua', [
@@ -251,16 +255,20 @@ export const mutations = [
     13,
     'lib/run/retry.lua',
     ['  if doc.begun then\n', '  if true then\n', 'a run that never began counts as lost'],
-    ['if lost >= most_lost(doc) then', 'if false then', 'a job is lost forever'],
-    ['return tonumber(doc.max_lost) or MAX_LOST end', 'return MAX_LOST end', 'every class is lost ten times'],
+    ['if lost >= most_lost(doc) then', 'if false then', 'a lost job never fails'],
+    [
+      'return tonumber(doc.max_lost) or MAX_LOST end',
+      'return MAX_LOST end',
+      'jobs of every class can be lost ten times',
+    ],
     ['lost > 0 and time.now + backoff.lost(lost) or nil', 'nil', 'a lost job comes back at once'],
   ),
   ...of(
     13,
     'lib/run/claim.lua',
-    ['if tonumber(doc.lost_in_a_row) > 1 then return 1 end', '', 'a job that was lost twice has company'],
+    ['if tonumber(doc.lost_in_a_row) > 1 then return 1 end', '', 'a job that was lost twice shares its claim'],
     ['math.min(want.max, want.begun) / 2', 'math.min(want.max, want.begun)', 'lost jobs are claimed in whole batches'],
-    ['math.min(want.max, want.begun) / 2', 'want.max / 2', 'lost jobs are claimed that do not begin'],
+    ['math.min(want.max, want.begun) / 2', 'want.max / 2', 'more lost jobs are claimed than begin'],
     [
       'math.max(1, math.floor(math.min(want.max',
       'math.max(0, math.floor(math.min(want.max',
@@ -272,15 +280,15 @@ export const mutations = [
       'other jobs follow lost ones',
     ],
     ["  if got.room then return 'stop' end\n", '', 'pieces follow lost ones'],
-    ['or (got.n > 0 and not got.room) then', 'then', 'a claim mixes lost jobs with fresh ones'],
-    ['if got.fresh_first or (', 'if (', 'lost jobs have every turn'],
+    ['or (got.n > 0 and not got.room) then', 'then', 'a claim mixes lost jobs with fresh jobs'],
+    ['if got.fresh_first or (', 'if (', 'claims always prefer lost jobs'],
     [
       'if got.n == 0 and served and passed[1] then',
       'if false then',
       'lost jobs wait as long as their turn was the last',
     ],
-    ['got.n > 0 and served ~= serves', 'not served and served ~= serves', 'other jobs have every turn'],
-    ['more, seen = true, want.skip end', 'end', 'a claim that passed over lost jobs has seen everything'],
+    ['got.n > 0 and served ~= serves', 'not served and served ~= serves', 'claims always prefer other jobs'],
+    ['more, seen = true, want.skip end', 'end', 'a claim that skipped lost jobs reports that it has seen all jobs'],
     [
       '  return true, from - removed, removed\n',
       '  return true, from, removed\n',
@@ -299,7 +307,7 @@ export const mutations = [
     [
       'want.place == PLACE.pull and tonumber(doc.redeliver_after_ms) or want.lease',
       'tonumber(doc.redeliver_after_ms) or want.lease',
-      'a lane has a run for another time',
+      'a lane leases a run for the time of redeliver',
     ],
     [
       '  if doc.max_deliveries and (tonumber(doc.deliveries)',
@@ -315,12 +323,12 @@ export const mutations = [
   ...of(13, 'lib/run/finish.lua', [
     '  cache.change(id, doc, fields.deliveries, nil)\n  cache.change(id, doc, fields.next_commit',
     '  cache.change(id, doc, fields.next_commit',
-    'a checkpoint is no answer',
+    'a checkpoint does not count as an answer',
   ]),
   ...of(13, 'lib/run/retry.lua', [
     '  cache.change(id, doc, fields.conflicts_in_a_row, n)\n  cache.change(id, doc, fields.deliveries, nil)\n',
     '  cache.change(id, doc, fields.conflicts_in_a_row, n)\n',
-    'a conflict is no answer',
+    'a conflict does not count as an answer',
   ]),
   ...of(
     13,

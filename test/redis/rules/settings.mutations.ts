@@ -22,10 +22,10 @@ export const mutations = [
     112,
     'scripts/register.lua',
     ['current[class] ~= replaced then', 'false then', 'a definition overwrites another that was never read'],
-    ["replaced ~= '' and", 'false and', 'two who change one definition overwrite each other'],
+    ["replaced ~= '' and", 'false and', 'two concurrent changes of a definition overwrite each other'],
     ["replaced ~= '' and current", 'current', 'an existing class is not registered'],
     ["definition = current[class] or ''", "definition = ''", 'the resulting class is not returned'],
-    ['if function_of then', 'if false then', 'a registration takes the jobs of a function away from it'],
+    ['if function_of then', 'if false then', 'a registration takes over the jobs of a function'],
     ['if function_of then', 'if current[class] then', 'a registration cannot be replaced by another'],
   ),
 ]

@@ -11,11 +11,7 @@ export const mutations = [
     ],
     ['  if rough then set_size(id, doc, count(id, doc)) end\n', '', 'deleted values are counted forever'],
     ['    values.add(id, doc, #value)\n', '', 'values next to the document are not counted'],
-    [
-      'if known then values.add(id, doc, -#known) else values.lose(id, doc) end',
-      '',
-      'a value that is replaced counts still',
-    ],
+    ['if known then values.add(id, doc, -#known) else values.lose(id, doc) end', '', 'a replaced value still counts'],
     ['(values.added[id] or 0) + #(cache.raw', '#(cache.raw', 'effects of one call are not counted together'],
     [
       '  if counted[key] <= MOST_FIELDS then return end\n',
@@ -41,7 +37,7 @@ export const mutations = [
     ' then',
     'a message to a full job fails its publisher',
   ]),
-  ...of(84, 'lib/job/ending.lua', ['  values.lose(id, doc)\n', '', 'steps count when they have gone']),
+  ...of(84, 'lib/job/ending.lua', ['  values.lose(id, doc)\n', '', 'removed steps still count']),
   ...of(84, 'lib/job/aliases.lua', [
     '  if #list >= MOST_ALIASES then',
     '  if false then',

@@ -4,7 +4,7 @@ export const mutations = [
   ...of(
     82,
     'lib/queue/counts.lua',
-    ['  if is_over then keep_day(q, queue_record) end\n', '', 'a day that is over is lost'],
+    ['  if is_over then keep_day(q, queue_record) end\n', '', 'the counts of an ended day are lost'],
     ['  cache.change_queue(q, queue_fields.counts, {})\n', '', 'today never ends'],
     [
       'cache.change_queue(q, queue_fields.earlier_counts, add_counts(queue_record.earlier_counts or {}, queue_record.counts))',
@@ -21,8 +21,8 @@ export const mutations = [
     ['math.floor(queue_record.minute / 60) ~= hour', 'false', 'hours are not reported'],
     ['  cache.change_queue(q, queue_fields.minute_wait, nil)\n', '', 'a wait is reported for every later minute'],
     ['  cache.change_queue(q, queue_fields.day_waits, nil)\n', '', 'waits of yesterday count for today'],
-    ['histogram[at] = histogram[at] + n', 'histogram[at] = histogram[at]', 'nobody has waited'],
-    ['kind .. numbers.int(moment % most)', 'kind .. numbers.int(moment)', 'places are not used again'],
+    ['histogram[at] = histogram[at] + n', 'histogram[at] = histogram[at]', 'no wait is counted'],
+    ['kind .. numbers.int(moment % most)', 'kind .. numbers.int(moment)', 'places of old minutes are not reused'],
   ),
   ...of(82, 'scripts/commit.lua', [
     'if ids[1] then counts.waited',

@@ -4,7 +4,7 @@ export const mutations = [
   ...of(
     19,
     'scripts/commit.lua',
-    ['moved = due.timers(queue_name) + ', 'moved = ', 'a claim does not look at its timers'],
+    ['moved = due.timers(queue_name) + ', 'moved = ', 'a claim does not check its timers'],
     [
       'math.min(cache.queue(queue_name).next_timer or numbers.never, lanes.next_room(queue_name))',
       'numbers.never',
@@ -19,9 +19,9 @@ export const mutations = [
       'false and not (queue_record.timer_bell',
       'no bell rings for a timer',
     ],
-    ['local room = lanes.next_room(q)', 'local room = numbers.never', 'no bell rings for room at a limit'],
-    ['lanes.count(q) > 0 or room <=', 'room <=', 'room is rung for although a lane serves the queue'],
-    ['room <= (lanes.waits_until[q] or 0)', 'false', 'room is rung for that a lane waits for'],
+    ['local room = lanes.next_room(q)', 'local room = numbers.never', 'no bell rings for a free slot at a limit'],
+    ['lanes.count(q) > 0 or room <=', 'room <=', 'a bell rings for a free slot although a lane serves the queue'],
+    ['room <= (lanes.waits_until[q] or 0)', 'false', 'a bell rings for a slot that a lane waits for'],
   ),
   ...of(
     19,
@@ -29,7 +29,7 @@ export const mutations = [
     [
       'math.max(time.now, queue_record.next_timer - lanes.MINUTE))',
       'queue_record.next_timer)',
-      'a later timer is not rung for beforehand',
+      'the tick does not ring for a timer of the next minute',
     ],
     [
       'rung and queue_record.next_timer + lanes.BELL or',
@@ -88,13 +88,13 @@ export const mutations = [
   ...of(
     20,
     'scripts/tick.lua',
-    ["  cache.zset(wake_key, 'q:' .. q, false)\n", '', 'a queue with nothing to come stays in the index'],
-    ['#members == most', 'false', 'a tick that left queues out says it is done'],
+    ["  cache.zset(wake_key, 'q:' .. q, false)\n", '', 'a queue without future events stays in the index'],
+    ['#members == most', 'false', 'a tick that skipped queues reports that it is done'],
   ),
   ...of(
     21,
     'lib/run/tokens.lua',
-    ['.. mark .. lent', ".. 'n' .. lent", 'tokens are alike after a failover'],
+    ['.. mark .. lent', ".. 'n' .. lent", 'tokens are equal after a failover'],
     ['.. mark .. lent', '.. mark', 'the tokens of one claim share their nonce'],
   ),
   ...of(21, 'lib/runtime/store.lua', [
@@ -127,10 +127,10 @@ export const mutations = [
     ],
     [' or is_moved(doc, run) or', ' or', 'a run overwrites the slot that a caller set'],
     [' or doc.terminating == TERMINATING.shutdown then return end', ' then return end', 'a shutdown run uses a slot'],
-    ['time.now + CATCH_UP', 'time.now', 'slots that are made up for come at once'],
-    ['  cache.change(id, doc, fields.slot_missed, nil)\n', '', 'a slot that was missed marks those after it'],
+    ['time.now + CATCH_UP', 'time.now', 'missed slots run without a delay'],
+    ['  cache.change(id, doc, fields.slot_missed, nil)\n', '', 'a missed slot marks later slots'],
     ['  if run.passed then cache.change', '  if false then cache.change', 'missed slots are not recorded'],
-    ['  cache.change(id, doc, fields.ran_at, doc.previous_ran_at)\n', '', 'a slot that was not run counts as one'],
+    ['  cache.change(id, doc, fields.ran_at, doc.previous_ran_at)\n', '', 'a skipped slot counts as a run'],
   ),
   ...of(
     22,
@@ -142,7 +142,7 @@ export const mutations = [
   ...of(
     22,
     'lib/run/retry.lua',
-    ['    slots.set_times(id, doc, run)\n', '', 'a failed slot comes again at once'],
+    ['    slots.set_times(id, doc, run)\n', '', 'a failed slot is repeated at once'],
     [
       'cache.count(id, doc, fields.failed_in_a_row)',
       "cache.change(id, doc, fields.failed_in_a_row, '1')",
@@ -167,7 +167,7 @@ export const mutations = [
       '    cache.clear(id, doc, { fields.deliveries })\n    slots',
       'the attempts of one slot count for the next',
     ],
-    ['    ending.clear_steps(id, doc)\n', '', 'the steps of one slot are taken for the next'],
+    ['    ending.clear_steps(id, doc)\n', '', 'the steps of one slot are used in the next'],
   ),
   ...of(
     22,
@@ -180,7 +180,7 @@ export const mutations = [
     [
       'if doc.catch_up_at and (tonumber(doc.next_slot) or numbers.never) <= time.now then',
       'if false then',
-      'an outage makes a runaway',
+      'an outage counts as a runaway',
     ],
     [
       'if doc.catch_up_at and (tonumber(doc.next_slot) or numbers.never) <= time.now then',
