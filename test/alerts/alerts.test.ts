@@ -266,7 +266,7 @@ test('the tick of a Worker checks the alerts, and a fault of an alert does not s
   expect(checked).toHaveBeenCalledWith(expect.objectContaining({ publicUrl: 'http://127.0.0.1:1' }))
 })
 
-test('each successful tick calls the monitor, and one without Redis or alerts does not', async () => {
+test('each successful tick calls the monitor, and a tick without Redis or alerts does not', async () => {
   const SIDEJOB_HEARTBEAT_URL = `${ops.url}/ping/secret`
   const calls = () => at('/ping/secret').map(({ method }) => method)
   const checks = async () => undefined

@@ -68,7 +68,7 @@ describe('a push worker with a concurrency limit', () => {
     ).toBe(true)
   })
 
-  test('delays no other class while its jobs wait, and why names it', async () => {
+  test('delays no other class while its jobs wait, and why names the limit', async () => {
     await serve(1)
     const waiting = await many(40, 'called')
     const others = await many(20, 'free')

@@ -174,7 +174,7 @@ test('a manual run reports its error as it was thrown', async () => {
 })
 
 describe('after a change of keys', () => {
-  test('values sealed with an older key are readable while it exists, and new values use the first', async () => {
+  test('old values are readable while their key exists, and new values use the first key', async () => {
     const id = await kit.make('echo', { args: JSON.stringify(mark('old')), at: Date.now() + 1e8 })
     const rotated = withKeys(second, first)
     expect(textOf((await rotated.jobs.get(String(id))).args)).toBe(mark('old'))
@@ -436,7 +436,7 @@ describe('a person who can read Redis and use the API cannot have a sealed value
     }
   })
 
-  test('by moving it to a place of another purpose in Redis', async () => {
+  test('by moving it to a key with another purpose in Redis', async () => {
     const id = await own.make('repeating', { at: Date.now() + 1e8 })
     const key = own.store.keys.job(id)
     const text = (await raw.get<string>(key))!

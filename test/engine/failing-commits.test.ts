@@ -209,7 +209,7 @@ describe('a script that fails as a whole', () => {
     expect(await kit.engine.jobs.get(String(id))).toMatchObject({ status: 'failed', attempt: 2 })
   })
 
-  test('while it stores a failed run fails the job with the reason, and the log has the error of the run', async () => {
+  test('for each failure of a run fails the job with the reason, and the log has the run’s error', async () => {
     spoiled = (_, words) => /failed\n\d+\n\d+\nerror\n\{"message":"PEST/.test(words)
     const good = await kit.make('good')
     const id = await kit.make('pest')

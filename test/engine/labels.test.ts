@@ -56,7 +56,7 @@ test('a job replaces labels of its class, and gives them to its children', async
   expect(await labelsOf(children.inner!.id)).toEqual({ area: 'eu', customer: '8', plan: 'pro', step: 'pack' })
 })
 
-test('a schedule makes its job with its labels', async () => {
+test('a schedule creates its job with its labels', async () => {
   const { job } = await kit.engine.schedules.set(
     'hourly',
     jobInputs.parse({ class: 'plain', repeat: { cron: '0 9 * * *' }, labels: { customer: '9' } }) as never,

@@ -31,13 +31,13 @@ test('a lane that may not claim waits for its runs, then leaves', () => {
   })
 })
 
-test('a lane whose time is over claims no jobs', () => {
+test('a lane past its time claims no jobs', () => {
   const all = (event: string) => Object.fromEntries(words.map((word) => [word, word === 'warm' ? 'quiet' : event]))
   expect(events(true, false)).toEqual(all('closed'))
   expect(events(true, true)).toEqual(all('done'))
 })
 
-test('a lane without jobs waits for a job that is due soon, unless its time is over', () => {
+test('a lane without jobs waits for a job that is due soon, unless its time has ended', () => {
   const due = (dueIn: number, leaves: boolean) => eventOf({ word: 'empty', dueIn }, { leaves, idle: true })
   expect([due(SOON_MS, false), due(SOON_MS + 1, false), due(SOON_MS, true)]).toEqual(['due', 'done', 'done'])
 })

@@ -142,7 +142,7 @@ test('the last run of a function that waits is replayed with its kept steps', as
   expect(await replay(waiter, run!)).toEqual({ is: 'same' })
 })
 
-test('the list has ended jobs that keep values, with the reason if one cannot be replayed', async () => {
+test('the list has ended jobs that keep values, with the reason if a job cannot be replayed', async () => {
   const { id } = await order()
   await ended('plain', { inputs: { amount: ['3'] } })
   const large = await ended('large')

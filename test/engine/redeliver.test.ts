@@ -39,7 +39,7 @@ const documentOf = async (id: number) => (await kit.store.inspect(String(id))).d
 const claim = () => kit.engine.runs.claim('q', { max: 10 })
 const message = async (id: number) => JSON.parse((await job(id)).error!).message
 
-test('an unanswered run goes to the next worker at once, also in a batch, and the job fails after the last', async () => {
+test('an unanswered run goes to the next worker at once, and its last delivery fails the job', async () => {
   const id = await make({ redeliver: { after: '5 seconds', max: 2 }, history: 5 })
   const [first] = await claim()
   expect(first!.run.leaseUntil - first!.run.startedAt).toBe(5_000)

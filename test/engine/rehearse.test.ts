@@ -112,7 +112,7 @@ describe('the list of waiting jobs', () => {
     expect((await client.waiting.list({ class: 'plain' })).jobs).toEqual([])
   })
 
-  test('has pages, and the jobs of one deployment', async () => {
+  test('has pages, and can show the jobs of one deployment', async () => {
     const ids = [await waits('swapped'), await waits('swapped'), await waits('swapped')]
     const pages: number[][] = []
     for (let cursor: string | null | undefined; cursor !== null; ) {
@@ -128,7 +128,7 @@ describe('the list of waiting jobs', () => {
     expect(await client.waiting.list({ deployment: 'another' })).toEqual({ jobs: [], cursor: null })
   })
 
-  test('masks what the class redacts, and names it', async () => {
+  test('masks values that the class redacts, and names them', async () => {
     const id = await waits('secret', { args: { card: '4111', name: 'ann' } })
     const { snapshot, masked } = await seen('secret', id)
     expect(masked).toEqual(['args', 'state.card'])
@@ -257,7 +257,7 @@ describe('a rehearsal', () => {
     expect(await judged(order, perform)).toMatchObject({ is: 'continues' })
   })
 
-  test('gives a new answer to a patch, and keeps a kept one', async () => {
+  test('decides a new patch, and keeps the stored decision of an earlier patch', async () => {
     const patched: Perform = async (job) => {
       await job.step('price', () => 10)
       if (await job.patched('audit')) await job.step('audit', does('audit'))

@@ -50,7 +50,7 @@ test('a job with a reused id has other effect keys and other callback ids', asyn
   expect(new Set(receiver.came.map(({ headers }) => headers['webhook-id'])).size).toBe(2)
 })
 
-test('a caller that created a job learns of the restore, gets a new id for the next one, and health reports it', async () => {
+test('a caller learns of a restore, its next job has a new id, and health reports the restore', async () => {
   const engine = isolate()
   const health = await engine.health()
   expect(health).toMatchObject({ ok: true, redis: true, version: expect.any(String) })

@@ -62,23 +62,23 @@ type Situation = () => Promise<[id: number, ...reasons: Partial<Reason>[]]>
 const byFunctions = /function|message|shutdown/
 
 const situations: Record<string, Situation> = {
-  async 'the next of its queue'() {
+  async 'as the next job of its queue'() {
     const { make, queue } = await ready()
     return [await make(), { code: 'QUEUED', data: { queue, priority: 0, ahead: 0, lanes: 1, maxLanes: 8 } }]
   },
-  async 'behind others'() {
+  async 'behind other jobs'() {
     const { make, queue } = await ready()
     for (let n = 0; n < 3; n++) await make()
     return [await make(), { code: 'QUEUED', data: { queue, ahead: 3, priority: 0, lanes: 1, maxLanes: 8 } }]
   },
-  async 'behind those with a smaller priority alone'() {
+  async 'only behind jobs with a smaller priority'() {
     const { make } = await ready()
     await make({ priority: -1 })
     const id = await make({ priority: 5 })
     await make({ priority: 6 })
     return [id, { code: 'QUEUED', data: expect.objectContaining({ ahead: 1, priority: 5 }) }]
   },
-  async 'in a queue with lanes of its own number'() {
+  async 'in a queue with its own number of lanes'() {
     const { make, queue } = await ready()
     await kit.engine.queues.update(queue, { lanes: 3 })
     return [await make(), { code: 'QUEUED', data: expect.objectContaining({ maxLanes: 3 }) }]
@@ -107,7 +107,7 @@ const situations: Record<string, Situation> = {
     await kit.engine.queues.update(queue, { paused: true })
     return [await make(), { code: 'PAUSED', data: { queue } }, { code: 'PULL' }]
   },
-  async 'for a given moment'() {
+  async 'until a given time'() {
     const { make } = await place()
     const at = kit.now() + HOUR
     return [await make({ at }), { code: 'DUE', until: at, data: { ms: expect.any(Number) } }]
@@ -146,7 +146,7 @@ const situations: Record<string, Situation> = {
     await kit.engine.jobs.lock(String(id), { ttl: HOUR })
     return [id, { code: 'LOCKED', until: expect.any(Number), data: { ms: expect.any(Number) } }, { code: 'PULL' }]
   },
-  async 'for a lock to end, and for its moment'() {
+  async 'for a lock to end, and until its time'() {
     const { make } = await place()
     const id = await make({ wait: HOUR })
     await kit.engine.jobs.lock(String(id), { ttl: HOUR })
@@ -247,13 +247,13 @@ const situations: Record<string, Situation> = {
     const id = await make({ parent: String(parent), name: 'x', joins: true })
     return [id, { code: 'PARENT', job: parent, data: { parent, name: 'x' } }]
   },
-  async 'for nothing in particular'() {
+  async 'without a condition'() {
     const { make, end } = await place()
     const id = await make()
     await end({ end: 'suspended' })
     return [id, { code: 'ASKED_FOR_NOTHING', data: {} }]
   },
-  async 'for a person, after it has failed'() {
+  async 'for a manual retry after a failure'() {
     const { make, end } = await place({ retry: { max: 0 } })
     const id = await make()
     await end(failed)
@@ -299,7 +299,7 @@ const situations: Record<string, Situation> = {
     await served('sleeps'),
     { code: 'PAUSED_UNTIL', until: expect.any(Number), data: { ms: expect.any(Number) } },
   ],
-  async 'for a worker that its function has called'() {
+  async 'for a worker that its function called'() {
     const id = await served('calls')
     const [child] = Object.values((await functions.engine.jobs.get(String(id))).children)
     return [id, { code: 'CHILDREN', job: child!.id, data: expect.objectContaining({ waiting: 1, jobs: [child!.id] }) }]
@@ -311,7 +311,7 @@ const situations: Record<string, Situation> = {
     await functions.engine.jobs.terminate(String(id), {})
     return [id, { code: 'PAUSED', data: { queue: 'stopped' } }, { code: 'QUEUED' }]
   },
-  async 'not at all: a program has it'() {
+  async 'no longer, because a program runs it'() {
     const { make, claim } = await place()
     const id = await make()
     await claim('host:1')

@@ -107,7 +107,7 @@ describe.each(Object.entries(databases))('with %s', (_, open) => {
     expect((await kit.engine.jobs.get(String(id), { details: true })).cost).toMatchObject({ total: 3 })
   })
 
-  test('jobs that wait and end in pieces are stored one by one', async () => {
+  test('jobs that wait and end in pieces are stored separately', async () => {
     const before = (await ends()).length
     const { jobs } = await kit.engine.jobs.enqueue(
       Array.from({ length: 250 }, (_, n) => ({

@@ -51,7 +51,7 @@ test('a job with inputs whose class is not registered is refused because of its 
   expect(body.error.message).toBe('class forgotten is not registered for queue default')
 })
 
-test('a delayed job that is run by hand does not run again at its time', async () => {
+test('a delayed job that is run manually does not run again at its time', async () => {
   const id = await make({ class: 'nop', wait: '1 day' })
   expect((await ask('POST', `/v1/jobs/${id}/run`, {})).body.status).toBe('queued')
   await settle()

@@ -169,7 +169,7 @@ test.each([
   expect(await doors.engine.doctor.verify()).toEqual([])
 })
 
-test('why says that a job is overdue while its queue is not examined', async () => {
+test('why reports that a job is overdue while its queue is not checked', async () => {
   const [id] = await make(1, { queue: 'za', class: 'quick', wait: 1_000 })
   await doors.advance(30_000)
   expect((await json('GET', `/v1/jobs/${id}/why`)).reasons).toMatchObject([
@@ -179,7 +179,7 @@ test('why says that a job is overdue while its queue is not examined', async () 
   await doors.engine.jobs.remove(String(id), { force: true })
 })
 
-test('why says that a ready job is in no index', async () => {
+test('why reports that a ready job is in no index', async () => {
   const [id] = await make(1, { queue: 'za', class: 'quick' })
   await redis((redis) => redis.del(key('queue:za:ready')))
   expect((await json('GET', `/v1/jobs/${id}/why`)).reasons).toMatchObject([{ code: 'MISPLACED' }])

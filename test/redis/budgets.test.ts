@@ -425,7 +425,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
 
   // HGET reads signals for the process, HSET records that it is alive. At the first
   // claim of a process, HLEN checks for room.
-  test('a claim under a name costs no call more than one without, and one command (the first one three)', async () => {
+  test('a claim under a name costs no further call, and one further command (the first claim three)', async () => {
     await kit.engine.workers.register('pulled', 'work', { pull: true })
     const claim = (process?: string) => cost(() => kit.engine.runs.claim('pulled', { process }))
     await claim()

@@ -54,7 +54,7 @@ const NO_JOURNAL = {
 
 const windows: Record<string, Window> = {
   R1: {
-    says: 'a process that dies after it has read has taken nothing and left nothing',
+    says: 'a process that dies after its read has taken no values and left no data',
     async fact(world) {
       const id = await world.make(one)
       // Large, because small values would be stored in the document.
@@ -93,7 +93,7 @@ const windows: Record<string, Window> = {
     },
   },
   R3: {
-    says: 'a run that fails has consumed nothing, and is tried again',
+    says: 'a failed run has consumed no values, and is retried',
     async fact(world) {
       const id = await world.make(one)
       await world.push(id, 'in', '1', '2')
@@ -168,7 +168,7 @@ const windows: Record<string, Window> = {
       file: 'lib/run/finish.lua',
       find: '  if doc.terminating then return ending.terminate_now(id, doc) end\n',
       replace: '',
-      says: 'the end of a run forgets that the job is to end',
+      says: 'the end of a run loses the termination of the job',
     },
   },
   R7: {
@@ -189,7 +189,7 @@ const windows: Record<string, Window> = {
       file: 'lib/run/claim.lua',
       find: 'if doc.terminating then cache.change(id, doc, fields.terminating, TERMINATING.shutdown) end',
       replace: 'cache.change(id, doc, fields.terminating, nil)',
-      says: 'a claim is written over a wish to end',
+      says: 'a claim overwrites a requested termination',
     },
   },
   R8: {
@@ -207,7 +207,7 @@ const windows: Record<string, Window> = {
       file: 'lib/queue/due.lua',
       find: '    retry.lose(id, doc)\n',
       replace: '',
-      says: 'a lease of a dead process is never taken back',
+      says: 'the lease of a dead process is never taken back',
     },
   },
   R9: {
@@ -240,7 +240,7 @@ const windows: Record<string, Window> = {
       file: 'lib/port/write.lua',
       find: "  if is_quiet then return end\n  if port.dir == 'i' then queueing.wake(port.id, port.doc, 'own')",
       replace: "  if is_quiet then return end\n  if port.dir == 'i' then return",
-      says: 'the wake-up is left to another call',
+      says: 'another call performs the wake-up',
     },
   },
   R11: {
@@ -260,7 +260,7 @@ const windows: Record<string, Window> = {
       file: 'lib/port/write.lua',
       find: 'for _, channel in ipairs(channels) do write.publish(channel, items) end',
       replace: '',
-      says: 'the message is left to another call',
+      says: 'another call sends the message',
     },
   },
   R12: {
@@ -325,7 +325,7 @@ const windows: Record<string, Window> = {
       find: '  if not doc then cache.miss(id) end\n',
       replace:
         "  if not doc then\n    doc = { q = 'q', c = 'plain', z = 's', n = '0', ['i:in'] = '0,0' }\n    journal.put(cache.docs, id, doc)\n  end\n",
-      says: 'a job that has gone is written to',
+      says: 'a connection writes to a deleted job',
     },
   },
   R15: {
@@ -360,7 +360,7 @@ const windows: Record<string, Window> = {
       file: 'lib/family/kin.lua',
       find: "if taken_by and cache.find(taken_by) then journal.refuse('TAKEN'",
       replace: "if false then journal.refuse('TAKEN'",
-      says: 'a name is given twice',
+      says: 'a name is given to two children',
     },
   },
   R17: {
@@ -377,7 +377,7 @@ const windows: Record<string, Window> = {
       file: 'lib/job/aliases.lua',
       find: "if owner and owner ~= id then journal.refuse('TAKEN', 'alias '",
       replace: "if false then journal.refuse('TAKEN', 'alias '",
-      says: 'an alias is given twice',
+      says: 'an alias is given to two jobs',
     },
   },
   R18: {
@@ -435,7 +435,7 @@ const windows: Record<string, Window> = {
       file: 'lib/queue/due.lua',
       find: 'miss_slot(id, doc)\n  queueing.enqueue(id, doc)\n',
       replace: 'cache.zset(key, id, false)\n',
-      says: 'a due timer is taken out, and put into the queue by another call',
+      says: 'one call removes a due timer, and another call queues the job',
     },
   },
   R21: {
@@ -472,7 +472,7 @@ const windows: Record<string, Window> = {
       file: 'lib/port/ports.lua',
       find: 'if taken ~= cursor then journal.refuse',
       replace: 'if false then journal.refuse',
-      says: 'a value is taken by two',
+      says: 'two callers take the same value',
     },
   },
   R23: {
@@ -490,7 +490,7 @@ const windows: Record<string, Window> = {
     broken: { ...NO_JOURNAL, says: 'a run records values it did not use' },
   },
   R24: {
-    says: 'a value that a run has put aside is in its port or in its state, whenever the process dies',
+    says: 'a value that a run moves from a port to its state is in either, whenever the process dies',
     async fact(world) {
       const id = await world.make(one)
       await world.push(id, 'in', '1', '2')
@@ -539,7 +539,7 @@ const windows: Record<string, Window> = {
       expect(again.snapshot.state).toEqual({})
       expect(await again.commit({ end: 'suspended', state: { set }, ops: [spawn('child')] })).toBe('suspended')
     },
-    broken: { ...NO_JOURNAL, says: 'the graph is there before its jobs are' },
+    broken: { ...NO_JOURNAL, says: 'the graph is stored before its jobs' },
   },
   R27: {
     says: 'one answer has both the existence and the value of a default',
@@ -554,7 +554,7 @@ const windows: Record<string, Window> = {
       file: 'lib/port/ports.lua',
       find: 'return default and { default } or {}, default ~= nil',
       replace: 'return {}, default ~= nil',
-      says: 'existence and value of a default are two questions',
+      says: 'two calls return the existence and the value of a default',
     },
   },
   R28: {
@@ -572,7 +572,7 @@ const windows: Record<string, Window> = {
       file: 'lib/run/ops/of_callers.lua',
       find: 'or doc.lock_token ~= token then',
       replace: 'then',
-      says: 'anybody makes it longer',
+      says: 'any caller can extend the lock',
     },
   },
 }
@@ -596,7 +596,7 @@ describe.concurrent.each(Object.entries(windows))('%s', (id, { says, fact, broke
     expect(await world.faults()).toEqual([])
   })
   // Skipped with the embedded server, which is too slow and runs the same scripts.
-  test.skipIf(kind === 'embedded')(`${id} is seen where ${fault.says}`, async () => {
+  test.skipIf(kind === 'embedded')(`${id} is noticed if ${fault.says}`, async () => {
     expect(scripts.occurrences(fault)).toBe(1)
     expect(await isNoticed(fact, state.direct, scripts.with(fault))).toBe(true)
   })

@@ -76,12 +76,12 @@ const damages: Record<string, [Damage, RegExp]> = {
     },
     /has score 9 in ready/,
   ],
-  'an index that names a job that is gone': [
+  'an index that names a missing job': [
     async () => (redis, key) =>
       redis.zadd(key('queue:q:completed'), { score: 1, member: '99999' }).then(() => redis.sadd(key('queues'), 'q')),
     /completed names job 99999, which does not exist/,
   ],
-  'a document that is gone, with its entries left': [
+  'a missing document with entries that remain': [
     async (world) => {
       const id = await world.make()
       return (redis, key) => redis.del(key(`job:${id}`))
@@ -96,7 +96,7 @@ const damages: Record<string, [Damage, RegExp]> = {
     },
     /has a token but no lease, or a lease but no token/,
   ],
-  'a lease that its queue looks at another time': [
+  'a lease that its queue checks at another time': [
     async (world) => {
       const id = await world.make()
       await world.claimOne()
@@ -119,7 +119,7 @@ const damages: Record<string, [Damage, RegExp]> = {
     },
     /is in leases, but its record names ready/,
   ],
-  'a lease of a job that is gone': [
+  'a lease of a missing job': [
     async (world) => {
       await world.make()
       return leasedAs(world, { 77: 1 })
@@ -142,7 +142,7 @@ const damages: Record<string, [Damage, RegExp]> = {
     },
     /input port "in" has 1 values, but its count is 5/,
   ],
-  'a list of values that is gone': [
+  'a missing list of values': [
     async (world) => {
       const id = await world.make({ in: { in: {} } })
       await world.push(id, 'in', big)
@@ -171,14 +171,14 @@ const damages: Record<string, [Damage, RegExp]> = {
     },
     /lists job \d+ as its child again, which it is not/,
   ],
-  'a child whose status is old news': [
+  'a child with an outdated status': [
     async (world) => {
       const { parent, child } = await family(world)
       return (redis, key) => redis.hset(key(`job:${parent}:children`), { child: `${child},failed,plain` })
     },
     /its parent lists it as \d+,failed,plain, but it is queued/,
   ],
-  'a parent that is gone': [
+  'a missing parent': [
     async (world) => {
       const { parent } = await family(world)
       return (redis, key) =>
@@ -263,7 +263,7 @@ const damages: Record<string, [Damage, RegExp]> = {
     },
     /repeats, but is not among the schedules/,
   ],
-  'a schedule of a job that is gone': [
+  'a schedule of a missing job': [
     async () => (redis, key) => redis.zadd(key('repeats'), { score: 1, member: '66666' }),
     /is among the schedules, but does not exist/,
   ],
@@ -281,7 +281,7 @@ const damages: Record<string, [Damage, RegExp]> = {
     },
     /input port "in" listens to news, which does not list it/,
   ],
-  'a result that would never go': [
+  'a result without an expiry': [
     async (world) => {
       const id = await answered(world)
       return (redis, key) => redis.persist(key(`result:${id}`))
@@ -401,8 +401,8 @@ const more: Record<string, [Damage, RegExp, typeof setAside?]> = {
     fields({ c: undefined }, async (world) => (await family(world)).child),
     /its record cannot be read/,
   ],
-  'a field that is to be a number': [fields({ w: 'soon' }, timer), /field w is not a number/],
-  'a retention that is no number': [fields({ rd: 'long' }), /field rd is not a number/],
+  'a field that should be a number': [fields({ w: 'soon' }, timer), /field w is not a number/],
+  'a retention that is not a number': [fields({ rd: 'long' }), /field rd is not a number/],
   'a place that does not exist': [fields({ z: 'nowhere' }), /field z is not a place/],
   'a repeat that is not JSON': [
     fields({ rp: '{daily' }, (world) => world.make({ repeat: encodeValue('DAILY'), slot: world.now() + 600_000 })),
@@ -420,7 +420,7 @@ const more: Record<string, [Damage, RegExp, typeof setAside?]> = {
     }),
     /field vi:in is not JSON/,
   ],
-  'a count of a port that is none': [
+  'a count of a port that is not a number': [
     fields({ 'i:in': 'many' }, (world) => world.make({ in: { in: {} } })),
     /field i:in is not a count/,
   ],
@@ -459,7 +459,7 @@ const more: Record<string, [Damage, RegExp, typeof setAside?]> = {
     /its list of listeners cannot be read/,
   ],
 
-  'a piece whose jobs have nothing readable in common': [
+  'a piece whose common options cannot be read': [
     lines(([mask, first, state, , args]) => [mask!, first!, state!, '"q":', args!]),
     /the record of jobs 100 to 199 cannot be read/,
     setAside,
@@ -495,7 +495,7 @@ const more: Record<string, [Damage, RegExp, typeof setAside?]> = {
     },
     /jobs in pieces have no separate entry in completed, but its count is 0/,
   ],
-  'a piece that is gone': [
+  'a missing piece': [
     async (world) => {
       await packed(world)
       return (redis, key) => redis.del(key(PIECE))
@@ -506,7 +506,7 @@ const more: Record<string, [Damage, RegExp, typeof setAside?]> = {
     lines(([mask, ...rest]) => [`${mask!.slice(0, -2)}00`, ...rest]),
     /9 jobs in pieces have no separate entry in ready, but its count is 11/,
   ],
-  'a job of a piece that has a record besides': [
+  'a job of a piece that also has a record': [
     async (world) => {
       const [id] = await packed(world)
       const other = await world.make()
@@ -519,21 +519,21 @@ const more: Record<string, [Damage, RegExp, typeof setAside?]> = {
     text(() => 'jobs:last_id', '0', timer),
     /jobs:last_id is 0, but its copy is \d+/,
   ],
-  'a counter of ids that is gone': [
+  'a missing counter of ids': [
     async (world) => {
       await timer(world)
       return (redis, key) => redis.del(key('jobs:last_id'))
     },
     /jobs:last_id is 0, but its copy is \d+/,
   ],
-  'a counter of ids of which both copies are gone': [
+  'a counter of ids without both copies': [
     async (world) => {
       await timer(world)
       return (redis, key) => redis.del(key('jobs:last_id'), key('jobs:highest'))
     },
     /jobs:last_id is 0, and /,
   ],
-  'a counter of ids that is no number': [text(() => 'jobs:last_id', 'seven', timer), /jobs:last_id is not a number/],
+  'a counter of ids that is not a number': [text(() => 'jobs:last_id', 'seven', timer), /jobs:last_id is not a number/],
 
   'a queue that is not listed': [
     async (world) => {
@@ -542,11 +542,11 @@ const more: Record<string, [Damage, RegExp, typeof setAside?]> = {
     },
     /its queue q is not listed/,
   ],
-  'a queue whose timers are looked at in ten years': [
+  'a queue whose timers are checked in ten years': [
     inQueue((_, world) => ({ nt: world.now() + YEARS })),
     /is checked too late for the first job in timers/,
   ],
-  'a queue that the tick looks at in ten years': [
+  'a queue that the tick checks in ten years': [
     async (world) => {
       await timer(world)
       return (redis, key) => redis.zadd(key('wake'), { score: world.now() + YEARS, member: 'q:q' })
@@ -562,7 +562,7 @@ const more: Record<string, [Damage, RegExp, typeof setAside?]> = {
     ),
     /lane a is open for more than a day/,
   ],
-  'an index that is no index': [
+  'an index of another type': [
     async (world) => {
       await timer(world)
       return (redis, key) => redis.set(key('queue:q:ready'), 'text')
@@ -584,14 +584,14 @@ const more: Record<string, [Damage, RegExp, typeof setAside?]> = {
     },
     /names job 4711, which does not exist/,
   ],
-  'a part of a job that is gone': [
+  'a part of a missing job': [
     async (world) => {
       await timer(world)
       return (redis, key) => redis.rpush(key('job:4711:in:in'), '1')
     },
     /belongs to job 4711, which does not exist/,
   ],
-  'a value of a port that is no list': [
+  'values of a port that are not a list': [
     async (world) => {
       const id = await world.make({ in: { in: {} } })
       await world.push(id, 'in', big)
@@ -599,7 +599,7 @@ const more: Record<string, [Damage, RegExp, typeof setAside?]> = {
     },
     /cannot be checked: .*WRONGTYPE/,
   ],
-  'a parent whose children are no hash': [
+  'a parent whose children are not a hash': [
     async (world) => {
       const { parent } = await family(world)
       return (redis, key) => redis.set(key(`job:${parent}:children`), 'text')

@@ -224,7 +224,7 @@ describe('wires', () => {
     expect(passed.map(({ data }) => data)).toEqual([{ in: '[redacted]', out: '[redacted]', n: 1 }])
   })
 
-  test('a function is tried on their last values, oldest first, and nothing that it changes is kept', async () => {
+  test('can try a function on their last values, oldest first, without keeping its changes', async () => {
     const flow = await running(asking, { x: [[1, 2], 'two', { n: 3 }] })
     const before = await kit.engine.jobs.get(flow.ref)
     const { runs } = await client.flows.try(flow.id, 'a.out>ask.in', { queue: 'core', class: 'array' })

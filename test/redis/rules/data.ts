@@ -78,7 +78,7 @@ const rule41: Facts = {
     expect(await world.status(id)).toBe('queued')
   },
 
-  async 'ids given before Redis was restored are not given again to callers that know them'(world) {
+  async 'ids from before a restore of Redis are not reused for callers that know them'(world) {
     const ids = [await world.make(), await world.make(), await world.make()]
     expect((await world.store.standing()).restored).toBeNull()
     await goBackTo(world, ids[0]!)

@@ -438,7 +438,7 @@ const rule36: Facts = {
     expect((await ownRun(world)).id).toBe(id)
     expect(await world.values(ids.a!, 'out', 'out')).toEqual(['1'])
   },
-  async 'a port that already has values wakes its parent as soon as it is set to'(world) {
+  async 'a port with values wakes its parent at once when it is set to wake the parent'(world) {
     const { id, ids } = await follower(world, ['a'])
     await (await runOf(world, ids.a!)).commit({ ops: [write('out', '1')] })
     await world.change(id, 'wire', '>a', 'o', 'out', '1', 0)

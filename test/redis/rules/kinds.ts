@@ -215,7 +215,7 @@ const rule133: Facts = {
     const kind = kindOf(await world.document(ids[0]!))
     expect(await pagesOf(lookingAt(3, world), { kind, limit: 2 })).toEqual(ids)
   },
-  async 'a page of a class with many kinds shows no job older than the last one read of a longer kind'(world) {
+  async 'a page of a class with many kinds shows no job older than the last job read of a longer kind'(world) {
     const failed = { class: 'child', group: 'shop' }
     const older = await fail(world, 'timeout', { ...failed, queue: 'q0' })
     for (let i = 1; i < 55; i++) await fail(world, 'timeout', { class: 'child', queue: `q${i}` })

@@ -19,7 +19,7 @@ export const mutations = [
   ...of(
     26,
     'lib/limit/limits.lua',
-    ["      journal.put(state, 'taken', state.taken + 1)\n", '', 'one claim fills a limit over and over'],
+    ["      journal.put(state, 'taken', state.taken + 1)\n", '', 'one claim exceeds a limit repeatedly'],
     [
       "fields.held_limits, table.concat(taken, '\\n')",
       'fields.held_limits, doc.limits',

@@ -70,7 +70,7 @@ const rule26: Facts = {
       if (await world.status(id).catch(() => undefined)) await world.change(id, 'delete', '', '1')
     }
   },
-  async 'an expired lease holds no slot, even before it is noticed'(world) {
+  async 'an expired lease holds no slot, even before it is taken back'(world) {
     await world.make(limits(1))
     await world.claimOne({ lease: 10_000 })
     await world.make({ ...limits(1), queue: 'other' })
@@ -121,7 +121,7 @@ const rule26: Facts = {
     await world.claimOne()
     expect([await held(world), await held(world, 'another')]).toEqual([0, 1])
   },
-  async 'a ready job put under a full limit waits there, and a job that leaves it is ready'(world) {
+  async 'a ready job put under a full limit waits, and a job that leaves the limit is ready'(world) {
     await world.make(limits(1))
     await world.claimOne()
     const id = await world.make()

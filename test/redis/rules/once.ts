@@ -436,7 +436,7 @@ const rule33: Facts = {
     expect([last, ...others].map((run) => run!.token)).toEqual(tokens.slice(0, 4))
     expect((await runs()).every(({ startedAt, endedAt }) => startedAt <= endedAt)).toBe(true)
   },
-  async 'by default the last ten failed or lost runs are kept, and no successful ones'(world) {
+  async 'by default the last ten failed or lost runs are kept, and no successful runs'(world) {
     const id = await world.make()
     const outcomes = async () => (await world.store.runs(id)).map((run) => pastRunOf(run).outcome)
     await (await world.claimOne()).commit({ end: 'again' })

@@ -90,7 +90,7 @@ export const mutations = [
   ...of(87, 'lib/runtime/pieces.lua', [
     "piece.state == '' and piece.first or",
     'false or',
-    'a job that leaves its piece goes behind the rest of it',
+    'a job that leaves its piece is placed behind the rest of the piece',
   ]),
   ...of(
     87,

@@ -85,7 +85,7 @@ const heard: Facts = {
     expect(await world.store.atWork(2)).toMatchObject({ runs: [{}, {}], more: true })
     expect(await world.store.atWork(3)).toMatchObject({ runs: [{}, {}, {}], more: false })
   },
-  async 'runs of many queues are shown, of those with few and with many'(world) {
+  async 'runs of many queues are shown, of queues with few and with many runs'(world) {
     const made: number[] = []
     for (const [queue, n] of Object.entries({ a: 1, b: 20, c: 40, d: 20 }))
       for (let i = 0; i < n; i++) made.push(await world.make({ queue }))

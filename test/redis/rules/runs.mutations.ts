@@ -172,7 +172,7 @@ export const mutations = [
   ...of(9, 'lib/runtime/lists.lua', [
     'for i = 1, math.min(n - #items, #list.push) do items[#items + 1] = list.push[i] end',
     '',
-    'a run sees neither its own writes nor earlier ones',
+    'a run sees neither its own writes nor earlier writes',
   ]),
   ...of(9, 'lib/runtime/cache.lua', [
     'if waiting and waiting[field] ~= nil then return waiting[field] end',
@@ -219,7 +219,7 @@ export const mutations = [
   ...of(11, 'lib/run/finish.lua', [
     '{ fields.failures, fields.lost_in_a_row, fields.conflicts_in_a_row, fields.last_error, fields.deliveries, fields.unanswered, fields.wait_over }',
     '{ fields.failures, fields.lost_in_a_row, fields.last_error, fields.deliveries, fields.unanswered, fields.wait_over }',
-    'conflicts are counted over all runs',
+    'conflicts are counted across all runs',
   ]),
   ...of(11, 'lib/run/retry.lua', [
     '  leases.uncount_run(id, doc)\n  if doc.redeliver_after then',

@@ -207,7 +207,7 @@ const rule6: Facts = {
     await world.change(id, 'retry', '')
     expect((await world.claimOne()).snapshot.steps).toEqual({ charge: '1' })
   },
-  async 'steps of an ended function are shown until it stores a step again, and do not wait with later jobs'(world) {
+  async 'steps of an ended function are shown until its next step, and it is not listed as waiting'(world) {
     const id = await world.make()
     const step = (name: string): Op => ({ op: 'step', name, value: one })
     const shown = async () => Object.keys((await world.store.steps(id, '0')).steps).sort()
@@ -276,7 +276,7 @@ const rule6: Facts = {
     world.advance(60_001)
     expect(await world.claim()).toEqual([])
   },
-  async 'a pause for children ends with the end of one, and returns the outcome of the awaited ones'(world) {
+  async 'a pause for children ends with the end of a child, and returns the outcomes of the awaited children'(world) {
     const id = await world.make()
     const spawn = (name: string): Op => ({ op: 'spawn', name, queue: 'other', class: 'child' })
     const ops = [spawn('a'), spawn('b')]
