@@ -150,7 +150,7 @@ describe('a used-up quota of daily messages', () => {
   })
 })
 
-describe('a batch', () => {
+describe('a batch of bells', () => {
   test('takes back only the messages that QStash refuses', async () => {
     const { url, came } = await startRefusing((response, items) =>
       response

@@ -218,7 +218,7 @@ test('a 200 from a server other than a Kafka REST proxy delivers nothing', async
   }
 })
 
-describe('tries', () => {
+describe('attempts', () => {
   test('a failed attempt is repeated on schedule, with the same body and id', async () => {
     let broken = 2
     receiver.answer = (_, response) => response.writeHead(broken-- > 0 ? 500 : 204).end()

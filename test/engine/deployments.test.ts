@@ -139,7 +139,7 @@ test('a class tells which deployments have its function', async () => {
   expect(await served('ours')).toMatchObject({ seen: null, servedBy: [earlier] })
 })
 
-describe('PUT /v1/workers over a function of a deployment', () => {
+describe('PUT /v1/workers for a function of a deployment', () => {
   const message =
     'class theirs of queue default is defined in the code of a deployment: change it there, or register under another queue or class. If the deployment no longer exists, send DELETE /v1/workers/default/theirs first'
   const refused = { code: 'REFUSED', message }
@@ -304,7 +304,7 @@ describe('a deployment that is rolled out', () => {
   }, 60_000)
 })
 
-describe('a version that the registry does not know', () => {
+describe('a version that is not in the registry', () => {
   const bounded = defineWorker({
     class: 'bounded',
     concurrency: 2,

@@ -336,7 +336,7 @@ describe.each([
   })
 })
 
-describe('a person who can read Redis and use the API cannot have a sealed value opened', () => {
+describe('a person who can read Redis and use the API cannot open a sealed value', () => {
   const SECRET = '4111-SECRET'
   const hidden = defineWorker({
     class: 'hidden',

@@ -80,7 +80,7 @@ test.each(
     (['run', 'last', 'skip'] as const).map((missed) => ({ name, length, repeat, slots, missed })),
   ),
 )(
-  'an outage of $name of $repeat.cron with missed: $missed',
+  'after an outage of $name, $repeat.cron runs the slots of missed: $missed',
   { timeout: 60_000 },
   async ({ length, repeat, slots, missed }) => {
     const id = await kit.make('beat', { repeat: { ...repeat, missed } })

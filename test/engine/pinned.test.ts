@@ -326,7 +326,7 @@ test('a job of a push worker stays at the address that began it', async () => {
   }
 })
 
-test.skipIf(kind === 'embedded')('a pinned class costs no command and no round trip more', async () => {
+test.skipIf(kind === 'embedded')('a pinned class costs no further command or round trip', async () => {
   const costs = []
   for (const pin of [true, false, true]) {
     const { engine } = await deploy('v1', [noting('v1', { pin })])

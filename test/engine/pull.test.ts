@@ -112,7 +112,7 @@ describe('a class of pull workers with JSON Schemas', () => {
       'ops[0].values[1]: expected a number, got "x"',
     ],
   ] as [string, Changes, string][])(
-    'a run whose %s is of a wrong type has failed, and its worker hears it',
+    'fails a run whose %s has a wrong type, and its worker learns the reason',
     async (_, changes, message) => {
       const queue = await describedQueue()
       const id = await kit.make('double', { queue, args, retry: { max: 3 } })

@@ -69,7 +69,7 @@ type Row = [
 
 const rows: Row[] = [
   ['no such route', get('/v1/nothing'), 'NOT_FOUND', 404, '/v1/nothing does not exist'],
-  ['a slash too much', get('/v1/jobs/'), 'NOT_FOUND', 404, 'does not exist'],
+  ['an extra slash', get('/v1/jobs/'), 'NOT_FOUND', 404, 'does not exist'],
   ['a wrong method', get('/v1/publish'), 'WRONG_METHOD', 405, 'accepts POST, got GET'],
   ['a port neither in nor out', get('/v1/jobs/JOB/up/left'), 'NOT_FOUND', 404, 'does not exist'],
 
@@ -137,7 +137,7 @@ const rows: Row[] = [
   ['a signature of another issuer', bell({ iss: 'Someone' }), 'UNAUTHENTICATED', 401, 'does not match'],
   ['a signature without a key', bell({ alg: 'none' }), 'UNAUTHENTICATED', 401, 'does not match'],
   [
-    'words for a signature',
+    'a signature that is not a token',
     { ...bell(), headers: { 'content-type': 'application/json', 'upstash-signature': 'let.me.in' } },
     'UNAUTHENTICATED',
     401,
@@ -150,7 +150,7 @@ const rows: Row[] = [
   ['two JSON documents', post('/v1/jobs', '{"class":"zip"}{}'), 'BAD_REQUEST', 400, 'expected the end'],
   ['JSON with a comment', post('/v1/jobs', '{/* */"class":"zip"}'), 'BAD_REQUEST', 400, 'JSON at 1:2'],
   ['broken JSON in a value', job('"args":[1,}'), 'BAD_REQUEST', 400, 'expected a value'],
-  ['a name twice', job('"class":"zap"'), 'BAD_REQUEST', 400, '"class" twice'],
+  ['a duplicate name', job('"class":"zap"'), 'BAD_REQUEST', 400, '"class" twice'],
   [
     'bytes that are no UTF-8',
     post('/v1/jobs', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d])),
@@ -225,7 +225,7 @@ const rows: Row[] = [
   ['no body', { method: 'POST', path: '/v1/jobs' }, 'BAD_REQUEST', 400, 'class: is missing', ['class']],
   ['no job in a list', post('/v1/jobs', '[]'), 'BAD_REQUEST', 400, 'at least 1 items', []],
   [
-    'the third of many',
+    'an invalid third job',
     post('/v1/jobs', '[{"class":"zip"},{"class":"zip"},{"class":7}]'),
     'BAD_REQUEST',
     400,
@@ -233,9 +233,9 @@ const rows: Row[] = [
     [2, 'class'],
   ],
   ['an unknown member', job('"clas":1'), 'BAD_REQUEST', 400, 'clas: unknown member', ['clas']],
-  ['a group, which is not there yet', job('"group":{}'), 'BAD_REQUEST', 400, 'group.id: is missing', ['group', 'id']],
+  ['a group without an id', job('"group":{}'), 'BAD_REQUEST', 400, 'group.id: is missing', ['group', 'id']],
   [
-    'a callback to no web address',
+    'a callback to an invalid address',
     job('"callback":{"url":"ftp://x.example.com"}'),
     'BAD_REQUEST',
     400,
@@ -251,7 +251,7 @@ const rows: Row[] = [
     ['callback', 'headers'],
   ],
   [
-    'a callback with a secret that is none',
+    'a callback with an invalid secret',
     job('"callback":{"url":"https://x.example.com","secret":"päss"}'),
     'BAD_REQUEST',
     400,
@@ -302,7 +302,7 @@ const rows: Row[] = [
     ['priority'],
   ],
   [
-    'a priority that is no whole number',
+    'a fractional priority',
     job('"priority":1.5'),
     'BAD_REQUEST',
     400,
@@ -310,11 +310,11 @@ const rows: Row[] = [
     ['priority'],
   ],
   ['a priority beyond 32 bits', job('"priority":2147483648'), 'BAD_REQUEST', 400, 'at most 2147483647', ['priority']],
-  ['a date that is none', job('"at":"tomorrow"'), 'BAD_REQUEST', 400, 'at: expected a time like', ['at']],
+  ['an invalid date', job('"at":"tomorrow"'), 'BAD_REQUEST', 400, 'at: expected a time like', ['at']],
   ['30 February', job('"at":"2027-02-30T00:00:00Z"'), 'BAD_REQUEST', 400, 'got "2027-02-30T00:00:00Z"', ['at']],
   ['a date without its zone', job('"at":"2027-01-01T09:00:00"'), 'BAD_REQUEST', 400, 'expected a time like', ['at']],
   [
-    'a wait that is none',
+    'an invalid wait',
     job('"wait":"5 parsecs"'),
     'BAD_REQUEST',
     400,
@@ -322,8 +322,8 @@ const rows: Row[] = [
     ['wait'],
   ],
   ['a negative wait', job('"wait":-5'), 'BAD_REQUEST', 400, 'got -5', ['wait']],
-  ['a moment and a wait', job('"at":0,"wait":5'), 'BAD_REQUEST', 400, 'expected "at" or "wait", got both', ['wait']],
-  ['no time to run in', job('"timeout":0'), 'BAD_REQUEST', 400, 'timeout: expected a duration above 0', ['timeout']],
+  ['both a time and a wait', job('"at":0,"wait":5'), 'BAD_REQUEST', 400, 'expected "at" or "wait", got both', ['wait']],
+  ['a timeout of 0', job('"timeout":0'), 'BAD_REQUEST', 400, 'timeout: expected a duration above 0', ['timeout']],
   [
     'retries below 0',
     job('"retry":{"max":-1}'),
@@ -350,7 +350,7 @@ const rows: Row[] = [
     ['out', 'x'.repeat(101)],
   ],
   [
-    'channels that are no list',
+    'channels that are not a list',
     job('"in":{"left":{"channels":"/a"}}'),
     'BAD_REQUEST',
     400,
@@ -358,7 +358,7 @@ const rows: Row[] = [
     ['in', 'left', 'channels'],
   ],
   [
-    'inputs that are no list',
+    'inputs that are not a list',
     job('"inputs":{"left":1}'),
     'BAD_REQUEST',
     400,
@@ -382,14 +382,14 @@ const rows: Row[] = [
     'alias[0]: expected an alias',
     ['alias', 0],
   ],
-  ['a parent that is no job', job('"parent":"01"'), 'BAD_REQUEST', 400, 'parent: expected a job', ['parent']],
+  ['a parent that is not a job id', job('"parent":"01"'), 'BAD_REQUEST', 400, 'parent: expected a job', ['parent']],
   ['an unregistered class', post('/v1/jobs', '{"class":"zap"}'), 'REFUSED', 422, 'zap', undefined, 'engine'],
 
   ['an unknown job', get('/v1/jobs/99999999'), 'NOT_FOUND', 404, '99999999', undefined, 'engine'],
   ['an unknown alias', get('/v1/jobs/nobody'), 'NOT_FOUND', 404, 'nobody', undefined, 'engine'],
   ['running an unknown job', post('/v1/jobs/99999999/run', '{}'), 'NOT_FOUND', 404, '99999999', undefined, 'engine'],
   ['an id with letters', get('/v1/jobs/1abc'), 'NOT_FOUND', 404, 'there is no job "1abc"', ['job']],
-  ['an id with a zero before it', get('/v1/jobs/01'), 'NOT_FOUND', 404, 'there is no job "01"', ['job']],
+  ['an id with a leading zero', get('/v1/jobs/01'), 'NOT_FOUND', 404, 'there is no job "01"', ['job']],
   [
     'an unknown status',
     get('/v1/jobs?status=lost'),
@@ -400,7 +400,7 @@ const rows: Row[] = [
   ],
   ['an unknown filter', get('/v1/jobs?colour=red'), 'BAD_REQUEST', 400, 'colour: unknown member', ['colour']],
   [
-    'a filter twice',
+    'a duplicate filter',
     get('/v1/jobs?queue=a&queue=b'),
     'BAD_REQUEST',
     400,
@@ -409,7 +409,7 @@ const rows: Row[] = [
   ],
   ['a limit of 0', get('/v1/jobs?limit=0'), 'BAD_REQUEST', 400, 'limit: expected at least 1', ['limit']],
   [
-    'a limit that is no number',
+    'a limit that is not a number',
     get('/v1/jobs?limit=1e3'),
     'BAD_REQUEST',
     400,
@@ -417,7 +417,7 @@ const rows: Row[] = [
     ['limit'],
   ],
   [
-    'a flag that is none',
+    'an invalid flag',
     { method: 'DELETE', path: '/v1/jobs/JOB?force=perhaps' },
     'BAD_REQUEST',
     400,
@@ -442,7 +442,7 @@ const rows: Row[] = [
     ['name'],
   ],
   [
-    'state that is no map',
+    'state that is not a map',
     patch('/v1/jobs/JOB/state', '{"set":[1]}'),
     'BAD_REQUEST',
     400,
@@ -458,7 +458,7 @@ const rows: Row[] = [
     ['class'],
   ],
   [
-    'a body where none belongs',
+    'a body for a route without one',
     post('/v1/jobs/JOB/retry', '{"now":true}'),
     'BAD_REQUEST',
     400,
@@ -476,7 +476,7 @@ const rows: Row[] = [
   ],
   ['an undeclared port', post('/v1/jobs/JOB/in/right', '{"value":1}'), 'REFUSED', 422, 'right', undefined, 'engine'],
   [
-    'nothing to write',
+    'a write without values',
     post('/v1/jobs/JOB/in/left', '{}'),
     'BAD_REQUEST',
     400,
@@ -484,7 +484,7 @@ const rows: Row[] = [
     [],
   ],
   [
-    'two things to write',
+    'a write of both value and values',
     post('/v1/jobs/JOB/in/left', '{"value":1,"values":[2]}'),
     'BAD_REQUEST',
     400,
@@ -492,7 +492,7 @@ const rows: Row[] = [
     [],
   ],
   [
-    'taking none',
+    'taking 0 values',
     post('/v1/jobs/JOB/in/left/read', '{"max":0}'),
     'BAD_REQUEST',
     400,
@@ -500,7 +500,7 @@ const rows: Row[] = [
     ['max'],
   ],
   [
-    'connecting to no port',
+    'connecting to a job without a port',
     post('/v1/jobs/JOB/out/left/connect', '{"to":[{"job":8}]}'),
     'BAD_REQUEST',
     400,
@@ -508,7 +508,7 @@ const rows: Row[] = [
     ['to', 0],
   ],
   [
-    'publishing nothing',
+    'publishing no message',
     post('/v1/publish', '{"channel":"/a"}'),
     'BAD_REQUEST',
     400,
@@ -516,7 +516,7 @@ const rows: Row[] = [
     ['message'],
   ],
   [
-    'publishing nowhere',
+    'publishing to an empty channel',
     post('/v1/publish', '{"channel":"","message":1}'),
     'BAD_REQUEST',
     400,
@@ -533,16 +533,16 @@ const rows: Row[] = [
   ],
 
   [
-    'a push address that is none',
+    'an invalid push address',
     put('/v1/workers/default/zip', '{"push":{"url":"ftp://x"}}'),
     'BAD_REQUEST',
     400,
     'push.url: expected a URL',
     ['push', 'url'],
   ],
-  ['no lanes', patch('/v1/queues/default', '{"lanes":0}'), 'BAD_REQUEST', 400, 'lanes: expected at least 1', ['lanes']],
+  ['0 lanes', patch('/v1/queues/default', '{"lanes":0}'), 'BAD_REQUEST', 400, 'lanes: expected at least 1', ['lanes']],
   [
-    'a mode that is none',
+    'an invalid mode',
     patch('/v1/queues/default', '{"mode":"pop"}'),
     'BAD_REQUEST',
     400,
@@ -550,23 +550,23 @@ const rows: Row[] = [
     ['mode'],
   ],
   [
-    'a claim of too many',
+    'a claim of too many jobs',
     post('/v1/queues/default/claim', '{"max":5000}'),
     'BAD_REQUEST',
     400,
     'max: expected at most 1000',
     ['max'],
   ],
-  ['a run that is not ours', commit('"ops":[]'), 'LOST', 410, 't-1', undefined, 'engine'],
+  ['an unknown run', commit('"ops":[]'), 'LOST', 410, 't-1', undefined, 'engine'],
   [
-    'an end that is none',
+    'an invalid end',
     post('/v1/runs/t-1/commit', '{"end":"done"}'),
     'BAD_REQUEST',
     400,
     'end: expected "completed" or',
     ['end'],
   ],
-  ['an op that is none', commit('"ops":[{"op":"dance"}]'), 'BAD_REQUEST', 400, 'ops[0]: expected', ['ops', 0]],
+  ['an invalid op', commit('"ops":[{"op":"dance"}]'), 'BAD_REQUEST', 400, 'ops[0]: expected', ['ops', 0]],
   [
     'an op without its port',
     commit('"ops":[{"op":"write","values":[1]}]'),

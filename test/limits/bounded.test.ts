@@ -99,7 +99,7 @@ function unbounded({ body, query }: Route): string[] {
 }
 
 test.each((list as Route[]).map((route) => [`${route.method} ${route.path}`, route] as const))(
-  '%s takes nothing that has no limit',
+  '%s limits all of its input',
   (_, route) => {
     expect(unbounded(route)).toEqual([])
   },

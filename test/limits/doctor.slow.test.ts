@@ -53,7 +53,7 @@ test.skipIf(!findServer())('no slice of the check holds Redis for more than 50 m
   expect(doors.slow()).toEqual([])
 })
 
-test.skipIf(!findServer())('and so does no slice of its repair', { timeout: 600_000 }, async () => {
+test.skipIf(!findServer())('no slice of a repair holds Redis for more than 50 ms', { timeout: 600_000 }, async () => {
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const from: string | undefined = cursor
     cursor = (await doors.watched(`slice ${from}`, () => doors.engine.doctor.repair(from))).cursor

@@ -138,7 +138,7 @@ function* askings({ method, path, query, body }: Route): Generator<Asking> {
 }
 
 test.each(asked.map((route) => [`${route.method} ${route.path}`, route] as const))(
-  '%s takes nothing too far',
+  '%s has no slow or failing call for extreme input',
   { timeout: 60_000 },
   async (_, route) => {
     const broken: string[] = []

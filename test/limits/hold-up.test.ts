@@ -28,7 +28,7 @@ const make = async (job: object): Promise<number> => {
 
 const FAR = ['9007199254740991', '9007199254740990', '1000000000000']
 test.each(['/v1/jobs', '/v1/callbacks', '/v1/schedules', '/v1/doctor'])(
-  'a cursor far above the last job ends %s soon',
+  'a cursor far above the last job quickly ends %s',
   async (path) => {
     await make({ class: 'quick' })
     for (const cursor of FAR) expect(await doors.ask('GET', `${path}?cursor=${cursor}`)).toMatchObject({ status: 200 })

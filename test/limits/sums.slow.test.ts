@@ -270,7 +270,7 @@ const reduced = (value: unknown, by: number): unknown => {
 }
 
 test.each(asked.map((route) => [`${route.method} ${route.path}`, route] as const))(
-  '%s: no sum of its lists holds Redis',
+  '%s: large lists together do not delay Redis',
   { timeout: 300_000 },
   async (_, route) => {
     const broken: string[] = []

@@ -136,7 +136,7 @@ describe('a write that is refused in the middle', () => {
   )
 })
 
-describe.skipIf(kind === 'embedded')('a Redis whose memory is used up', () => {
+describe.skipIf(kind === 'embedded')('a Redis without free memory', () => {
   const config = (...words: string[]) => rawCommand(state.redis.port, 'CONFIG', 'SET', ...words)
 
   test('refuses a script at its first write, before any change', async () => {
