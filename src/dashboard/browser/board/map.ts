@@ -8,7 +8,7 @@ const [WIDE, HIGH] = [180, 120] as const
 export function createMap(board: Element, view: ReturnType<typeof createView>) {
   const frame = make('rect', { class: 'seen' })
   const nodes = new Map<string, SVGElement>()
-  const svg = make('svg', { class: 'map', 'aria-hidden': 'true' }) as SVGSVGElement
+  const svg = make('svg', { class: 'tools map wide', 'aria-hidden': 'true' }) as SVGSVGElement
   board.append(svg)
 
   view.onShow(({ x, y, width, height }) => set(frame, { x, y, width, height }))

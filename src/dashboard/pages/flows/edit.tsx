@@ -80,7 +80,7 @@ function Panel({ flow }: { flow: number }) {
     <aside class="insp" aria-label="Preview of the change" id="would" data-island="would">
       <header aria-live="polite">
         <p class="note">Preview: nothing is applied yet</p>
-        <p class="title">Nothing has changed</p>
+        <p class="row title">Nothing has changed</p>
       </header>
       <div class="would" />
       <section class="applybox">

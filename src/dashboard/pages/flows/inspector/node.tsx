@@ -12,7 +12,7 @@ export function Node({ data, chosen: { node } }: { data: FlowData; chosen: Extra
     <aside class="insp" id="insp" aria-label="Selected node">
       <header>
         <p class="note">Node</p>
-        <p class="title">
+        <p class="row title">
           <span class="clip">{name}</span>
           {status && <StatusPill status={status} />}
           <span class="grow" />

@@ -98,7 +98,7 @@ export function Wire({ data, chosen: { wire, far } }: { data: FlowData; chosen: 
     <aside class="insp" id="insp" aria-label="Selected wire">
       <header>
         <p class="note">Wire</p>
-        <p class="title mono">
+        <p class="row title mono">
           <span class="clip">{endText(wire.from)}</span>
           <Icon name="arrow" size={14} />
           <span class="clip">{endText(wire.to)}</span>
