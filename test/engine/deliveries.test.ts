@@ -261,7 +261,7 @@ describe('a run of a job that is known by its id', () => {
     await healthy()
   })
 
-  test('of a child that is requeued after its end is awaited again by the parent', async () => {
+  test('a parent waits again for a child that is requeued after its end', async () => {
     const parent = await make('parent')
     const run = await one('parent')
     const [a, b] = [

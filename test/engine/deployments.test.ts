@@ -67,7 +67,7 @@ describe.skipIf(kind === 'embedded')('a day on which nothing happens', () => {
     expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(360 * 3 + scheduled * 2)
   }, 120_000)
 
-  test('costs 1 command a tick, 2 each second one, in a warm isolate, which still finds due jobs and tenants', async () => {
+  test('costs 1 command a tick, and 2 every second tick, in a warm isolate that finds due work', async () => {
     kit = await startKit({ workers: [worker('work')], hold: true })
     const [one, other] = [whole(kit.engine), whole(isolate([worker('work')]))]
     await one.tick()
@@ -125,7 +125,7 @@ describe('two deployments on one namespace', () => {
   })
 })
 
-test('a class tells which deployments have its function', async () => {
+test('a class shows which deployments have its function', async () => {
   kit = await startKit({ workers: [worker('shared'), worker('ours')] })
   await kit.engine.tick()
   await kit.advance(60_000)

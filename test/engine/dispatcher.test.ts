@@ -328,7 +328,7 @@ describe('a bell', () => {
     },
   )
 
-  test('rings for the lanes of a run that was lost', async () => {
+  test('rings to replace the lane of a lost run', async () => {
     await start()
     const [id] = await make(1, 'holding')
     const lane = dispatch()

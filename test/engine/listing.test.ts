@@ -62,7 +62,7 @@ test('jobs waiting at a limit and jobs to be retried are listed', async () => {
   expect(await ids({ queue: 'r', waits: 'retry' })).toEqual([])
 })
 
-test('bulk takes the same filter as a list', async () => {
+test('a bulk action accepts the same filter as a list', async () => {
   const preview = (filter: object) => kit.engine.bulk.preview({ action: 'terminate', filter } as never)
   expect(await preview({ queue: 'p', waits: 'limit' })).toMatchObject({ fits: 1 })
   expect(await preview({ queue: 'p', status: ['failed', 'completed'] })).toMatchObject({ fits: 2 })
@@ -75,13 +75,13 @@ test('jobs of several statuses are found in all queues', async () => {
   expect(jobs.filter(({ queue }) => queue === 'p').map(({ id }) => id)).toEqual([made.running, made.failed])
 })
 
-test('jobs are listed by creation since a moment, and before a moment', async () => {
+test('a list can be limited to jobs created since or before a given time', async () => {
   expect(await ids({ since: middle })).toEqual([made.tagged, made.limited, made.running, made.long])
   expect(await ids({ until: middle })).toEqual([made.failed, made.completed])
   expect(await ids({ since: middle, until: middle + 1 })).toEqual([])
 })
 
-test('a list of jobs since a moment ends at that moment', async () => {
+test('a list of jobs since a given time ends at that time', async () => {
   expect((await kit.engine.jobs.list({ since: middle, limit: 100 })).cursor).toBeNull()
 })
 

@@ -595,7 +595,7 @@ describe('a process that claims under a name', () => {
     expect((await ask('/v1/processes/host:6/signal', { signal: 'die' })).status).toBe(400)
   })
 
-  test('runs of unnamed programs are shown apart', async () => {
+  test('runs of unnamed programs are shown separately', async () => {
     const { id, token } = await claimed()
     const { others, more } = await kit.engine.processes.list()
     expect(others).toContainEqual(expect.objectContaining({ job: id, by: 'pull' }))

@@ -93,7 +93,7 @@ test('a run given back, or overtaken, counts as answered', async () => {
   expect((await job(id)).status).toBe('completed')
 })
 
-test('a push worker that answers later has the same time, and is then called again', async () => {
+test('a push worker that answers later has the time of redeliver, and is then called again', async () => {
   await register('pushed', { push: { url }, redeliver: { after: '3 minutes', max: 2 } })
   const id = await make({ class: 'pushed' })
   const lent = async (times: number) => {

@@ -85,7 +85,7 @@ describe('a graph changes while it runs', () => {
     expect(await kit.engine.ports.get(String(ask), 'in', 'in')).toMatchObject({ size: 2 })
   })
 
-  test('keeps jobs and values, connects waiting values to new wires, and repeats no initial values', async () => {
+  test('a change keeps jobs and values, passes waiting values to new wires, and repeats no inputs', async () => {
     const first: Graph = {
       nodes: { a: node('connect', { inports: { in: { init: [0] } } }), ask: node('asker') },
       edges: [edge('a.out', 'ask.in')],

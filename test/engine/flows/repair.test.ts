@@ -92,7 +92,7 @@ test.each(damages)(
   },
 )
 
-test('a graph changed after the check is followed', async () => {
+test('a repair follows a graph that changed after the check', async () => {
   const flow = await startFlow(kit, sumDouble)
   await flow.run({ in: [[1, 2]] })
   expect(await flow.take('out')).toEqual([6])
