@@ -85,7 +85,7 @@ describe('a graph changes while it runs', () => {
     expect(await kit.engine.ports.get(String(ask), 'in', 'in')).toMatchObject({ size: 2 })
   })
 
-  test('a change keeps jobs and values, passes waiting values to new wires, and repeats no inputs', async () => {
+  test('a change keeps jobs and values, passes waiting values to new wires, but no initial values', async () => {
     const first: Graph = {
       nodes: { a: node('connect', { inports: { in: { init: [0] } } }), ask: node('asker') },
       edges: [edge('a.out', 'ask.in')],
