@@ -62,7 +62,6 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   const as = visits(() => [browser, site], { allowed: /status of 400/, clipboard: true })
 
   const toast = (page: Page, text: string | RegExp) => page.locator('.toast', { hasText: text }).first()
-  const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readText())
 
   async function stored(): Promise<string> {
     const id = await files.idOf(7, Date.now())

@@ -86,20 +86,26 @@ export function wireView(state: FlowState, wire: GraphWire): WireView {
 export const wireViews = (state: FlowState, graph: Graph): WireView[] =>
   wiresOf(graph).map((one) => wireView(state, one))
 
-function nodeView({ children, nodes }: FlowState, graph: Graph, name: string): FlowNodeView {
+/** The flow's list of children is not written when a run begins, so a child with a lease is queued there. */
+function statusOfNode({ children, nodes }: FlowState, name: string): Status | null {
+  const status = Object.hasOwn(children, name) ? children[name]!.status : null
+  return status === 'queued' && nodes.get(name)?.leaseUntil ? 'running' : status
+}
+
+function nodeView(state: FlowState, graph: Graph, name: string): FlowNodeView {
+  const { children, nodes } = state
   const { queue, class: className } = graph.nodes[name]!
-  const child = Object.hasOwn(children, name) ? children[name] : undefined
   const seen = nodes.get(name)
   return {
     name,
     queue,
     class: className,
-    job: child?.id ?? null,
-    status: child?.status ?? null,
+    job: Object.hasOwn(children, name) ? children[name]!.id : null,
+    status: statusOfNode(state, name),
     ranAt: seen?.ranAt ?? null,
     lastRun: seen?.lastRun ? pastRunOf(seen.lastRun) : null,
     limit: seen?.limit ?? null,
-    leaseUntil: child?.status === 'running' ? (seen?.leaseUntil ?? null) : null,
+    leaseUntil: seen?.leaseUntil ?? null,
     until: seen?.until ?? null,
   }
 }
@@ -118,7 +124,8 @@ function rowWith(state: FlowState, graph: Graph | undefined): FlowRow {
   const wires = graph ? wiresOf(graph) : []
   const aliases = aliasesOf(document)
   const version = versionsOf(graphsOf(state)).at(-1)
-  const nodesThatAre = (wanted: Status) => Object.values(children).filter(({ status }) => status === wanted).length
+  const statuses = Object.keys(children).map((name) => statusOfNode(state, name))
+  const nodesThatAre = (wanted: Status) => statuses.filter((status) => status === wanted).length
   return {
     id,
     aliases,

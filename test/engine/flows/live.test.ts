@@ -351,6 +351,19 @@ describe('flows are seen from outside', () => {
     expect(rest.flows.every(({ id, status }) => id < one.id && status === 'suspended')).toBe(true)
   })
 
+  test('a running node was shown as queued, and no list counted it as running', async () => {
+    await kit.engine.workers.register('default', 'held', { pull: true })
+    const { id } = await running({ nodes: { h: { queue: 'default', class: 'held', init: true } }, edges: [] } as never)
+    const seen = async () => {
+      const [{ nodes, flow }, { flows }] = [await client.flows.get(id), await client.flows.list({ limit: 1 })]
+      expect(flows[0]).toMatchObject({ id, running: flow.running, queued: flow.queued, active: 1 })
+      return [nodes[0]!.status, nodes[0]!.leaseUntil !== null, flow.running, flow.queued]
+    }
+    expect(await seen()).toEqual(['queued', false, 0, 1])
+    await kit.engine.runs.claim('default', { names: ['held'], max: 1 })
+    expect(await seen()).toEqual(['running', true, 1, 0])
+  })
+
   test('one request returns the graph, nodes and wires of the same moment', async () => {
     const flow = await running(asking, { x: [1, 2, 3] })
     const seen = await client.flows.get(flow.id)
