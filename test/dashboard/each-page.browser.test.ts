@@ -209,7 +209,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
 
   test('Workers lists own classes before the standard library, by name', () =>
     visit(browser, site, { path: '/workers' }, async (page) => {
-      const queues = await page.locator('.classes th[scope="colgroup"]').allTextContents()
+      const queues = await page.locator('.classes th[scope="colgroup"] > a').allTextContents()
       expect(queues.indexOf('media')).toBeLessThan(queues.indexOf('core'))
       const own = await page.locator('.classes tbody', { hasText: 'pulled' }).first().locator('td.fill').allInnerTexts()
       expect(own).toEqual(own.toSorted())

@@ -112,7 +112,7 @@ function Row({ kind, deploy, isLeast }: RowProps) {
       </td>
       <td class="num">
         <span class="row end">
-          <LinkButton to={failed} small label={`See failed jobs of this kind, ${name}: ${text}`}>
+          <LinkButton to={failed} small label={`See jobs of this kind, ${name}: ${text}`}>
             See jobs
           </LinkButton>
           <MuteButtons kind={kind} name={`${name}: ${text}`} />

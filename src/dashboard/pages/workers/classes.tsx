@@ -150,7 +150,7 @@ function ClassTable({ workers, programs, unnamed, ...known }: TableProps) {
         <tbody>
           <tr class="of">
             <th scope="colgroup" colspan={heads.length}>
-              <NameLink to={queuePath(queue)} of={queue} most={40} />{' '}
+              <NameLink to={queuePath(queue)} of={queue} most={40} kind="said" />{' '}
               {known.paused?.has(queue) && <span class="st suspended">paused</span>}{' '}
               <PullWorkers {...{ queue, programs, unnamed }} />
             </th>
