@@ -276,12 +276,14 @@ test('the doctor lists its problems first, each with its remedy: lost runs, and 
     string,
     string,
   ]
-  expect(problems).toMatch(/1 run lost in the last hour<span class="sub"><a[^>]*\/ui\/log\?q=run\+lost&amp;since=1h"/)
+  expect(problems).toMatch(/1 run lost in the last hour<br\/><a[^>]*\/ui\/log\?q=run\+lost&amp;since=1h"/)
   expect(await reader.html('/ui/log?q=run+lost&since=1h')).toContain('run lost: no commit before its lease ended')
   // Each queue had its own row “Pull workers”.
   expect(problems).toMatch(
     /2 jobs wait in queue <a[^>]*\/ui\/queues\/mill">mill<\/a>, 1 job waits in queue <a[^>]*>press-2</,
   )
+  // It read “queue coreStart a pull worker”.
+  expect(problems).toMatch(/<\/a><br\/>Start a pull worker that claims from the queue\./)
   expect(problems.split('Pull workers')).toHaveLength(2)
   expect(sound).not.toContain('Pull workers')
   expect(html).toMatch(/>\d problems</)

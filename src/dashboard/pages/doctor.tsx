@@ -142,7 +142,12 @@ function Checks({ of, title, right }: { of: readonly Checked[]; title: string; r
         {of.map(({ ok, text, says, remedy }) => (
           <Check ok={ok} text={text}>
             {says}
-            {!ok && remedy && <span class="sub">{remedy}</span>}
+            {!ok && remedy && (
+              <>
+                <br />
+                {remedy}
+              </>
+            )}
           </Check>
         ))}
       </ul>
