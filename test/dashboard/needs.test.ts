@@ -375,6 +375,22 @@ test('failed callbacks are shown once per host, and can be sent again', () => {
   expect(need!.buttons.map(({ text }) => text)).toEqual(['See them', 'Resend'])
 })
 
+test('one failed callback was above 17 failed jobs of a class and above a full limit with 5 waiting jobs', () => {
+  const callback = { url: 'https://hooks.example/a', createdAt: NOW - HOUR, endedAt: NOW - HOUR }
+  const old = { ...kindOf15({ n: 16, ago: 21 * MINUTE }), count: 17, lastAt: NOW - 18 * MINUTE }
+  const known = {
+    ...quiet,
+    givenUp: [callback],
+    limits: [{ ...limit, waitedSince: NOW - 2 * HOUR }],
+    queues: [queue({ name: 'core', oldestReady: NOW - 10 * MINUTE, counts: { queued: 6 } })],
+    kinds: [old, { ...old, class: 'parse', count: 18 }],
+    classes: [hoursOf('resize', 0), hoursOf('parse', 0)],
+  } as never
+  const found = needs.needsOf(known)
+  const shown = needs.inOrder([...found, ...needs.leftFailed(known, found)], NOW)
+  expect(shown.map(({ name }) => name)).toEqual(['parse', 'resize', 'core', 'stripe', 'hooks.example'])
+})
+
 test('the worst comes first, and all are counted', () => {
   const queues = Array.from({ length: 9 }, (_, i) => queue({ name: `q${i}`, paused: true, counts: { queued: 1 } }))
   const found = needs.needsOf({ ...quiet, queues: [...queues, ...failed(30)], points: [point(MINUTE, { failed: 30 })] })

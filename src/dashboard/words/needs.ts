@@ -69,27 +69,32 @@ export const alertOf = ({ rule, subject, name }: Need): string => `${rule} ${sub
 const looks = {
   restored: [110, 'failed', 'alert'],
   failing: [100, 'failed', 'stop'],
-  tick: [95, 'failed', 'alert'],
-  lost: [90, 'failed', 'alert'],
-  bells: [85, 'failed', 'alert'],
-  callbacks: [80, 'failed', 'callbacks'],
-  breaker: [75, 'failed', 'stop'],
-  schedule: [70, 'failed', 'schedules'],
-  late: [68, 'failed', 'schedules'],
-  doctor: [65, 'failed', 'doctor'],
-  unclaimed: [62, 'suspended', 'queues'],
+  tick: [90, 'failed', 'alert'],
+  bells: [90, 'failed', 'alert'],
+  lost: [80, 'failed', 'alert'],
+  limit: [60, 'suspended', 'limits'],
+  unclaimed: [60, 'suspended', 'queues'],
   slow: [60, 'suspended', 'queues'],
-  limit: [50, 'suspended', 'limits'],
-  busy: [45, 'suspended', 'queues'],
-  paused: [40, 'suspended', 'pause'],
-} as const satisfies Record<string, readonly [weight: number, kind: Need['kind'], icon: string]>
+  busy: [60, 'suspended', 'queues'],
+  breaker: [50, 'failed', 'stop'],
+  callbacks: [40, 'failed', 'callbacks'],
+  schedule: [40, 'failed', 'schedules'],
+  late: [40, 'failed', 'schedules'],
+  doctor: [30, 'failed', 'doctor'],
+  paused: [20, 'suspended', 'pause'],
+} as const satisfies Record<string, readonly [severity: number, kind: Need['kind'], icon: string]>
 
 export type RuleName = keyof typeof looks
 
-/** Problems of the same rule are ordered by `jobs`. */
+/** Between the failures of now and the full limits. */
+const LEFT_FAILED = 70
+
+/** Problems of the same severity are ordered by the number of jobs that they harm. */
+const weigh = (severity: number, jobs: number): number => severity + Math.min(9, jobs / 1_000)
+
 function need(rule: RuleName, said: Omit<Need, 'rule' | 'weight' | 'kind' | 'icon'>, jobs = 0): Need {
-  const [weight, kind, icon] = looks[rule]
-  return { rule, weight: weight + Math.min(9, jobs / 1_000), kind, icon, ...said }
+  const [severity, kind, icon] = looks[rule]
+  return { rule, weight: weigh(severity, jobs), kind, icon, ...said }
 }
 
 const MINUTE = 60_000
@@ -184,16 +189,14 @@ export function leftFailed({ kinds = [], classes, deploys, now }: Known, needs: 
     .filter(([name, own]) => !told.includes(name) && wasFailing(name, own, { kinds, classes, points: {}, now }))
     .map(([name, own]): Need => {
       const ago = about(now - Math.max(...own.map(({ lastAt }) => lastAt)))
+      const jobs = sum(own, ({ count }) => count)
       return {
         rule: 'failed',
-        weight: 0,
+        weight: weigh(LEFT_FAILED, jobs),
         kind: 'suspended',
         icon: 'stop',
         name,
-        text: `${many(
-          sum(own, ({ count }) => count),
-          'job',
-        )} of {} are failed, the last ${ago} ago.`,
+        text: `${many(jobs, 'job')} of {} are failed, the last ${ago} ago.`,
         ...errorsOf(name, own, deploys),
       }
     })
@@ -213,14 +216,18 @@ export const lostRuns: Rule = (known) => {
   const lost = sum(within(known, 60 * MINUTE), ({ lost }) => lost)
   if (lost === 0) return []
   return [
-    need('lost', {
-      name: many(lost, 'run'),
-      subject: 'runs',
-      text: '{} lost in the last hour.',
-      more: `${lostByClass(known)}Their leases ended without a commit, because a lane or worker stopped or could not commit. They are retried, unless their job has failed`,
-      since: within(known, 60 * MINUTE).find((point) => point.lost > 0)?.at,
-      buttons: [{ to: '/log', text: 'Open the log' }],
-    }),
+    need(
+      'lost',
+      {
+        name: many(lost, 'run'),
+        subject: 'runs',
+        text: '{} lost in the last hour.',
+        more: `${lostByClass(known)}Their leases ended without a commit, because a lane or worker stopped or could not commit. They are retried, unless their job has failed`,
+        since: within(known, 60 * MINUTE).find((point) => point.lost > 0)?.at,
+        buttons: [{ to: '/log', text: 'Open the log' }],
+      },
+      lost,
+    ),
   ]
 }
 
@@ -228,19 +235,23 @@ const callbacksGivenUp: Rule = ({ givenUp, moreGivenUp = false }) => {
   const hosts = Map.groupBy(givenUp, ({ url }) => (URL.canParse(url) ? new URL(url).host : url))
   return [...hosts].map(([host, failed]): Need => {
     const error = failed[0]!.lastError
-    return need('callbacks', {
-      name: host,
-      text: `${moreGivenUp ? 'At least ' : ''}${many(failed.length, 'callback')} to {} ran out of attempts.`,
-      more: error ? `Last response: ${error}` : undefined,
-      since: Math.min(...failed.map(({ endedAt, createdAt }) => endedAt ?? createdAt)),
-      buttons: [
-        {
-          to: `/callbacks?state=FAILED&host=${encodeURIComponent(host)}`,
-          text: failed.length === 1 ? 'See it' : 'See them',
-        },
-        { act: 'resend', at: '/callbacks', fields: { host }, scope: 'write', icon: 'retry', text: 'Resend' },
-      ],
-    })
+    return need(
+      'callbacks',
+      {
+        name: host,
+        text: `${moreGivenUp ? 'At least ' : ''}${many(failed.length, 'callback')} to {} ran out of attempts.`,
+        more: error ? `Last response: ${error}` : undefined,
+        since: Math.min(...failed.map(({ endedAt, createdAt }) => endedAt ?? createdAt)),
+        buttons: [
+          {
+            to: `/callbacks?state=FAILED&host=${encodeURIComponent(host)}`,
+            text: failed.length === 1 ? 'See it' : 'See them',
+          },
+          { act: 'resend', at: '/callbacks', fields: { host }, scope: 'write', icon: 'retry', text: 'Resend' },
+        ],
+      },
+      failed.length,
+    )
   })
 }
 
@@ -318,22 +329,26 @@ const pausedQueues: Rule = ({ queues, now }) =>
     .filter((queue) => queue.paused && waitingIn(queue) > 0)
     .map(
       (queue): Need =>
-        need('paused', {
-          name: queue.name,
-          text: 'Queue {} is paused.',
-          more: many(waitingIn(queue), 'job is waiting', 'jobs are waiting'),
-          since: queue.oldestReady ?? now,
-          buttons: [
-            {
-              act: 'resume',
-              at: '/queues',
-              fields: { queue: queue.name },
-              scope: 'admin',
-              icon: 'play',
-              text: 'Resume',
-            },
-          ],
-        }),
+        need(
+          'paused',
+          {
+            name: queue.name,
+            text: 'Queue {} is paused.',
+            more: many(waitingIn(queue), 'job is waiting', 'jobs are waiting'),
+            since: queue.oldestReady ?? now,
+            buttons: [
+              {
+                act: 'resume',
+                at: '/queues',
+                fields: { queue: queue.name },
+                scope: 'admin',
+                icon: 'play',
+                text: 'Resume',
+              },
+            ],
+          },
+          waitingIn(queue),
+        ),
     )
 
 /** In a queue for lanes and pull workers, `oldestReady` may belong to either. */
@@ -348,16 +363,20 @@ function slowOf(queue: QueueView, now: number): Need {
       : isBusy
         ? `All ${count(maxLanes)} lanes are open; `
         : 'Lanes are free; '
-  return need(isPull ? 'unclaimed' : isBusy ? 'busy' : 'slow', {
-    name,
-    text: `A job in queue {} has ${isPull ? 'waited for a pull worker' : 'been ready'} for ${about(now - oldestReady!)}.`,
-    more: `${why}${many(waitingIn(queue), 'job is waiting', 'jobs are waiting')}`,
-    since: oldestReady!,
-    buttons: [
-      { to: queuePath(name), text: 'See the queue' },
-      ...(isPull ? [{ to: '/workers', text: 'See pull workers' }] : []),
-    ],
-  })
+  return need(
+    isPull ? 'unclaimed' : isBusy ? 'busy' : 'slow',
+    {
+      name,
+      text: `A job in queue {} has ${isPull ? 'waited for a pull worker' : 'been ready'} for ${about(now - oldestReady!)}.`,
+      more: `${why}${many(waitingIn(queue), 'job is waiting', 'jobs are waiting')}`,
+      since: oldestReady!,
+      buttons: [
+        { to: queuePath(name), text: 'See the queue' },
+        ...(isPull ? [{ to: '/workers', text: 'See pull workers' }] : []),
+      ],
+    },
+    waitingIn(queue),
+  )
 }
 
 export const isSlow = ({ paused, oldestReady }: QueueView, now: number): boolean =>
@@ -468,7 +487,11 @@ const rules: readonly Rule[] = [
   pausedQueues,
 ]
 
+export const inOrder = (needs: Need[], now: number): Need[] =>
+  needs.toSorted((a, b) => b.weight - a.weight || (a.since ?? now) - (b.since ?? now))
+
 export const needsOf = (known: Known): Need[] =>
-  rules
-    .flatMap((rule) => rule(known))
-    .sort((a, b) => b.weight - a.weight || (a.since ?? known.now) - (b.since ?? known.now))
+  inOrder(
+    rules.flatMap((rule) => rule(known)),
+    known.now,
+  )

@@ -6,7 +6,7 @@ import { type Asked, page } from '../../page.ts'
 import { Head } from '../../parts/layout.tsx'
 import { RangeChoice } from '../../parts/range.tsx'
 import { type Deploy, deploysOf } from '../../words/deploy.ts'
-import { IN_A_ROW, type Known, leftFailed, type Need, needsOf } from '../../words/needs.ts'
+import { IN_A_ROW, inOrder, type Known, leftFailed, type Need, needsOf } from '../../words/needs.ts'
 import { type Queue, withPulled } from '../../words/queue.ts'
 import { columnsOf, deploysIn, type Range, rangeIn } from '../../words/series.ts'
 import { about, clock, longDay } from '../../words/text.ts'
@@ -105,7 +105,7 @@ async function load(asked: Asked): Promise<OverviewData> {
   const wasUsed = Object.values(stats.total).some(({ made = 0 }) => made > 0)
   return {
     ...(wasUsed && query.get('first') === null ? {} : { first: await firstMinuteOf(asked) }),
-    needs: [...needs, ...depthNeeds(alerts, asked.deps), ...leftFailed(known, needs)],
+    needs: inOrder([...needs, ...depthNeeds(alerts, asked.deps), ...leftFailed(known, needs)], look.now),
     alerts,
     range,
     points: columnsOf(series.points, range, look.now),

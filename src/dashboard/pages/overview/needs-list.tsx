@@ -50,7 +50,7 @@ function Line({ need, alerts }: { need: Need; alerts: Alerts }) {
   )
 }
 
-const SHOWN = 6
+const SHOWN = 10
 
 export function Needs({ needs, alerts, waits }: { needs: Need[]; alerts: Alerts; waits: string }) {
   if (needs.length === 0)
