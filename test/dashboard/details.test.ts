@@ -204,6 +204,17 @@ test('Workers shows own classes before the standard library, and links to the qu
   expect(queues.indexOf('/ui/queues/kiln"')).toBeLessThan(queues.indexOf('/ui/queues/core"'))
 })
 
+test('Workers said “no claims yet” at a class with a running job of an unnamed pull worker', async () => {
+  const { engine } = pages
+  for (const name of ['held', 'idle']) await engine.workers.register('loom', name, { pull: true })
+  await pages.make('held', { queue: 'loom' })
+  await engine.runs.claim('loom', { max: 1 })
+  pages.forget()
+  const html = await reader.html('/ui/workers')
+  const rowOf = (name: string) => new RegExp(`/loom/${name}"(?:(?!</tr>).)*`, 's').exec(html)![0]
+  expect(['held', 'idle'].map((name) => rowOf(name).includes('no claims yet'))).toEqual([false, true])
+})
+
 test('a schedule shows its class, its last result, and why it is overdue', async () => {
   const { engine } = pages
   await engine.workers.register('tide', 'ebb', { pull: true, retry: { max: 0 } })

@@ -49,17 +49,20 @@ export function Hours({ hours = [] }: Pick<ClassRow, 'hours'>) {
   )
 }
 
-type Known = { counted: Counted; paused?: ReadonlySet<string> }
+/** `running` are the classes with runs under way, as `nameOf` names them. */
+type Known = { counted: Counted; paused?: ReadonlySet<string>; running?: ReadonlySet<string> }
 
 export const states = ['failed today', 'no claims yet', 'paused'] as const
 
 /** The states that need attention. */
 export function statesOf(
   { queue, class: name, pull, seen }: Worker,
-  { counted, paused }: Known,
+  { counted, paused, running }: Known,
 ): (typeof states)[number][] {
-  const { runs = 0, failed = 0 } = counted.get(nameOf(queue, name))?.counts ?? {}
-  const has = [failed > 0, pull === true && seen === null && runs === 0, paused?.has(queue)]
+  const id = nameOf(queue, name)
+  const { runs = 0, failed = 0 } = counted.get(id)?.counts ?? {}
+  const isUnclaimed = pull === true && seen === null && runs === 0 && !running?.has(id)
+  const has = [failed > 0, isUnclaimed, paused?.has(queue)]
   return states.filter((_, i) => has[i])
 }
 

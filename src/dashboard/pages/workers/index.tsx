@@ -34,6 +34,7 @@ type WorkersData = {
   counted: Counted
   programs: Program[]
   unnamed: RunUnderWay[]
+  running: ReadonlySet<string>
   paused: ReadonlySet<string>
   draft?: Draft
 }
@@ -80,9 +81,11 @@ export const workers = page<WorkersData>({
       draftOfNew(asked),
       asked.cache.glance('minute'),
     ])
+    const runs = [...processes.flatMap((one) => one.runs), ...others]
     return {
       workers,
       counted,
+      running: new Set(runs.map((run) => nameOf(run.queue, run.class))),
       programs: programsIn(processes),
       unnamed: others.filter(({ by }) => by === 'pull'),
       paused: new Set(stats.queues.flatMap(({ name, paused }) => (paused ? name : []))),
