@@ -215,6 +215,21 @@ test('Workers said “no claims yet” at a class with a running job of an unnam
   expect(['held', 'idle'].map((name) => rowOf(name).includes('no claims yet'))).toEqual([false, true])
 })
 
+test('Workers showed a pull worker in green that was last seen 14 minutes ago', async () => {
+  const { engine } = pages
+  const claim = (process: string) => engine.runs.claim('spindle', { process, lease: 3_600_000 })
+  await engine.workers.register('spindle', 'spin', { pull: true })
+  await pages.advance(-840_000)
+  await pages.make('spin', { queue: 'spindle' })
+  expect(await claim('spinner-1')).toHaveLength(1)
+  await pages.advance(840_000)
+  await claim('spinner-2')
+  pages.forget()
+  const html = await reader.html('/ui/workers')
+  expect(html).toMatch(/st suspended">spinner-1<\/span> 1 job, last seen <time[^>]*>14 min ago</)
+  expect(html).toMatch(/st completed">spinner-2<\/span> 0 jobs, seen <time/)
+})
+
 test('a schedule shows its class, its last result, and why it is overdue', async () => {
   const { engine } = pages
   await engine.workers.register('tide', 'ebb', { pull: true, retry: { max: 0 } })

@@ -1,4 +1,5 @@
 import type { ProcessView, RunUnderWay, WorkerDefinition, WorkerView } from '../../../engine/engine.ts'
+import { useLook } from '../../look.ts'
 import type { Asked } from '../../page.ts'
 import { Ago, Card, Empty, Name, NameLink, Zero } from '../../parts/layout.tsx'
 import { First } from '../../parts/snippet.tsx'
@@ -112,20 +113,27 @@ export const programsIn = (processes: readonly ProcessView[], queue?: string): P
 type Pulling = { programs?: readonly Program[]; unnamed?: readonly RunUnderWay[] }
 
 const SHOWN = 5
+/** In milliseconds. */
+const SILENT = 120_000
 
 function PullWorkers({ queue, programs = [], unnamed = [] }: Pulling & { queue: string }) {
+  const { now } = useLook()
   const own = programsIn(programs, queue)
   const runs = (of: readonly RunUnderWay[]) => many(of.filter((run) => run.queue === queue).length, 'job')
   return (
     <>
-      {own.slice(0, SHOWN).map(({ id, live, signal, runs: held, seenAt }) => (
-        <span class="note listener">
-          <span class={live ? 'st completed' : 'st suspended'}>
-            <Name of={id} most={28} />
-          </span>{' '}
-          {runs(held)}, <Ago at={seenAt} word="seen" /> {signal && <span class="tag">{signal}</span>}
-        </span>
-      ))}
+      {own.slice(0, SHOWN).map(({ id, live, signal, runs: held, seenAt }) => {
+        const isSilent = now - seenAt > SILENT
+        return (
+          <span class="note listener">
+            <span class={live && !isSilent ? 'st completed' : 'st suspended'}>
+              <Name of={id} most={28} />
+            </span>{' '}
+            {runs(held)}, <Ago at={seenAt} word={isSilent ? 'last seen' : 'seen'} />{' '}
+            {signal && <span class="tag">{signal}</span>}
+          </span>
+        )
+      })}
       {own.length > SHOWN && <span class="note listener">{many(own.length - SHOWN, 'more', 'more')}</span>}
       {unnamed.some((run) => run.queue === queue) && (
         <span class="note">{`${runs(unnamed)} of unnamed pull workers`}</span>
