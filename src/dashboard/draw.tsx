@@ -128,7 +128,7 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
     const status = codes[code]
     if (retryAfter !== undefined) c.header('retry-after', String(Math.ceil(retryAfter)))
     if (!c.get('seen') || wantsData(c)) return c.json(errorBody(error, deps.publicUrl), status as 400)
-    const { look } = asked(c)
+    const { look, engine } = asked(c)
     const html = htmlOf(
       look,
       <Shell
@@ -137,7 +137,7 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
         there={there}
         foot={{ ok: status < 500, text: status < 500 ? 'Redis is up' : 'Something is wrong' }}
       >
-        <ErrorPage code={code} message={message} />
+        <ErrorPage code={code} message={message} hasHistory={engine.history.isOn} />
       </Shell>,
     )
     return c.html(DOCTYPE + html, status as 400)

@@ -180,11 +180,28 @@ test('without a history the pages name their limit and the way to switch it on',
   const id = await other.make('zip', { queue: 'files' })
   await drain(other.engine)
   expect(textOf(await visitor.html('/ui/jobs?in=history'))).toContain('bind a D1 database as HISTORY')
-  await other.make('zip', { queue: 'files', wait: 60_000 })
+  const waiting = await other.make('zip', { queue: 'files', wait: 60_000 })
+  const past = await visitor.html(`/ui/jobs/${waiting}/history`)
+  expect(textOf(past)).toMatch(/The job has not ended: it is \w+\. Open job #\d+ This deployment has no history\./)
+  expect(past).toContain(`href="/ui/jobs/${waiting}"`)
   const live = await visitor.html('/ui/jobs?class=none')
   expect(textOf(live)).toContain('This list keeps ended jobs for a day, or 30 days if they failed: search the history')
   expect(live).toContain('href="/ui/jobs?class=none&amp;in=history"')
   const answer = await visitor.get(`/ui/jobs/${id}`)
-  expect([answer.status, await answer.text()]).toEqual([404, expect.stringContaining('this deployment has no history')])
+  const gone = await answer.text()
+  expect([answer.status, gone]).toEqual([404, expect.stringContaining('this deployment has no history')])
+  expect(gone).not.toContain('Search the history of ended jobs')
   await other.close()
+})
+
+test('the history of a job that has not ended says so, and links to the job', async () => {
+  const id = await pages.make('zip', { queue: 'files', wait: 60_000 })
+  const html = await reader.html(`/ui/jobs/${id}/history`)
+  expect(textOf(html)).toMatch(/The job has not ended: it is \w+\. Open job #/)
+  expect(html).toContain(`href="/ui/jobs/${id}"`)
+  const answer = await reader.get('/ui/jobs/999/history')
+  expect([answer.status, await answer.text()]).toEqual([
+    404,
+    expect.stringContaining('Search the history of ended jobs'),
+  ])
 })

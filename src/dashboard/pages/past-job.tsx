@@ -1,7 +1,7 @@
-import { missing } from '../../core/errors.ts'
-import { isId } from '../../core/job.ts'
+import { missing, SidejobError } from '../../core/errors.ts'
+import { ended, isId } from '../../core/job.ts'
 import type { PastRun } from '../../core/run.ts'
-import type { HistoryJob, HistoryRun } from '../../engine/engine.ts'
+import type { HistoryJob, HistoryRun, JobView } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
 import { useLook } from '../look.ts'
 import { page } from '../page.ts'
@@ -9,15 +9,15 @@ import { LinkButton } from '../parts/act.tsx'
 import { type Fact, Facts } from '../parts/facts.tsx'
 import { Fault } from '../parts/fault.tsx'
 import { LabelTags } from '../parts/label-tags.tsx'
-import { Ago, Card, Head, JobId, Link, Name, StatusPill } from '../parts/layout.tsx'
+import { Ago, Card, Empty, Head, JobId, Link, Name, StatusPill } from '../parts/layout.tsx'
 import { jobPath } from '../words/paths.ts'
 import { count, moment, span } from '../words/text.ts'
 import { RunRows } from './job/runs.tsx'
 import { Values } from './job/values.tsx'
 import { NoHistory } from './jobs/past.tsx'
 
-/** `found` is missing if the deployment has no history. */
-type PastJob = { id: number; found?: Found; isStored?: boolean }
+/** Without `found`, the job has not ended, is not yet in the history, or the deployment has no history. */
+type PastJob = { id: number; isOn: boolean; found?: Found; job?: JobView }
 type Found = Awaited<ReturnType<Engine['history']['get']>>
 
 const runOf = ({ version, by, error, ...run }: HistoryRun): PastRun => ({
@@ -45,7 +45,7 @@ function factsOf(end: HistoryJob, zone: string): Fact[] {
   ]
 }
 
-function Ended({ found: { ends, runs }, id, isStored }: Required<PastJob>) {
+function Ended({ found: { ends, runs }, id, job }: PastJob & { found: Found }) {
   const { zone } = useLook()
   const [last] = ends
   return (
@@ -56,9 +56,9 @@ function Ended({ found: { ends, runs }, id, isStored }: Required<PastJob>) {
             <Name of={last?.class ?? 'Job'} most={60} /> <span class="id">#{id}</span>
           </>
         }
-        note={`from the history${isStored ? '' : '; Redis no longer has the job'}`}
+        note={`from the history${job ? '' : '; Redis no longer has the job'}`}
       >
-        {isStored && <LinkButton to={jobPath(id)}>Current state</LinkButton>}
+        {job && <LinkButton to={jobPath(id)}>Current state</LinkButton>}
         <LinkButton to={`/jobs/new?from=${id}`} scope="write" icon="copy" hotkey="e">
           Duplicate
         </LinkButton>
@@ -89,25 +89,40 @@ function Ended({ found: { ends, runs }, id, isStored }: Required<PastJob>) {
   )
 }
 
+const Stored = ({ job: { id, status } }: { job: JobView }) => (
+  <Card>
+    <Empty act={<LinkButton to={jobPath(id)}>Open job #{id}</LinkButton>}>
+      {ended.has(status) ? 'The job has ended, and Redis still has it.' : `The job has not ended: it is ${status}.`}
+    </Empty>
+  </Card>
+)
+
 export const pastJob = page<PastJob>({
   path: '/jobs/:job/history',
   nav: 'jobs',
   every: 0,
   async load({ engine, params }) {
     const id = isId(params.job!) ? Number(params.job) : 0
-    if (!engine.history.isOn) return { id }
-    const [found, job] = await Promise.all([engine.history.get(String(id)), engine.jobs.get(String(id)).catch(missing)])
-    return { id, found, isStored: job !== undefined }
+    const { isOn } = engine.history
+    const [found, job] = await Promise.all([
+      isOn ? engine.history.get(String(id)).catch(missing) : undefined,
+      engine.jobs.get(String(id)).catch(missing),
+    ])
+    if (isOn && !found && !job) throw new SidejobError('NOT_FOUND', `the history has no job ${id}`)
+    return { id, isOn, found, job }
   },
   title: ({ id }) => `History of job ${id}`,
   crumbs: ({ id }) => [{ name: `History of job ${id}` }],
-  View: ({ data: { id, found, isStored = false } }) =>
+  View: ({ data: { found, ...data } }) =>
     found ? (
-      <Ended {...{ id, found, isStored }} />
+      <Ended {...data} found={found} />
     ) : (
       <>
-        <Head title={`Job #${id}`} />
-        <NoHistory />
+        <Head title={`Job #${data.id}`} />
+        <div class="stack">
+          {data.job && <Stored job={data.job} />}
+          {!data.isOn && <NoHistory />}
+        </div>
       </>
     ),
 })

@@ -12,7 +12,9 @@ const nearest = (first: string) =>
   entries.find(({ path }) => path === `/${first}`) ??
   entries.find(({ path }) => first.length > 2 && path.slice(1, 4) === first.slice(0, 3).toLowerCase())
 
-function Missing({ message }: { message: string }) {
+type ErrorPageProps = { code: Code; message: string; hasHistory: boolean }
+
+function Missing({ message, hasHistory }: Omit<ErrorPageProps, 'code'>) {
   const { here, host } = useLook()
   const [, first = '', ...rest] = here.replace(/\?.*/, '').split('/')
   const near = nearest(first)
@@ -20,7 +22,7 @@ function Missing({ message }: { message: string }) {
   const q = encodeURIComponent(name)
   const steps = [
     ['search', `Search for “${cut(name)}”`, `/find?q=${q}&list`],
-    first === 'jobs' && ['schedules', 'Search the history of ended jobs', '/jobs?in=history'],
+    first === 'jobs' && hasHistory && ['schedules', 'Search the history of ended jobs', '/jobs?in=history'],
     rest.length > 0 && ['keys', 'See who removed it', `/settings/keys?q=${q}#audit`],
     near ? [near.name, `Open ${near.title}`, near.path] : ['menu', 'See all pages', '/more'],
   ].filter((step): step is string[] => step !== false)
@@ -44,12 +46,13 @@ function Missing({ message }: { message: string }) {
   )
 }
 
-export function ErrorPage({ code, message }: { code: Code; message: string }) {
+export function ErrorPage({ code, ...missing }: ErrorPageProps) {
+  const { message } = missing
   const { here } = useLook()
   return (
     <div class="empty page-error">
       {code === 'NOT_FOUND' ? (
-        <Missing message={message} />
+        <Missing {...missing} />
       ) : (
         <>
           <h1>This page could not be loaded</h1>
