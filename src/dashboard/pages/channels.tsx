@@ -69,7 +69,7 @@ const columns: readonly Column<Row>[] = [
       own ? (
         <Several of={own.subscribers} show={({ job }) => <JobId id={job} />} />
       ) : (
-        <span class="dim">in {many(all.filter(isHeard).length, 'channel')}</span>
+        <span class="dim">{many(all.filter(isHeard).length, 'channel')} below it</span>
       ),
   },
   {
