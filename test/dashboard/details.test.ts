@@ -281,6 +281,8 @@ test('the audit log has a heading that the search finds, and keys are revoked', 
   const html = await reader.html('/ui/settings/keys')
   expect(html).toMatch(/href="\/ui\/settings\/keys#audit".*<section class="card" id="audit"><header><h2>Audit<\/h2>/s)
   expect(html).toMatch(/aria-label="Revoke ana"[^>]*>Revoke</)
+  expect(html).toMatch(/Revoke ana.*id="audit"/s)
+  expect(await reader.html('/ui/settings/keys?q=ana')).toMatch(/id="audit".*Revoke ana/s)
 })
 
 test('the doctor lists its problems first, each with its remedy: lost runs, and jobs that wait for a pull worker', async () => {

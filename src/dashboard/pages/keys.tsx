@@ -153,7 +153,30 @@ function MakeForm() {
   )
 }
 
-export const keys = page<{ keys: ApiKey[]; entries?: AuditEntry[]; wanted: string }>({
+type AuditProps = { entries: readonly AuditEntry[]; wanted: string }
+
+const Audit = ({ entries, wanted }: AuditProps) => (
+  <Card
+    title="Audit"
+    id="audit"
+    right={
+      <>
+        {wanted ? `${atLeast(entries.length, entries.length === SHOWN)} in the newest ${READ}` : `newest ${SHOWN}`}
+        <Search at="/settings/keys#audit" label="Filter changes" value={wanted} />
+      </>
+    }
+  >
+    <DataTable
+      caption="Audit log"
+      empty={wanted ? 'No changes match.' : 'No changes yet.'}
+      rows={entries}
+      columns={changes}
+      kind="lined"
+    />
+  </Card>
+)
+
+export const keys = page<Partial<AuditProps> & { keys: ApiKey[]; wanted: string }>({
   path: '/settings/keys',
   nav: 'keys',
   every: 0,
@@ -166,48 +189,31 @@ export const keys = page<{ keys: ApiKey[]; entries?: AuditEntry[]; wanted: strin
     return { keys, wanted, entries: audit?.entries.filter((entry) => isWanted(wanted, entry)).slice(0, SHOWN) }
   },
   title: () => 'Keys',
-  View: ({ data: { keys, entries, wanted } }) => (
-    <>
-      <Head
-        title="Keys"
-        note={`${many(keys.length, 'API key')}, ${count(keys.filter((key) => !key.lastUsedAt).length)} never used`}
-      >
-        {entries && <Link to="/settings/keys#audit">Audit</Link>}
-      </Head>
-      <div class="cols c21">
-        <Card>
-          {keys.length > 0 && <DataTable caption="API keys" rows={keys} columns={columns} kind="lined" />}
-          <p class="note foot">
-            The key of the deployment (<code>SIDEJOB_API_KEY</code>) has all scopes and is not listed. Give each person
-            and program its own key.
-          </p>
-        </Card>
-        <MakeForm />
-      </div>
-      {entries && (
-        <Card
-          title="Audit"
-          id="audit"
-          right={
-            <>
-              {wanted
-                ? `${atLeast(entries.length, entries.length === SHOWN)} in the newest ${READ}`
-                : `newest ${SHOWN}`}
-              <Search at="/settings/keys#audit" label="Filter changes" value={wanted} />
-            </>
-          }
+  View({ data: { keys, entries, wanted } }) {
+    const audit = entries && <Audit entries={entries} wanted={wanted} />
+    return (
+      <>
+        <Head
+          title="Keys"
+          note={`${many(keys.length, 'API key')}, ${count(keys.filter((key) => !key.lastUsedAt).length)} never used`}
         >
-          <DataTable
-            caption="Audit log"
-            empty={wanted ? 'No changes match.' : 'No changes yet.'}
-            rows={entries}
-            columns={changes}
-            kind="lined"
-          />
-        </Card>
-      )}
-    </>
-  ),
+          {entries && <Link to="/settings/keys#audit">Audit</Link>}
+        </Head>
+        {wanted && <div class="cols">{audit}</div>}
+        <div class="cols c21">
+          <Card>
+            {keys.length > 0 && <DataTable caption="API keys" rows={keys} columns={columns} kind="lined" />}
+            <p class="note foot">
+              The key of the deployment (<code>SIDEJOB_API_KEY</code>) has all scopes and is not listed. Give each
+              person and program its own key.
+            </p>
+          </Card>
+          <MakeForm />
+        </div>
+        {!wanted && audit}
+      </>
+    )
+  },
   acts: {
     make: {
       scope: 'admin',
