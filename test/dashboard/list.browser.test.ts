@@ -240,4 +240,23 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect([first.type, last.type]).toEqual(['application/json', 'application/json'])
       expect(last.bytes).toBeLessThan(first.bytes / 4)
     }))
+
+  test('on a phone a long group leaves room for the id and the time of a job', async () => {
+    const id = await served.make('waits', { group: { id: 'callback:127.0.0.1:43565:4c3df8a86f4' } })
+    await visit(browser, served, { path: '/jobs', width: 390, height: 844 }, async (page) => {
+      const row = page.locator(`#row-${id}`)
+      const [name, group, link, time] = ['td.cls a', 'td.cls .tag', 'td:nth-child(3) a', 'td:last-child time'].map(
+        (part) => row.locator(part).first(),
+      ) as [Locator, Locator, Locator, Locator]
+      await link.evaluate((one) => one.replaceChildren('#12345678'))
+      await time.evaluate((one) => one.replaceChildren('59 min ago'))
+      const boxes = await Promise.all([name, group, link, time].map(async (one) => (await one.boundingBox())!))
+      const gaps = boxes.slice(1).map(({ x }, n) => x - boxes[n]!.x - boxes[n]!.width)
+      for (const gap of gaps) expect(gap).toBeGreaterThanOrEqual(4)
+      expect(boxes[3]!.x + boxes[3]!.width).toBeLessThanOrEqual(374)
+      expect(await name.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true)
+      expect(await group.evaluate((one) => one.scrollWidth > one.clientWidth)).toBe(true)
+      expect(await group.getAttribute('title')).toBe('callback:127.0.0.1:43565:4c3df8a86f4')
+    })
+  })
 })

@@ -132,8 +132,8 @@ export function NameLink({ to, of, most, kind, label, isMain }: NameLinkProps) {
 }
 
 export const Tag = ({ of }: { of: string }) => (
-  <span class="tag">
-    <Name of={of} most={24} />
+  <span class="tag" title={plain(of)}>
+    {cut(of, 24)}
   </span>
 )
 
