@@ -50,7 +50,10 @@ function unclaimedCheck(unclaimed: readonly QueueView[]): Checked {
     says: unclaimed.map(({ name, counts: { pull } }, i) => (
       <>
         {i > 0 && ', '}
-        {many(pull, 'job waits', 'jobs wait')} in queue <Link to={queuePath(name)}>{name}</Link>
+        {many(pull, 'job waits', 'jobs wait')} in queue{' '}
+        <To kind="link said" to={queuePath(name)}>
+          {name}
+        </To>
       </>
     )),
     remedy: 'Start a pull worker that claims from the queue.',
