@@ -43,7 +43,10 @@ test('channels are shown as a tree, and each branch has the ports at and below i
   expect(html).not.toContain('More channels')
   await hear(['/'])
   expect(await preview('/shop/7/paid')).toBe('3 ports would receive it.')
-  expect(rowsIn(await reader.html('/ui/channels')).slice(0, 2)).toEqual(['/|6|#5 n', '\u2003shop|4|3 channels below it'])
+  expect(rowsIn(await reader.html('/ui/channels')).slice(0, 2)).toEqual([
+    '/|6|#5 n',
+    '\u2003shop|4|3 channels below it',
+  ])
 })
 
 test('each of 2,000 channels is on exactly one page, and a page has about 300 rows', async () => {
