@@ -12,7 +12,7 @@ export const costs: Readonly<Record<string, Cost>> = {
   '/jobs': [1, 14, 24],
   '/jobs/new': [2, 8, 17],
   '/jobs/:job': [2, 9, 29],
-  '/jobs/:job/history': [1, 1, 5],
+  '/jobs/:job/history': [1, 4, 9],
   '/flows': [2, 10, 15],
   '/flows/:job': [2, 14, 18],
   '/flows/:job/edit': [2, 12, 25],

@@ -1,5 +1,6 @@
--- The end of a job may end and delete other jobs, so one module does both. Its functions call each other at most 20
--- levels deep: a held child has not run and has no children, and a job that must be deleted is already ending.
+-- The end of a job may end and delete other jobs, so one module does both.
+-- Calls itself at most 20 levels deep: a held child has not run and has no children, and a job that must be deleted is
+-- already ending.
 
 local DAY, FAILED_FOR, WOKEN_FOR = 86400000, 2592000000, 2592000000
 

@@ -1,5 +1,5 @@
--- The functions call each other at most 20 levels deep: values for a wired port are queued while another value is being
--- delivered, and values at input ports are not published.
+-- Calls itself at most 20 levels deep: values for a wired port are queued while another value is being delivered, and
+-- values at input ports are not published.
 
 local MAX_WAITING = 100000
 
