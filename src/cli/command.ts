@@ -50,7 +50,7 @@ export function jsonOf(text: string, name: string): unknown {
 
 /** Reads JSON from the argument itself, a file (`@args.json`) or standard input (`-`). */
 export async function jsonFrom(text: string, name: string, io: Pick<Io, 'lines'>): Promise<unknown> {
-  // Standard input is opened only here, because it keeps the process alive until it ends.
+  // Open standard input keeps the process alive, so it is opened only if an argument needs it.
   if (text === '-') return parsedIn(await allOf(io.lines), `${name}: the input`)
   if (!text.startsWith('@')) return jsonOf(text, name)
   const file = text.slice(1)

@@ -132,7 +132,7 @@ export const expectVersion = (request: Request): void => {
   if (request.headers.has('webhook-signature')) return
   throw new SidejobError(
     'UNAUTHENTICATED',
-    'expected the header webhook-signature of another version of this deployment, got none',
+    'expected the header webhook-signature, which other versions of this deployment send, got none',
   )
 }
 

@@ -52,7 +52,7 @@ export const files = {
   getById: route('GET /files/:folder/:file', {
     scope: 'open',
     summary: 'Download a file by its id',
-    description: 'Returns the file without a signature, if `SIDEJOB_DOWNLOAD_URL` is set. Supports `Range`.',
+    description: 'Returns the file. The address needs no signature. Requires `SIDEJOB_DOWNLOAD_URL`. Supports `Range`.',
     answers: { 200: z.string() },
     media: 'application/octet-stream',
     only: 'downloads',

@@ -116,7 +116,7 @@ export const system = {
 
   errors: route('GET /docs/errors', {
     scope: 'open',
-    summary: 'Get the list of errors as a page',
+    summary: 'Get the list of errors as HTML',
     description: 'The `doc_url` of each error links to this page.',
     answers: { 200: z.string() },
     media: 'text/html',

@@ -174,7 +174,7 @@ export const kinds = {
   '~rung': ['string', 'time of the last bell that started a lane'],
   '~examined': ['string', 'time of the last repair, and the slices with remaining faults, as JSON'],
   '~unreadable': ['string', 'at most 100 unreadable records, one per line: the time of the discovery, and the key'],
-  '~unreadable:<key>': ['string', 'damaged text of a record that was replaced'],
+  '~unreadable:<key>': ['string', 'damaged text of a record, kept after the record was replaced'],
   '~room': [
     'none',
     'a key that never exists: scripts that free memory delete it first, so that a full Redis accepts their writes',

@@ -1,4 +1,4 @@
-// All lanes together keep the maximum of concurrent runs of a class.
+// All lanes together never exceed the maximum of concurrent runs of a class.
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'

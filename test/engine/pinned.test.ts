@@ -25,7 +25,7 @@ beforeEach(async () => {
 })
 afterEach(() => kit.close())
 
-/** Addresses without a version use the real network, which cannot reach them. */
+/** Requests to addresses without a version use the real network, and fail there. */
 const network: typeof fetch = async (url, init) => {
   const app = apps.get(new URL(String(url)).origin)
   if (!app) return fetch(url, init)

@@ -533,7 +533,9 @@ export const table: Record<string, Row[]> = {
     }),
     rule('null is a result', { give: { in: [[1]], each: [null] }, out: { each: [1], out: [[null]] } }),
     row('without a list, results stay in their port', { give: { each: [1] }, left: { each: 1 } }),
-    rowWith({ in: { in: { default: [1] } } }, 'a default of `in` fails the job', { error: /cannot have a default/ }),
+    rowWith({ in: { in: { default: [1] } } }, 'the job fails if `in` has a default', {
+      error: /cannot have a default/,
+    }),
     rule('a number fails the job', { give: { in: [1] }, error: /port "in" .*a list or an object/ }),
   ],
 

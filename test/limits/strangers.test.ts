@@ -113,8 +113,7 @@ test.each(Object.entries(strains))(
     const slow: string[] = []
     for (const door of doors) {
       let took = [await cost(door, strain)]
-      // Measures slow routes again, each time as the first request of an app, because other work of this machine adds to the
-      // time.
+      // Other work on the machine can make a route look slow, so slow routes are measured again, each time in a new app.
       if (took[0]! >= MOST / 2) {
         for (let n = 1; n < TIMES; n++) took = [...took, await cost(door, strain, freshApp())]
         if (Math.min(...took) >= MOST) slow.push(`${door}: ${took.map(Math.round)} ms`)

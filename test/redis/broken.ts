@@ -42,7 +42,7 @@ export function readScripts() {
   }
 }
 
-/** False for a crash of a script, which does not show that a fact noticed the change. */
+/** False if a script crashed: a crash does not prove that a fact noticed the change. */
 const isFinding = (error: unknown): boolean =>
   (error instanceof Error && error.name === 'AssertionError') ||
   (error instanceof SidejobError && error.code !== 'UNAVAILABLE')

@@ -22,7 +22,7 @@ export type Report = {
   classes: ClassReport[]
 }
 
-/** Jobs that continue form one group, even if their next steps differ. Ids in messages do not separate groups. */
+/** Jobs that continue form one group, even if their next steps differ. Messages that differ only in ids are counted together. */
 const keyOf = (judged: Judged, id: number): string =>
   judged.is === 'continues' ? 'continues' : JSON.stringify(judged).replaceAll(`job ${id}`, 'job')
 

@@ -32,7 +32,9 @@ export const graphChange = z.object({
       }),
     )
     .optional()
-    .describe('only in previews: waiting values that a new wire would pass to a class whose schema they do not fit'),
+    .describe(
+      'only in previews: waiting values that do not fit the schema of the class to which a new wire would pass them',
+    ),
 })
 export type GraphChange = z.output<typeof graphChange>
 

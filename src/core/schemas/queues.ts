@@ -136,7 +136,7 @@ export const scheduleView = z.object({
     .object({ at: moment, wall: z.string() })
     .nullable()
     .describe(
-      'next slot within a year whose local time is skipped by daylight saving time. `wall` is the skipped local time; `at` is the time of the run, at the end of the skipped hour',
+      'next slot, within a year, that daylight saving time skips. `wall` is the skipped local time; `at` is the time of the run, at the end of the skipped hour',
     ),
 })
 export type ScheduleView = z.output<typeof scheduleView>

@@ -119,7 +119,7 @@ export function createLimits({ store, constraints, ring, now }: Context) {
     if (isOther(concurrency, constraint.concurrency) || isOther(rate, constraint.rate))
       throw new SidejobError(
         'REFUSED',
-        `constraint ${name} sets the concurrency and rate of limit ${key}. Change them with PUT /v1/constraints/${name}`,
+        `constraint ${name} sets the concurrency and the rate of the limit ${key}. Change them with PUT /v1/constraints/${name}`,
       )
   }
 

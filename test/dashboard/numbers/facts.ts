@@ -61,7 +61,7 @@ export async function factsOf({ site: { engine } }: Scene, jobs: readonly Job[])
     engine.stats.totals(),
     engine.stats.series({ step: 'minute', details: true }),
     engine.limits.withGroups(undefined, { details: true }),
-    engine.stats.classes({}),
+    engine.stats.classes({ hours: true }),
     engine.errors.list({ details: true, muted: true }),
     engine.processes.list(),
     engine.callbacks.counts(),

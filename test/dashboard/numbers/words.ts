@@ -45,7 +45,7 @@ export function shortened(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, head)}…${text.slice(text.length - (most - 1 - head))}`
 }
 
-/** The whole text is the title. */
+/** The page shows the cut text, and has the whole text in the attribute `title`. */
 export const cut = (text: string, most: number): string =>
   `${text.length > most && /\d/.test(text) ? `{${text}}` : ''}${shortened(text, most)}`
 

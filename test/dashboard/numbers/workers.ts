@@ -88,9 +88,11 @@ export async function workersPage(facts: Facts, scene: Scene): Promise<Claims> {
   const queues = new Set(workers.map(({ queue }) => queue)).size
   const runsOf = (of: WorkerView) =>
     facts.classes.find((one) => one.queue === of.queue && one.class === of.class)?.counts.runs ?? 0
+  const isRunning = (of: WorkerView): boolean =>
+    counted(facts, { queue: of.queue, class: of.class, status: 'running' }) > 0
   const states = [
     workers.filter(({ queue, class: name }) => counted(facts, { queue, class: name, status: 'failed' }) > 0),
-    workers.filter((worker) => worker.pull && worker.seen === null && runsOf(worker) === 0),
+    workers.filter((worker) => worker.pull && worker.seen === null && runsOf(worker) === 0 && !isRunning(worker)),
     workers.filter(({ queue }) => facts.queues.some(({ name, paused }) => name === queue && paused)),
   ]
   return {

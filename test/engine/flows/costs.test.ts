@@ -34,7 +34,7 @@ describe.skipIf(kind === 'embedded')('a value from end to end', () => {
     return { fresh: await value('1'), running: await value('2') }
   }
 
-  /** Round trips of SideJob (251, 431, 1043, 2303, 5723), and maximum round trips of ours. */
+  /** `original`: round trips of SideJob. `fresh` and `running`: maximum round trips of a new and of a running flow. */
   const rows: [n: number, original: number, fresh: number, running: number][] = [
     [1, 251, 5, 3],
     [2, 431, 7, 4],

@@ -1,4 +1,4 @@
-// BullMQ with one queue, one long-lived worker that runs a hundred jobs at once, its bulk call and its flows.
+// BullMQ with one queue and one long-lived worker, which runs a hundred jobs at once. Uses bulk calls and flows of BullMQ.
 
 import { FlowProducer, type Job, Queue, Worker } from 'bullmq'
 import type { RunningRedis } from '../../../infra/stand-ins/redis.ts'
