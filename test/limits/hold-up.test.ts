@@ -267,3 +267,10 @@ test('6,000 channels are listed in pages, each once', { timeout: 60_000 }, async
   }
   expect(names.filter((name) => name.startsWith('/paged/'))).toHaveLength(6_000)
 })
+
+test('a new queue for pull workers was not in the list of queues', async () => {
+  const names = Array.from({ length: 20 }, (_, i) => `new-${i}`)
+  for (const name of names) await doors.ask('PATCH', `/v1/queues/${name}`, { mode: 'pull' })
+  const { queues } = JSON.parse((await doors.ask('GET', '/v1/queues')).text)
+  expect(queues.map(({ name }: { name: string }) => name)).toEqual(expect.arrayContaining(names))
+})
