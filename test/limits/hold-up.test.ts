@@ -274,3 +274,9 @@ test('a new queue for pull workers was not in the list of queues', async () => {
   const { queues } = JSON.parse((await doors.ask('GET', '/v1/queues')).text)
   expect(queues.map(({ name }: { name: string }) => name)).toEqual(expect.arrayContaining(names))
 })
+
+test('a look at a missing queue created a queue that no list had', async () => {
+  for (let i = 0; i < 20; i++) expect(await doors.ask('GET', '/v1/queues/missing')).toMatchObject({ status: 404 })
+  const { queues } = JSON.parse((await doors.ask('GET', '/v1/queues')).text)
+  expect(queues.map(({ name }: { name: string }) => name)).not.toContain('missing')
+})

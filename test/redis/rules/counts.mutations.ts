@@ -30,7 +30,7 @@ export const mutations = [
     ['tally.add(cache.queues[of[1]], of[2], 0) < 0) then', 'false) then', 'counts become negative'],
   ),
   ...of(45, 'queries/overview.lua', [
-    '  for _, place in ipairs(part) do tally.look(q, queue_record, place) end\n',
+    'if was_wrong then queues.save(q) end',
     '',
     'a wrong count stays wrong',
   ]),

@@ -13,11 +13,10 @@ queues.fetch(names)
 local parts = { { 'ready', 'ready:pull' }, { 'timers', 'leases', 'suspended' },
   { 'completed', 'failed', 'terminated' } }
 local function look_again(q, part)
-  local queue_record = cache.queue(q)
-  if not queue_record.jobs_at then return end
-  local before = cjson.encode(cache.queues[q])
-  for _, place in ipairs(part) do tally.look(q, queue_record, place) end
-  if cjson.encode(cache.queues[q]) ~= before then queues.save(q) end
+  if not cache.queue(q).jobs_at then return end
+  local was_wrong = false
+  for _, place in ipairs(part) do was_wrong = tally.look(q, place) or was_wrong end
+  if was_wrong then queues.save(q) end
 end
 if #names > 0 then look_again(names[1 + math.floor(time.micros / #parts) % #names], parts[1 + time.micros % #parts]) end
 

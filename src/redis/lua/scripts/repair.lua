@@ -218,7 +218,7 @@ function mend.queue(q)
   end
   for _, till in pairs(cache.queue(q).leased or {}) do places.soonest(q, queue_fields.next_lease, till) end
   kinds.drop_strays(q)
-  tally.look_at_all(q, cache.queue(q))
+  tally.look_at_all(q)
   cache.change_queue(q, queue_fields.wake_at, nil)
   cache.sset(ns .. 'queues', q, true)
   local ready = tally.count(q, 'ready')

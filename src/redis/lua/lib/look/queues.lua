@@ -9,7 +9,7 @@ function queues.save(name) pcall(redis.call, 'SET', redis_keys.queue_key(name), 
 function queues.row(name)
   local queue_record = cache.queue(name)
   if not queue_record.jobs_at then
-    tally.look_at_all(name, queue_record)
+    tally.look_at_all(name)
     if cache.raw[redis_keys.queue_key(name)] then queues.save(name) end
   end
   local function at(place) return queue_record.jobs_at[redis_keys.letters[place]] or 0 end

@@ -13,7 +13,7 @@ function leased.keep(q, members)
     if till and newly_lent[member] and not held[member] then n = n + 1 end
   end
   local has_room = n <= leased.MOST
-  if not queue_record.jobs_at then tally.look_at_all(q, queue_record) end
+  if not queue_record.jobs_at then tally.look_at_all(q) end
   for member, till in pairs(members) do
     if held[member] or (till and newly_lent[member] and has_room) then
       tally.add(queue_record, 'leases', (till and 1 or 0) - (held[member] and 1 or 0))

@@ -155,7 +155,7 @@ local function shrink(more_to_come, leaving, dels)
   for _, one in ipairs(leaving) do
     local of, left = redis_keys.counted[one[2]], call_in_pieces(one[1], one[2], one[3])
     if of and (left < #one[3] or tally.add(cache.queues[of[1]], of[2], 0) < 0) then
-      tally.look(of[1], cache.queues[of[1]], of[2])
+      tally.look(of[1], of[2])
       miscounted[of[1]] = true
     end
   end

@@ -1,6 +1,6 @@
 tally.heads = {} -- key → first members, as a claim has read them
 
-local fronts = { ['ready'] = queue_fields.first_ready, ['ready:pull'] = queue_fields.first_pull }
+local fronts = { ready = queue_fields.first_ready, ['ready:pull'] = queue_fields.first_pull }
 
 function tally.is_empty(q, place)
   local counted, packed = cache.queue(q).jobs_at, cache.queue(q).packed or {}
@@ -36,13 +36,13 @@ local function front_of(front, n, packed, key, gone, kept)
   end
   return front
 end
-local ended = { ['completed'] = true, ['failed'] = true, ['terminated'] = true }
+local ended = { completed = true, failed = true, terminated = true }
 
 function tally.note(key, gone, kept, added)
   local q, place = redis_keys.counted[key][1], redis_keys.counted[key][2]
   local queue_record, field = cache.queue(q), fronts[place]
   if not queue_record.jobs_at then
-    tally.look_at_all(q, queue_record)
+    tally.look_at_all(q)
     added = 0
     cache.queue_dirty[q] = true
   end
@@ -83,16 +83,21 @@ function tally.score(q, place, member)
   return till or redis.call('ZSCORE', redis_keys.queue_key(q, place), member)
 end
 
-function tally.look(q, queue_record, place)
-  local n = tally.count(q, place)
-  queue_record.jobs_at[redis_keys.letters[place]] = n > 0 and n or nil
-  local first = n > 0 and fronts[place] and redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, 0)[1]
-  if fronts[place] then queue_record[fronts[place]] = first and first:sub(1, 13) or nil end
+-- Returns true if the record was wrong.
+function tally.look(q, place)
+  local queue_record = cache.queue(q)
+  local letter, field, n = redis_keys.letters[place], fronts[place], tally.count(q, place)
+  local first = n > 0 and field and redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, 0)[1]
+  local count, front = n > 0 and n or nil, first and first:sub(1, 13) or nil
+  local was_wrong = queue_record.jobs_at[letter] ~= count or field and queue_record[field] ~= front
+  queue_record.jobs_at[letter] = count
+  if field then queue_record[field] = front end
+  return was_wrong
 end
 
-function tally.look_at_all(q, queue_record)
-  queue_record.jobs_at = {}
-  for place in pairs(redis_keys.letters) do tally.look(q, queue_record, place) end
+function tally.look_at_all(q)
+  cache.queue(q).jobs_at = {}
+  for place in pairs(redis_keys.letters) do tally.look(q, place) end
 end
 
 -- Upstash allows 100 MB per key, and an entry takes 104 bytes. Beyond this number, the tick removes ended jobs in the
