@@ -1,6 +1,7 @@
 import { CALLBACKS } from '../core/callback.ts'
 import { deploysOf } from '../dashboard/words/deploy.ts'
-import { IN_A_ROW, type Known } from '../dashboard/words/needs.ts'
+import type { Known } from '../dashboard/words/need.ts'
+import { IN_A_ROW } from '../dashboard/words/needs.ts'
 import type { Stats } from '../engine/engine.ts'
 import type { Engine } from '../engine/index.ts'
 

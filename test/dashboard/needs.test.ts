@@ -4,7 +4,9 @@ import { describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import { waitBelow } from '../../src/core/waits.ts'
 import { laneOf, movedBy, passedWords, placeOf, shownIn, ticksOf } from '../../src/dashboard/words/calendar.ts'
+import { leftFailed } from '../../src/dashboard/words/class-failures.ts'
 import { colourOf, isFull, kindOfLimit, rateOf } from '../../src/dashboard/words/limit.ts'
+import type { Known, Need } from '../../src/dashboard/words/need.ts'
 import * as needs from '../../src/dashboard/words/needs.ts'
 import { asJson, choicesOf, kindOf, readSchema, wordsOf } from '../../src/dashboard/words/schema.ts'
 import { columnsOf, niceTop, rangeOf } from '../../src/dashboard/words/series.ts'
@@ -13,7 +15,7 @@ import type { QueueView } from '../../src/engine/engine.ts'
 const NOW = 1_800_000_000_000
 const [MINUTE, HOUR] = [60_000, 3_600_000]
 
-const quiet: needs.Known = {
+const quiet: Known = {
   now: NOW,
   queues: [],
   limits: [],
@@ -253,7 +255,7 @@ describe('a class that fails', () => {
     const rows = (kinds: object[], more: object = {}) => {
       const known = { ...quiet, kinds, classes: completed(40), ...more } as never
       const found = needs.needsOf(known)
-      return [...found, ...needs.leftFailed(known, found)].map(({ rule, name, text }) => [rule, name, text])
+      return [...found, ...leftFailed(known, found)].map(({ rule, name, text }) => [rule, name, text])
     }
     const kind = (about: object = {}) => ({ ...kindOf15({ n: 23, ago: 21 * MINUTE }), count: 24, ...about })
     const text = '24 jobs of {} are failed, the last 18 min ago.'
@@ -285,7 +287,7 @@ describe('a class that fails', () => {
 test('lanes were free although the jobs waited for a pull worker', () => {
   const told = (counts: object) => {
     const queues = [queue({ name: 'core', oldestReady: NOW - 10 * MINUTE, lanes: 1, counts })]
-    const [{ rule, text, more, buttons }] = needs.needsOf({ ...quiet, queues }) as [needs.Need]
+    const [{ rule, text, more, buttons }] = needs.needsOf({ ...quiet, queues }) as [Need]
     return [rule, text, more, buttons.map((button) => 'to' in button && button.to)]
   }
   expect(told({ queued: 5, scheduled: 1, limited: 1, pull: 3 })).toEqual([
@@ -315,7 +317,7 @@ test('“Retry all” was offered for failures that began with the running versi
       kinds,
       classes: [hoursOf('resize', 0)],
       deploys: known,
-    } as never) as [needs.Need]
+    } as never) as [Need]
     const last = buttons.at(-1)!
     return [more, last.text, 'to' in last && last.to]
   }
@@ -387,7 +389,7 @@ test('one failed callback was above 17 failed jobs of a class and above a full l
     classes: [hoursOf('resize', 0), hoursOf('parse', 0)],
   } as never
   const found = needs.needsOf(known)
-  const shown = needs.inOrder([...found, ...needs.leftFailed(known, found)], NOW)
+  const shown = needs.inOrder([...found, ...leftFailed(known, found)], NOW)
   expect(shown.map(({ name }) => name)).toEqual(['parse', 'resize', 'core', 'stripe', 'hooks.example'])
 })
 

@@ -3,7 +3,7 @@ import { useLook } from '../../look.ts'
 import type { Act, ActAsked } from '../../page.ts'
 import { Act as Button, More } from '../../parts/act.tsx'
 import { given, maybe } from '../../words/form.ts'
-import type { Need } from '../../words/needs.ts'
+import type { Need } from '../../words/need.ts'
 import { cut, title } from '../../words/text.ts'
 import { lengths, MutedTag, untilOf } from '../jobs/mutes.tsx'
 

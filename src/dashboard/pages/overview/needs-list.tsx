@@ -1,6 +1,6 @@
 import { Act, LinkButton } from '../../parts/act.tsx'
 import { Icon, Name, Since } from '../../parts/layout.tsx'
-import { alertOf, type Button, type Need } from '../../words/needs.ts'
+import { alertOf, type Button, type Need } from '../../words/need.ts'
 import { count, many } from '../../words/text.ts'
 import { AlertMenu, AlertNotes, type Alerts } from './alerts.tsx'
 

@@ -1,0 +1,135 @@
+// Problems of classes whose jobs fail, and of lost runs.
+
+import { CALLBACKS } from '../../core/callback.ts'
+import type { ErrorKind } from '../../engine/engine.ts'
+import { sum } from './counts.ts'
+import { type Deploy, deployName, deployPath } from './deploy.ts'
+import { FAILURES, type FailingClass, failingClasses, recentOf, wasFailing } from './failing.ts'
+import { type Button, type Known, MINUTE, type Need, need, type Rule, weigh, within } from './need.ts'
+import { about, count, many, percent } from './text.ts'
+
+/** Between the failures of now and the full limits. */
+const LEFT_FAILED = 70
+
+/** Leaves out muted kinds and retried jobs. */
+const stillFailed = ({ kinds, queues, now }: Known, failed: number): number =>
+  Math.min(failed, kinds ? sum(kinds, (kind) => recentOf(kind, now)) : sum(queues, ({ counts }) => counts.failed))
+
+function shareText({ failed, completed }: FailingClass): string {
+  if (completed === 0) return ', and none completed'
+  if (!Number.isFinite(completed)) return ''
+  return `, at least ${percent(failed / (failed + completed))} of the jobs that ended`
+}
+
+const failedPath = (name: string, error?: string): string =>
+  `/jobs?status=failed&class=${encodeURIComponent(name)}${error ? `&error=${error}` : ''}`
+
+export const retryAll = (name: string, error?: string) => ({
+  act: 'selected',
+  at: failedPath(name, error),
+  fields: { do: 'retry', fit: 'all' },
+  scope: 'admin' as const,
+  icon: 'retry',
+})
+
+const SOON = 60 * MINUTE
+
+function errorsOf(name: string, kinds: readonly ErrorKind[], [last, previous]: readonly Deploy[] = []) {
+  const [{ error, example, message }, ...others] = kinds as [ErrorKind, ...ErrorKind[]]
+  const firstAt = Math.min(...kinds.map((kind) => kind.firstAt))
+  const only = others.length === 0 ? error : undefined
+  const more = only ? '' : ` and ${many(others.length, 'other error')}`
+  const isNew = last && firstAt > last.at && firstAt < last.at + SOON
+  const since = isNew ? `, new since the ${deployName(last)}${last.author ? ` by ${last.author}` : ''}` : ''
+  const buttons: Button[] = [
+    { to: failedPath(name, only), text: 'See failed jobs' },
+    // A retry on the same version would fail again.
+    isNew && previous
+      ? { to: `${deployPath(last)}#back`, text: 'Roll back' }
+      : { ...retryAll(name, only), text: 'Retry all' },
+  ]
+  return { more: `“${example || message}”${more}${since}`, buttons }
+}
+
+function failingOf(failing: FailingClass, deploys?: readonly Deploy[]): Need {
+  const { class: name, failed, firstAt } = failing
+  const kinds = failing.kinds.map(({ kind }) => kind)
+  return need('failing', {
+    name,
+    text: `${many(failed, 'job')} of {} failed in the last 15 minutes${shareText(failing)}.`,
+    ...errorsOf(name, kinds, deploys),
+    since: firstAt,
+    jobs: failed,
+  })
+}
+
+export const failing: Rule = (known) => {
+  const { kinds = [], classes, pointsByQueue: points = {}, now } = known
+  const byClass = failingClasses({ kinds, classes, points, now })
+  if (byClass.length > 0) return byClass.map((one) => failingOf(one, known.deploys))
+  const recent = within(known, FAILURES.span)
+  const failed = stillFailed(
+    known,
+    sum(recent, ({ failed }) => failed),
+  )
+  const all = sum(recent, ({ failed }) => failed) + sum(recent, ({ completed }) => completed)
+  if (failed < FAILURES.least || failed / all <= FAILURES.share) return []
+  const first = recent.find((point) => point.failed > 0)
+  return [
+    need('failing', {
+      name: `${count(failed)} of ${count(all)} jobs`,
+      subject: 'jobs',
+      text: '{} failed in the last 15 minutes.',
+      more: `${percent(failed / all)} of the jobs that ended`,
+      since: first?.at,
+      buttons: [{ to: '/jobs?status=failed', text: 'See failed jobs' }],
+    }),
+  ]
+}
+
+/** Classes that were failing, and whose failed jobs were neither retried nor muted. These classes are not alerts. */
+export function leftFailed({ kinds = [], classes, deploys, now }: Known, needs: readonly Need[]): Need[] {
+  // Callbacks have their own rule.
+  const told = [CALLBACKS.class, ...needs.flatMap(({ rule, name }) => (rule === 'failing' ? name : []))]
+  return [...Map.groupBy(kinds, (kind) => kind.class)]
+    .filter(([name, own]) => !told.includes(name) && wasFailing(name, own, { kinds, classes, points: {}, now }))
+    .map(([name, own]): Need => {
+      const ago = about(now - Math.max(...own.map(({ lastAt }) => lastAt)))
+      const jobs = sum(own, ({ count }) => count)
+      return {
+        rule: 'failed',
+        weight: weigh(LEFT_FAILED, jobs),
+        kind: 'suspended',
+        icon: 'stop',
+        name,
+        text: `${many(jobs, 'job')} of {} are failed, the last ${ago} ago.`,
+        ...errorsOf(name, own, deploys),
+      }
+    })
+}
+
+function lostByClass({ classes = [], now }: Known): string {
+  const from = Math.floor(now / (60 * MINUTE) - 1) * 60 * MINUTE
+  const lost = new Map<string, number>()
+  for (const { class: name, hours = [] } of classes)
+    for (const hour of hours)
+      if (name !== null && hour.at >= from && hour.lost > 0) lost.set(name, (lost.get(name) ?? 0) + hour.lost)
+  const most = [...lost].sort(([, a], [, b]) => b - a).slice(0, 3)
+  return most.length > 0 ? `Classes: ${most.map(([name]) => name).join(', ')}. ` : ''
+}
+
+export const lostRuns: Rule = (known) => {
+  const lost = sum(within(known, 60 * MINUTE), ({ lost }) => lost)
+  if (lost === 0) return []
+  return [
+    need('lost', {
+      name: many(lost, 'run'),
+      subject: 'runs',
+      text: '{} lost in the last hour.',
+      more: `${lostByClass(known)}Their leases ended without a commit, because a lane or worker stopped or could not commit. They are retried, unless their job has failed`,
+      since: within(known, 60 * MINUTE).find((point) => point.lost > 0)?.at,
+      buttons: [{ to: '/log', text: 'Open the log' }],
+      jobs: lost,
+    }),
+  ]
+}
