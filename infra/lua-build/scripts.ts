@@ -230,7 +230,7 @@ export function build(script: File, header: Header, library: Library): Built {
   const head = [
     local(
       KNOWN.map((name) => library.known.get(name)!),
-      `ARGV[1],ARGV[2],ARGV[3],${COMMON.length}`,
+      [...COMMON.map((_, i) => `ARGV[${i + 1}]`), COMMON.length].join(),
     ),
     local(ofLua.map(library.nameOf), ofLua.map((one) => one.name).join(',')),
     local([...(groups.length ? ['F'] : []), ...eager.flatMap(({ gives }) => gives.map(library.nameOf))]),
