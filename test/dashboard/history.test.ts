@@ -194,7 +194,7 @@ test('without a history the pages name their limit and the way to switch it on',
   await other.close()
 })
 
-test('the history of a job that has not ended says so, and links to the job', async () => {
+test('the history page of a job that has not ended shows its status, and links to the job', async () => {
   const id = await pages.make('zip', { queue: 'files', wait: 60_000 })
   const html = await reader.html(`/ui/jobs/${id}/history`)
   expect(textOf(html)).toMatch(/The job has not ended: it is \w+\. Open job #/)

@@ -411,7 +411,7 @@ describe('the chain', () => {
     expect([alone, kit.gateway.counters.requests - before - alone]).toEqual([1, 2])
   })
 
-  test('of a job that follows its children names the children that delay it, not its own ports', async () => {
+  test('names the children that delay a job that follows them, not its own ports', async () => {
     const { make, end, queue } = await place({ in: { text: {} } })
     const id = await make()
     const ops = [spawn('quick', queue), spawn('slow', queue, { wait: HOUR })]

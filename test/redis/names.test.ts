@@ -83,7 +83,7 @@ test('records of jobs, queues, limits and days are read by their long names', ()
   expect(decodeDay('{"mail":{"c":{"runs":2},"w":[2]}}')).toEqual({ mail: { counts: { runs: 2 }, waits: [2] } })
 })
 
-test('scripts keep as many minutes and hours of counts as are shown', () => {
+test('scripts keep the same number of minutes and hours of counts that the API shows', () => {
   const source = readFileSync(join(root, 'src/redis/lua/lib/queue/counts.lua'), 'utf8')
   const kept = (name: string) => Number(new RegExp(`${name} = (\\d+)`).exec(source)?.[1])
   expect({ minute: kept('MINUTES'), hour: kept('HOURS') }).toEqual(keptSteps)

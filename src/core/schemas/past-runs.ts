@@ -23,7 +23,7 @@ export const pastRun = z.object({
   error: closed.optional(),
   n: z.int().optional().describe('number of the run, for jobs with a history'),
   readyAt: moment.optional().describe('time at which the job became ready, for jobs with a history'),
-  commits: z.int().optional().describe('how often the run stored changes: after steps, and at its end'),
+  commits: z.int().optional().describe('number of times that the run stored changes: after steps, and at its end'),
 })
 
 const portDeed = z.object({ job: jobId, dir, port: z.string(), values: z.int() })

@@ -75,7 +75,7 @@ const counted: Facts = {
     expect(waited!.mean).toBeLessThan(62_000)
     expect(took).toMatchObject({ p50: 3_000, buckets: [0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0] })
   },
-  async 'at the end of a day its counts become those of the previous day'(world) {
+  async 'the counts of a day become the counts of the previous day at midnight'(world) {
     toNext(world, DAY)
     await makeOf(world, ['plain', 'plain'])
     toNext(world, DAY)

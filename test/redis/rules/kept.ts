@@ -68,7 +68,7 @@ const rule130: Facts = {
     await expect(world.store.change('', twice)).rejects.toThrow('expected at most 10000 parts of channel names')
     expect(await kept(world)).toEqual({ '/a': '1' })
   },
-  async 'of a message above 4 KiB only the size is kept'(world) {
+  async 'a message above 4 KiB is kept as its size, without its text'(world) {
     const head = '@\n/a\n\n'.length
     await keep(world, '/a', `"${'x'.repeat(4_096 - head - 2)}"`)
     expect(await kept(world)).toEqual({ '/a': expect.stringMatching(/^"x+"$/) })

@@ -523,7 +523,7 @@ const rule27: Facts = {
     expect((await world.store.limits(KEY, 1, 10))[0]).toMatchObject({ started: 0, starts: [] })
     expect(await of(world)).toMatchObject({ starts: [], fullSince: null })
   },
-  async 'no more runs start in a period than the rate allows'(world) {
+  async 'the rate is the maximum number of runs that start in a period'(world) {
     await makeAll(world, 5, paced(2, 10_000))
     expect(await world.claim()).toHaveLength(2)
     world.advance(9_000)

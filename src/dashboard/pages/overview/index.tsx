@@ -55,7 +55,7 @@ async function load(asked: Asked): Promise<OverviewData> {
   const hasFailed = failed(true) || failed(false)
   const hasLost = series.points.some(({ lost }) => lost > 0)
   const isByMinute = range.step === 'minute' && range.to === undefined
-  // Answers that the glance shows to be empty are not requested. All others are part of the first view.
+  // Answers that the glance shows to be empty are not requested. The first view has all other answers.
   const [now, alerts, minutes, classes, givenUp, { schedules }, kinds, deployments, { breakers }] = await Promise.all([
     glance.isNew
       ? glance
