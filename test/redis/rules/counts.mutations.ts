@@ -29,11 +29,7 @@ export const mutations = [
     ['if of and (left < #one[3] or tally.add(', 'if of and (false or tally.add(', 'an absent job is subtracted'],
     ['tally.add(cache.queues[of[1]], of[2], 0) < 0) then', 'false) then', 'counts become negative'],
   ),
-  ...of(45, 'queries/overview.lua', [
-    'if was_wrong then queues.save(q) end',
-    '',
-    'a wrong count stays wrong',
-  ]),
+  ...of(45, 'queries/overview.lua', ['if was_wrong then queues.save(q) end', '', 'a wrong count stays wrong']),
   ...of(45, 'lib/look/queues.lua', [
     '    if cache.raw[redis_keys.queue_key(name)] then queues.save(name) end\n',
     '',

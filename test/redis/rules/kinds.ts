@@ -246,6 +246,9 @@ const rule133: Facts = {
     expect([errors.length, looked]).toEqual([100, 101])
     const found = await world.store.list({ mode: 'all', status: 'failed', class: 'plain', limit: 1_000 })
     expect(found.jobs).toHaveLength(101)
+    const oldest = kindOf(await world.document(ids[0]!))
+    const own = await world.store.list({ mode: 'all', status: 'failed', kind: oldest, limit: 1_000 })
+    expect(own.jobs.map(({ id }) => id)).toEqual([ids[0]])
   },
   async 'a repair adds a missing job, and removes other entries'(world) {
     const id = await fail(world, 'broken')
