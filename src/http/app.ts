@@ -74,6 +74,8 @@ const isOfApi = (route: Listed): boolean => route.path.startsWith('/v1/') && !is
 // `dir` matches only `in` or `out`. A channel may contain slashes.
 const pattern = (path: string): string => path.replace(':dir', ':dir{in|out}').replace(':channel', ':channel{.+}')
 
+const readerOf = (path: string) => list.find((one) => one.method === 'GET' && one.path === path)
+
 const nothing = z.strictObject({})
 const anything = z.looseObject({})
 
@@ -81,7 +83,6 @@ type About = Pick<Asked<string, undefined, undefined>, 'document' | 'guide'>
 
 const serve = (route: Listed, deps: Deps, admit: Admit, gate: Gate, about: About) => {
   const { method, path, scope, handle, facade } = route
-  const reader = method === 'POST' ? undefined : list.find((one) => one.method === 'GET' && one.path === path)
   const query = route.query ?? (facade ? anything : nothing)
   const params = z.object(Object.fromEntries(namesIn(path).map((name) => [name, pathParams[name]])))
   const body = route.body ?? nothing
@@ -122,6 +123,7 @@ const serve = (route: Listed, deps: Deps, admit: Admit, gate: Gate, about: About
     }
     if (caller && !asks?.preview && isAudited(route, request)) {
       const change = changeIn(route, bytes)
+      const reader = change.change && method !== 'POST' ? readerOf(path) : undefined
       const former = reader && (await formerIn(change, async () => reader.handle({ ...asked, query: {} } as never)))
       await audited(place, { ...entryOf(route, request, caller), ...change, ...former }, deps)
     }
