@@ -1,10 +1,9 @@
 // Shows the log of a job and changes of status, as they happen.
 
 import type { Client } from '../client/index.ts'
+import { ended } from '../core/job.ts'
 import { sleep } from '../core/sleep.ts'
 import { type Command, count, type Given, type Io } from './command.ts'
-
-const ended = ['completed', 'failed', 'terminated']
 
 type Entry = { at: string; job?: number | null; level: string; entry: unknown }
 
@@ -31,7 +30,7 @@ export const log: Command = {
         if (json) show(entry)
         else print(logLine(entry))
       }
-      if (!follow || ended.includes(status)) return
+      if (!follow || ended.has(status)) return
       await sleep(FOLLOW)
     }
   },

@@ -1,3 +1,4 @@
+import { ended } from '../../core/job.ts'
 import type { DeliveredJob, DeliveryEnd } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
 import { readCompact } from './data.ts'
@@ -6,10 +7,8 @@ import { wardOf } from './jobs.ts'
 import { Refusal } from './refusal.ts'
 import { isTaken, MOCK, repeatOf, waitsForChildren } from './shown.ts'
 
-const ENDED = new Set(['completed', 'failed', 'terminated'])
-
 const children = (job: DeliveredJob) => Object.values(job.children)
-const hasPending = (job: DeliveredJob): boolean => children(job).some(({ status }) => !ENDED.has(status))
+const hasPending = (job: DeliveredJob): boolean => children(job).some(({ status }) => !ended.has(status))
 const hasFailed = (job: DeliveredJob): boolean => children(job).some(({ status }) => status === 'failed')
 
 async function endable(engine: Engine, from: Given): Promise<DeliveredJob> {
