@@ -104,7 +104,7 @@ test('a sleeping job shows when it wakes, and its steps have the numbers of stor
   await pages.until(async () => (await pages.engine.jobs.steps(String(id))).steps.length === 2)
   await pages.until(async () => (await pages.statusOf(id)) === 'queued')
   const html = await reader.html(`/ui/jobs/${id}`)
-  expect(headIn(html)).toMatch(/Sleeps until \d\d:\d\d/)
+  expect(headIn(html)).toMatch(/Sleeps until (\d+ \w{3}, )?\d\d:\d\d/)
   expect(headIn(html)).toContain('runs 2')
   expect(plainText(part(html, 'id="tabs"', '</nav>'))).toContain('Runs 2')
   const timeline = plainText(timelineIn(html))
