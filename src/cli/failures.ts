@@ -1,4 +1,4 @@
-// Explains why a command failed, and the remedy.
+// Explains why a command failed and how to fix the cause.
 
 import { ApiError } from '../client/index.ts'
 import { SidejobError } from '../core/errors.ts'

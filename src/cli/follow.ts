@@ -1,5 +1,3 @@
-// Shows the log of a job and changes of status, as they happen.
-
 import type { Client } from '../client/index.ts'
 import { ended } from '../core/job.ts'
 import { sleep } from '../core/sleep.ts'

@@ -6,7 +6,7 @@ import type { Io } from './command.ts'
 const WIDTH = 30
 const CELL = 60
 
-/** A terminal obeys control characters, and anyone who can create a job can write them. */
+/** Escapes control characters, because a terminal would obey them. */
 export const visible = (text: string): string =>
   text.replace(/[^\P{Cc}\n\t]/gu, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`)
 

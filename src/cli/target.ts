@@ -40,7 +40,6 @@ export function addressOf(given: string): string {
 
 export function targetOf({ url, key, profile: said }: Given): Target {
   const name = said ?? env.SIDEJOB_PROFILE
-  // Keys are never sent to a different target.
   const around = said ? {} : { url: env.SIDEJOB_URL, key: env.SIDEJOB_API_KEY }
   const base = name ? profile(String(name)) : localStack()
   const address = addressOf(String(url ?? around.url ?? base?.url ?? DEFAULT_URL))
@@ -55,7 +54,7 @@ function localStack(): Target | undefined {
   return note && { url: note.url, key: note.apiKey }
 }
 
-/** A stack.json may name any address, and that address must not receive the key from the environment. */
+/** A stack.json may name any address, so it must not receive the key from the environment. */
 function expectOwnAddress(address: string, own: string | undefined): void {
   if (LOOPBACK.test(new URL(address).hostname) || (own !== undefined && addressOf(own) === address)) return
   throw new UsageError(
@@ -65,7 +64,7 @@ function expectOwnAddress(address: string, own: string | undefined): void {
 
 function save(all: Profiles): void {
   mkdirSync(dirname(file()), { recursive: true, mode: 0o700 })
-  // `mode` has no effect on an existing file, so it is made private before a key is written.
+  // `mode` has no effect on an existing file, so chmod makes the file private before the key is written.
   if (existsSync(file())) chmodSync(file(), 0o600)
   writeFileSync(file(), `${JSON.stringify(all, null, 2)}\n`, { mode: 0o600 })
 }

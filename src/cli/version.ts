@@ -1,5 +1,3 @@
-// sidejob version: of the package and of the deployment.
-
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'

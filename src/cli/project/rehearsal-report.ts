@@ -2,7 +2,7 @@ import { durationText } from '../../core/time.ts'
 import type { GivenWaitingJob } from '../../core/waiting.ts'
 import type { Verdict } from '../../testing/rehearse.ts'
 
-/** `gone`: the code does not define the class. A replayed run is either the `same` or `differs`. */
+/** `gone`: the code does not define the class. */
 export type Judged = Verdict | { is: 'gone' } | { is: 'same' } | { is: 'differs'; parts: string[] }
 
 type Named = { queue: string; class: string }
@@ -22,7 +22,7 @@ export type Report = {
   classes: ClassReport[]
 }
 
-/** Jobs that continue form one group, even if their next steps differ. Messages that differ only in ids are counted together. */
+/** Jobs with equal keys are counted together. The key omits the job's id, and the next step of a job that continues. */
 const keyOf = (judged: Judged, id: number): string =>
   judged.is === 'continues' ? 'continues' : JSON.stringify(judged).replaceAll(`job ${id}`, 'job')
 
@@ -41,7 +41,7 @@ export function createReport() {
   const sum = (findings: Iterable<Finding>, fits: (finding: Finding) => boolean): number =>
     [...findings].filter(fits).reduce((jobs, finding) => jobs + finding.jobs, 0)
 
-  /** If our version is unknown, the class counts as gone. */
+  /** If the version of this code is unknown, a class that the code does not define counts as gone. */
   const isElsewhere = ({ servedBy }: GivenWaitingJob): boolean =>
     servedBy === null || (servedBy.length > 0 && ours.size > 0 && !servedBy.some((id) => ours.has(id)))
 

@@ -43,7 +43,6 @@ async function mostOf(client: Client, { queue }: { queue?: string }): Promise<nu
     .reduce((sum, { counts }) => sum + (counts.queued ?? 0) + (counts.suspended ?? 0), 0)
 }
 
-/** Output of the functions must not mix with the report. */
 async function quietly<T>(work: () => Promise<T>): Promise<T> {
   const { log, info, debug } = console
   Object.assign(console, { log: () => undefined, info: () => undefined, debug: () => undefined })

@@ -1,4 +1,4 @@
-// Edits JSON with comments as text, so comments and layout stay.
+// Edits JSON files as text, to preserve comments and layout.
 
 type Member = { key: string; valueAt: number; valueEnd: number }
 type Container = { at: number; end: number; members: Member[] }

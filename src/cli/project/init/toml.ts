@@ -1,4 +1,4 @@
-// Edits TOML as text, so comments and layout stay.
+// Edits TOML files as text, to preserve comments and layout.
 
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
