@@ -19,9 +19,9 @@ export type AlertOptions = {
   to: readonly AlertTarget[]
   /** Settings by rule: false disables the rule, and `after` delays its report. By default, all rules are on. */
   rules?: { readonly [Name in RuleName]?: boolean | { after: Length } }
-  /** Maximum ready jobs, for all queues or by queue. */
+  /** Maximum number of ready jobs: one number for every queue, or a number by queue. */
   depth?: number | Readonly<Record<string, number>>
-  /** Maximum of each count in a UTC day, over all queues: `runs`, or a counter such as `tokens`. */
+  /** Maximum per UTC day over all queues, by name of the count: `runs`, or a counter such as `tokens`. */
   budget?: Readonly<Record<string, number>>
   /** Interval at which open alerts are sent again until they are acknowledged (default: never). */
   every?: Length

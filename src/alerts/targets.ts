@@ -15,7 +15,7 @@ export type AlertMessage = Pick<Told, 'key' | 'what'> & {
 
 type Call = { url: string; headers: Record<string, string>; body: string }
 
-/** The args of a sending job contain `name`. `call` reads the secrets when the message is sent. */
+/** A job that sends a message has `name` in its args. `call` reads the secrets when that job runs. */
 export type AlertTarget = {
   name: string
   call: (message: AlertMessage, env: Record<string, string | undefined>) => Call | Promise<Call>
