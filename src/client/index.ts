@@ -59,7 +59,6 @@ type Enqueue<One> = {
   (jobs: One[], options?: CallOptions): Promise<{ jobs: Enqueued[] }>
 }
 
-/** Any class, if the client does not know the classes. */
 type NamedBy<C extends AnyDefined, Name> = string extends C['class'] ? AnyDefined : Extract<C, { class: Name }>
 
 type Run<C extends AnyDefined> = {
