@@ -2,18 +2,17 @@ import { SidejobError } from '../core/errors.ts'
 import type { Environment } from '../environment.ts'
 
 export function createClock() {
-  // Time by which a test has advanced this clock, in milliseconds.
+  // Milliseconds by which a test has advanced this clock.
   let offset = 0
   let isInTime = false
 
   async function advance(env: Environment, ms: number): Promise<void> {
-    // Advances this clock first, because deliveries at the new time must find it there.
+    // This clock advances first, because QStash delivers due messages as soon as its own clock advances.
     offset += ms
     const asked = { method: 'POST', body: JSON.stringify({ advance: ms }) }
     const answer = await fetch(`${env.QSTASH_URL}/test/clock`, asked)
     if (!answer.ok && ms !== 0) {
       offset -= ms
-      // Otherwise only this clock would advance, and QStash would keep the old time.
       throw new SidejobError(
         'REFUSED',
         'the QStash of this stack has no test clock: restart the stack with SIDEJOB_TEST_CLOCK=1',

@@ -95,7 +95,6 @@ export function runHook(options: Hooks & { level: LogLevel; keep: (work: Promise
   }
   return async (start, perform, token) => {
     const ended = token === undefined ? undefined : announced[ANNOUNCE]?.({ ...start, token })
-    // Only a marked console needs to know the current run.
     const report = await (marks ? running.run(start, perform) : perform()).finally(ended)
     if (!report) return
     if (isTold(report, level)) tell(report)
