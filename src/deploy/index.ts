@@ -1,4 +1,4 @@
-// Deploys or removes a Worker. Keeps existing parts, so it can be repeated after any failure.
+// Deploys or removes a Worker. A failed deploy can be repeated, because existing parts stay unchanged.
 
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -57,7 +57,7 @@ async function advised<T>(work: Promise<T>, account?: string): Promise<T> {
   })
 }
 
-/** Call QStash last, because the deployed Worker works without it. */
+/** Call this last: if QStash fails, the Worker is already deployed and works. */
 async function ofQstash<T>(ask: () => Promise<T>): Promise<T> {
   return askAgain(ask).catch((error: Error & { status?: number }) => {
     if (error instanceof DeployFailure) throw error
@@ -165,12 +165,15 @@ async function placeFor(redis: string | undefined, { raw }: Project, { account, 
 
 type Tick = { schedule: string; warnings: string[] }
 
-/** The tick needs QStash every ten minutes if a cron trigger runs it every minute, and every minute otherwise. */
+/**
+ * If a cron trigger runs the tick every minute, QStash runs it only every ten minutes. Otherwise QStash runs it every
+ * minute.
+ */
 function tickOf({ path, raw }: Project, { cron: own = EVERY_MINUTE }: Found, cron: boolean): Tick {
   const triggers = cronsOf(raw)
   if (cron && triggers.includes(own)) return { schedule: EVERY_TEN_MINUTES, warnings: [] }
   if (!cron && (own === EVERY_MINUTE || !triggers.includes(own))) return { schedule: EVERY_MINUTE, warnings: [] }
-  // A tick with another pattern is the user's own trigger, which `--no-cron` keeps.
+  // `--no-cron` keeps a trigger with another pattern, because the user added that trigger.
   if (!cron) return { schedule: EVERY_TEN_MINUTES, warnings: [] }
   const warning =
     `${basename(path)} has no cron trigger "${own}", so only QStash ticks this Worker: every minute, which is 1,440 messages a ` +

@@ -2,7 +2,7 @@
 
 export const flags = ['enable_request_signal', 'global_fetch_strictly_public'] as const
 
-/** Query strings are redacted, because they hold the signatures of file URLs and the tokens of streams. */
+/** Query strings are redacted, because they contain the signatures of file URLs and the tokens of streams. */
 export const observability = { enabled: true, redact_query_string: true } as const
 
 /** Each run records the version of its Worker. */

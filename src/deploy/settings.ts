@@ -18,7 +18,7 @@ const needed: Record<string, { from: string } | { make: () => string }> = {
   SIDEJOB_FILES_SECRET: { make: () => randomBytes(32).toString('base64url') },
 }
 
-/** Leaves out the movable clock, which is for tests, and the version and author, which belong to one upload. */
+/** Omits the test clock, and the version and author, which belong to one upload. */
 const told = [
   ...new Set([
     ...Object.keys(needed),
