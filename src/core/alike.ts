@@ -9,7 +9,7 @@ export function isAlikeBut<T extends object>(members: readonly (keyof T & string
     if (!(isThere && value === other[name]) && !members.includes(name)) return false
     if (isThere) shared++
   }
-  // Usually all members are shared. Counting members takes a third of the time of looking them up.
+  // Usually both objects have the same members, and counting the members is three times as fast as looking them up.
   for (const _ in one) shared--
   if (shared === 0) return true
   for (const name in one) if (!(name in other) && !members.includes(name)) return false
@@ -31,7 +31,7 @@ type Likeness = {
 
 type Example = { row: Row; parsed: Row; rest: Row }
 
-/** Parses an object only where its members differ from an earlier object of the list. */
+/** Parses only the members that differ from an earlier object of the list. */
 export function alike(item: z.ZodObject, { by, members, most }: Likeness): QuickParse {
   const schemas = members.map((member) => [member, item.shape[member]! as z.ZodType] as const)
 

@@ -47,7 +47,7 @@ export type Ended = {
   finishedAt: number
 } & ({ type: 'success'; result: Encoded } | { type: 'failure'; reason: string; message: string; error: Encoded | null })
 
-/** Contains the time, because Redis may reuse the number of an end after a failover. */
+/** Contains the time, because Redis may reuse the number `end` after a failover. */
 export const webhookId = ({ job, end, finishedAt }: Ended): string => `end_${job}_${end}_${finishedAt.toString(36)}`
 
 export function envelope(ended: Ended): string {

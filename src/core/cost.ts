@@ -5,7 +5,7 @@ export type Prices = { run: number; second: number }
 /** Stored failed runs of a job without a history. */
 export const FAILURES_KEPT = 10
 
-/** `took` is in milliseconds. `whole` means that no run is missing. `total` lacks only failed runs that are not stored. */
+/** `took` is in milliseconds. If `whole` is false, `total` omits failed runs that are not stored. */
 export type Spent = { runs: number; total: number; took: number; commits: number | null; whole: boolean }
 
 const expected = 'expected the price of a run and of a second of run time, such as "run=0.00002,second=0.00001"'
@@ -28,6 +28,5 @@ type Known = { cost?: Pick<Spent, 'whole'>; history: number }
 /** True if the job had runs that are not stored. */
 export const lacksRuns = ({ cost }: Known): boolean => cost?.whole === false
 
-/** True if the job may have had failed runs that are not stored. */
 export const lacksFailures = (job: Known, { length }: { length: number }): boolean =>
   lacksRuns(job) && length >= (job.history || FAILURES_KEPT)

@@ -22,7 +22,7 @@ async function hmac(secret: string, text: string): Promise<string> {
   return hex(new Uint8Array(await crypto.subtle.sign('HMAC', imported, encoder.encode(text))))
 }
 
-/** Depends on a secret of the deployment, because Redis and exports contain the hash of the key. */
+/** Redis and exports contain the hash of the key, so the hash alone must not be enough to make a proof. */
 export const proofOf = async (secret: string, hash: string, path: string, until: number): Promise<string> =>
   hmac(await hmac(secret, `tokens of ${hash}`), `GET ${path} until ${until}`)
 

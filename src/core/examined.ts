@@ -1,10 +1,10 @@
-// Findings are stored by slice, so that checking one slice keeps the findings of all other slices.
+// Findings are stored by slice, because a check replaces only the findings of its own slice.
 
 import * as z from 'zod'
 import { type FaultKind, faultKinds } from './faults.ts'
 import { moment } from './schemas/values.ts'
 
-/** `since`: time of the first of the consecutive checks that found faults in the slice. */
+/** `since`: time from which every check has found faults in the slice. */
 type Slice = { at: number; since: number; faults: Partial<Record<FaultKind, number>> }
 
 /** `begun`: start of the last pass over all slices. `ended`: end of that pass, or null while it continues. */

@@ -36,8 +36,8 @@ export type Range = { offset: number; length: number }
 export type Files = {
   bucket: Bucket
   /**
-   * Proves that we issued the id. Depends on the time of the request, because Redis may reuse the number after a
-   * restore from older data.
+   * The id proves that this deployment issued it. The proof covers the time of the request, because Redis may reuse a
+   * job's number after a restore from older data.
    */
   idOf: (job: number, askedAt?: number) => Promise<string>
   jobOf: (id: string) => Promise<number | undefined>
@@ -52,9 +52,9 @@ export type Files = {
 /** The first three characters of the id are the folder. */
 export const keyOf = (id: string): string => `${id.slice(0, 3)}/${id}`
 
-// 14 characters of 6 bits: 34 bits of proof, so that names spread over the folders, then 50 bits of the job's number.
-// The first 10 bits depend only on the number, so most guessed ids need no lookup. The other 24 also depend on the
-// time.
+// 14 characters of 6 bits: 34 bits of proof, then 50 bits of the job's number. The proof comes first to spread the
+// files over the folders. Its first 10 bits depend only on the number, so most guessed ids need no lookup. Its other 24
+// bits also depend on the time.
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 const NUMBER = 50n
 const MAC = 34n
@@ -71,7 +71,6 @@ export function fileId(job: number, mac: Uint8Array, lasting = mac): string {
   return id
 }
 
-/** Time of the request to Downloader's API, or else the time at which the job was created. */
 export const askedAtOf = ({ createdAt }: { createdAt: Date | number }, { askedAt }: { askedAt?: number }): number =>
   askedAt ?? Number(createdAt)
 

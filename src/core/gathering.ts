@@ -3,7 +3,9 @@
 
 const OFTEN = 10
 const WEIGHT = 0.2
-/** Maximum interval in the average, so that a few calls after a pause start the gathering again. */
+/**
+ * Longer intervals count as this one in the average, so a few calls after a pause are enough to start the waits again.
+ */
 const LONGEST = 1_000
 /**
  * After this many consecutive waits without another call, one wait is skipped. Each further wait without a call doubles

@@ -119,7 +119,7 @@ export function durationText(ms: number): string {
 
 const lengths: Record<string, number> = { s: SECOND, m: MINUTE, h: HOUR, d: DAY }
 
-/** Exact, in the largest unit that divides `ms`, as the API accepts it. */
+/** Returns the exact length in the largest unit that divides `ms`, in the format of the API. */
 export function exactly(ms: number): string {
   const [unit, length] = Object.entries(lengths).findLast(([, length]) => ms > 0 && ms % length === 0) ?? ['s', SECOND]
   return `${ms / length}${unit}`

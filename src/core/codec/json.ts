@@ -116,7 +116,8 @@ type Hole = { name: string; closed: Closed; from: number; to: number }
 type Mould = { made: unknown; holes: Hole[]; texts: string[]; fitted: number }
 
 /**
- * If fewer objects than this match, patterns are no longer tried, because an object that does not match is read twice.
+ * Minimum number of objects that a pattern must fit. Below this, patterns are no longer tried, because an object that
+ * does not fit is read twice.
  */
 const FEW = 4
 

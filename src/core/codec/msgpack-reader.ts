@@ -13,7 +13,7 @@ export const parseMsgpack = (bytes: Uint8Array, closed: Closed = OPEN, options?:
 
 type Kind = 'nil' | 'bool' | 'uint' | 'int' | 'float' | 'str' | 'bin' | 'array' | 'map' | 'ext'
 
-/** `inline` is the value or its length. If `width` is not 0, the next `width` bytes contain it instead. */
+/** If `width` is 0, `inline` is the value or its length. Otherwise the next `width` bytes are. */
 type Format = { kind: Kind; width: number; inline: number }
 
 const wide = (kind: Kind, ...widths: number[]): Format[] => widths.map((width) => ({ kind, width, inline: 0 }))

@@ -2,7 +2,6 @@ import { limits } from '../limits.ts'
 
 type Rule<Input> = [fits: (input: Input) => boolean, words: { error: (issue: { input: unknown }) => string }]
 
-/** The error of this rule states a part or a property of the received value. */
 export const ruleOf = <Input>(
   fits: (input: Input) => boolean,
   expected: string,

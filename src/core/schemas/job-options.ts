@@ -242,8 +242,8 @@ export type AskedJob = z.output<typeof jobInput>
 const MAX_JOBS = 1_000
 
 export const jobInputs = z.union([jobInput, z.array(jobInput).min(1).max(MAX_JOBS)])
-// `alike` requires that `checkDebounce` reads `inputs` only if there is a `unique` object, and that two rows share no
-// object.
+// `checkDebounce` reads `inputs` only if a row has a `unique` object. `alike` parses such a row as a whole, because two
+// rows never share an object.
 quickParses.set(
   jobInputs,
   alike(jobInput, { by: 'class', members: ['args', 'inputs', 'priority', 'labels', 'tag'], most: MAX_JOBS }),
