@@ -15,7 +15,7 @@ export type DevOptions = {
   apiKey?: string
   /** `embedded`, `server` or a `redis://` address. */
   redis?: string
-  /** false: all data ends with the stack. */
+  /** If false, all data is deleted when the stack ends. */
   persist?: boolean
   vars?: Record<string, string | undefined>
   say?: (line: string) => void
@@ -38,9 +38,9 @@ export function configOf(project: string): string {
   throw new Error(`${path}: expected ${configs.join(', ')}, got none: run npx sidejob init to create one`)
 }
 
-/** Time until a lane or run that a reload interrupted is detected, in milliseconds. */
+/** A lane or run that a reload interrupted is detected after this many milliseconds. */
 const LEASE = 10_000
-/** No warm lanes: after a reload has ended such a lane, new jobs would call it until its lease ends. */
+/** Lanes do not stay warm: if a reload ended a warm lane, new jobs would call this lane until its lease ends. */
 const WARM = '0s'
 /** An endless loop kills the Worker and loses all its runs. A job fails after this number of lost runs. */
 const MAX_LOST = '3'
@@ -68,7 +68,7 @@ export async function startDev({ project = '.', vars = {}, port = 8787, onReload
     port,
     config,
     isWatching: true,
-    // wrangler's local state, so that its migrations are found.
+    // wrangler applies its local migrations in this folder.
     state: join(dirname(config), '.wrangler/state/v3'),
     loopAfter: LOOP_AFTER,
     dir: join(dirname(config), '.sidejob'),

@@ -46,7 +46,6 @@ async function connect(port: number): Promise<Inspector> {
 const sizeOf = ({ usedSize, embedderHeapUsedSize = 0, backingStorageSize = 0 }: Usage): number =>
   usedSize + embedderHeapUsedSize + backingStorageSize
 
-/** Collects garbage before it decides. */
 export function createMemoryWatch({ port, limit, onFull }: MemoryOptions) {
   let inspector: Inspector | undefined
   let isAsking = false
@@ -66,7 +65,7 @@ export function createMemoryWatch({ port, limit, onFull }: MemoryOptions) {
   return async function look(): Promise<void> {
     if (isAsking) return
     isAsking = true
-    // An isolate that is starting or has ended holds no memory.
+    // An isolate that is starting or has ended uses no memory.
     await judge().catch(() => undefined)
     isAsking = false
   }

@@ -197,7 +197,10 @@ function keepNote(folder: string, note: StackNote, say: StackOptions['say'] = ()
 
 type Looping = { url: string; apiKey: string; jobs: RunningJob[]; seconds: number; say: StackOptions['say'] }
 
-/** If several runs were in progress, does nothing: each of these jobs is then claimed alone, which shows the loop. */
+/**
+ * Does nothing if several runs were in progress. Each of these jobs is then claimed alone, so the next loop shows which
+ * job it is.
+ */
 async function failLooping({ url, apiKey, jobs, seconds, say = () => {} }: Looping): Promise<void> {
   const [job] = jobs
   if (!job || jobs.length > 1) return

@@ -1,9 +1,9 @@
-// Finds jobs that wait at an unnamed wait, which an edit of the function can shift.
+// Finds jobs at a wait without a name. An edit of the function can change the position that identifies such a wait.
 
 import type { GivenWaitingJob } from '../core/waiting.ts'
 import { isUnnamed, type Waited, waitText } from '../engine/run/code-change.ts'
 
-/** Maximum waiting jobs that a reload reads. */
+/** Maximum number of waiting jobs that a reload reads. */
 const READ = 100
 
 type Waiting = Pick<GivenWaitingJob, 'servedBy' | 'snapshot'>

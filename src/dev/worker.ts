@@ -16,7 +16,7 @@ export type HostOptions = {
   state?: string
   config: string
   entry?: string
-  /** A broken build does not end the Worker. */
+  /** If true, a broken build does not end the Worker. */
   isWatching?: boolean
   bounds?: Bounds
   alone?: boolean
@@ -37,7 +37,7 @@ export type HostRequest = { ask: 'running' }
 export type RunningJob = { job: number; class: string; token: string; place?: string }
 
 export type WorkerOptions = Omit<HostOptions, 'inspectorPort'> & {
-  /** Milliseconds, and bytes of an isolate. */
+  /** `cpu` is in milliseconds, `memory` in bytes of the isolate. */
   cpu?: number
   memory?: number
   say: (line: string) => void
@@ -51,7 +51,7 @@ export type RunningWorker = Awaited<ReturnType<typeof startWorker>>
 const program = fileURLToPath(new URL(`host${extname(import.meta.url)}`, import.meta.url))
 
 const UNBOUNDED = Number.POSITIVE_INFINITY
-/** Milliseconds of CPU. Less may be the sum of many short runs. */
+/** Milliseconds of CPU. A shorter time could be the sum of many short runs. */
 const LEAST_CPU = 2_000
 const WEIGH = 500
 const mebibytes = (bytes: number): number => Math.round(bytes / 1_048_576)
@@ -83,7 +83,7 @@ export async function startWorker(all: WorkerOptions) {
   const starts: number[] = []
 
   const ready = launch()
-  // A caller may close it before anyone awaits `ready`.
+  // A caller may close the Worker before anyone awaits `ready`.
   ready.catch(() => {})
 
   /** Starts the process in its own session, so that Ctrl-C does not end it first. */

@@ -15,7 +15,7 @@ const CUT_OFF =
 const TOO_MANY_INVOCATIONS = 'Too many Worker invocations by a single request.'
 
 const current = new AsyncLocalStorage<Invocation>()
-/** Saved before the Worker marks the lines of its functions. */
+/** Saved before the Worker replaces the functions of the console. */
 const print = { log: console.log.bind(console), error: console.error.bind(console) }
 /** Saved as plain functions, because they throw if `this` is another object. */
 const { fetch: request, setTimeout: startTimer, setInterval: startInterval } = globalThis
@@ -92,7 +92,7 @@ class Invocation {
     }
   }
 
-  /** Does not use Promise.race, because workerd would keep the promise forever. */
+  /** Does not use Promise.race, because workerd would never free the promise. */
   waitUntil(work: Promise<unknown>): void {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const letGo = () => resolve(undefined)
@@ -142,7 +142,6 @@ globalThis.fetch = async (...[input, init]: Parameters<typeof fetch>) => {
   return own.send(() => request(input, { ...init, signal: either }), signal)
 }
 
-/** Timers of an invocation that was cut off do nothing. */
 const held = <T extends typeof setTimeout | typeof setInterval>(start: T): T =>
   ((act: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => {
     const own = current.getStore()
@@ -271,7 +270,6 @@ export function announceRuns(): void {
   })
 }
 
-/** Newer versions of miniflare also accept another path. */
 const FIRE_CRON = '/cdn-cgi/handler/scheduled'
 
 export function withCronRoute<T extends object>(worker: T): T {
