@@ -49,7 +49,7 @@ export const stepOf = ([id, status]: string[]): { id: number; status: Status } =
 export const MINUTE = 60_000
 const DAY = 86_400_000
 
-/** A call with a key claims as its own lane, so that a repeated call returns the same jobs. */
+/** A call with an idempotency key claims under its own lane name, so a repeated call returns the same jobs. */
 export const laneOf = async (call: Call | undefined): Promise<{ id: string; seq: number } | undefined> =>
   call?.key
     ? {

@@ -165,7 +165,7 @@ export function createRuns({
     return fault && skewed(skew, 'worker', `job ${id}: ${faultText(fault)}`, fault.path)
   }
 
-  /** Releases the job if its worker would misread it. */
+  /** Releases the job if the worker was built against another schema. */
   async function refused(
     found: Registered | undefined,
     built: string | undefined,

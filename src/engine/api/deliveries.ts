@@ -192,7 +192,7 @@ export function createDeliveries(parts: Context) {
   const lost = (id: number) =>
     new SidejobError('LOST', `job ${id} has been claimed again, or was never claimed with this token`)
 
-  /** Throws before it changes anything, so that the holder can end the run differently. */
+  /** Throws before anything changes, so the caller can still end the run differently. */
   async function checkEnd({ end, slot, args, class: renamed }: DeliveryEnd, document: JobRecord): Promise<void> {
     const name = renamed ?? document.class
     if (args === undefined && name === document.class) return
@@ -259,7 +259,7 @@ export function createDeliveries(parts: Context) {
       await change('', [ops.requeue_all({ queue_name: queue, forgiven, jobs: jobs.map(String) })], call)
     },
 
-    /** The delivery does not count. The call is safe to repeat. */
+    /** Does not count the deliveries as attempts. The call is safe to repeat. */
     async giveBack(deliveries: Delivery[], call?: Call): Promise<void> {
       await Promise.all(deliveries.map(({ job }) => change(String(job.id), [ops.requeue({ forgiven: true })])))
       const lane = await laneOf(call)

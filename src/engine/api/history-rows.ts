@@ -33,7 +33,6 @@ const failureOf = (text: string | null): Failure => {
 const openError = (text: string | undefined, record: JobRecord, vault: Vault): string | null =>
   text === undefined ? null : redacted(vault.show.error(text) as Encoded, redactedPathsOf(record), 'error')
 
-/** Counts runs as the page of the job does. */
 function runsOf({ runNumber, lostRuns = 0 }: JobRecord, run: PastRun | undefined): number {
   if (!run || runNumber === undefined) return run?.attempt ?? 0
   return runNumber - 1 + run.attempt - Number(run.outcome !== 'failed') + lostRuns

@@ -42,7 +42,10 @@ type CodeVersion = {
 
 export type Deploy = { version?: string; author?: string; at: number }
 
-/** `versions` lists the versions that may be active, newest first. `classes` and `crons` are the union of theirs. */
+/**
+ * `versions` lists the versions that may be active, newest first. `classes` and `crons` combine the lists of these
+ * versions.
+ */
 export type Deployment = {
   at: number
   hashes: string[]

@@ -6,8 +6,8 @@ export const addressOf = ({ url, kafka }: Callback): string =>
   kafka ? `${kafka.url.replace(/\/+$/, '')}/topics/${encodeURIComponent(kafka.topic)}` : url!
 
 /**
- * Callbacks of one API key to one host share a circuit breaker and a limit. Other keys have their own, because their
- * endpoints at the host may be healthy.
+ * Callbacks of one API key to one host share a circuit breaker and a limit. Each key has its own breaker and limit,
+ * because endpoints of other keys at the same host may be healthy.
  */
 export function keptCallback(
   callback: Callback | undefined,

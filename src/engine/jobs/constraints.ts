@@ -57,7 +57,10 @@ export function createConstraints(store: Store, registry: Registry) {
     return ops.tag({ of: id, version: known.version, limits, group: group?.id, seen })
   }
 
-  /** Jobs without a matching constraint keep the limits list of their class, so that they fit into a piece. */
+  /**
+   * Jobs without a matching constraint share the limits list of their class, because all jobs of a piece must have the
+   * same list.
+   */
   function tag(job: NewJob): NewJob {
     const matching = limitsFor(job)
     const limits = matching.length ? { limits: [...(job.limits ?? []), ...matching] } : {}

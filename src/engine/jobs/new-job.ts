@@ -21,7 +21,7 @@ const LOST_ALONE = 2
 export const keptFor = (keep: boolean | number | undefined): number | undefined =>
   keep === true ? HOUR : keep === false ? 0 : keep
 
-/** Replaces whole ports. Ports that `own` does not name stay unchanged (sidejob.md 93). */
+/** Replaces whole ports. Ports that `own` does not name stay unchanged. */
 export const overlay = (base: PortSpecs = {}, own?: PortSpecs | PortOptions): PortSpecs =>
   own ? { ...base, ...own } : base
 

@@ -50,7 +50,7 @@ const errorText = ({ message, reason = 'other', detail, stack, retry }: RunError
   writeJson({
     message: raw(sealInJson(encodeValue(cut(message)), 'error')),
     reason,
-    // The stack comes before `detail`, because the log looks for it here.
+    // The log expects the stack before `detail`.
     ...(stack ? { stack: raw(sealInJson(encodeValue(cut(stack)), 'error')) } : {}),
     ...(detail === undefined ? {} : { detail: raw(sealInJson(detail, 'error')) }),
     ...(retry === false ? { retry } : {}),
@@ -63,10 +63,7 @@ const delayWords = ({ document, retry = {}, registry, unreached, random }: Decid
   return delay === undefined ? [] : says.retry({ after: String(delay) })
 }
 
-/**
- * Moves the job to its next slot. A run that started before the current slot has not used it, so the job keeps this
- * slot.
- */
+/** Moves the job to its next slot, unless the run started before the current slot: such a run did not use the slot. */
 function slotOf(
   { document, now }: Pick<Deciding, 'document' | 'now'>,
   isSkipped = false,
@@ -273,8 +270,8 @@ export async function outcomeOf(token: string, said: Changes, deciding: Deciding
   const ops = await opsWords(changes, deciding)
   const words = [
     ...reachWords(changes, deciding),
-    // If an op is refused temporarily (name taken, target gone), the run is retried like a failed run. After a final
-    // refusal, the repeat continues. The script needs the words for both cases before it reads the ops.
+    // A temporarily refused op (name taken, target gone) retries the run. After a final refusal, the repeat continues.
+    // The script needs the words for both cases before it reads the ops.
     ...(ops.length ? again() : []),
     ...slotWords,
     ...byWords(deciding),

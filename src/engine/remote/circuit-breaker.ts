@@ -1,9 +1,8 @@
 import type { Store } from '../../redis/store.ts'
 import type { BreakerSettings, BreakerState } from '../../redis/types.ts'
 
-// A breaker opens after 5 consecutive failures, first for 10 s, then doubling to 5 min. A test host that was down for
-// 30 min received 10 trial calls, and all waiting callbacks arrived within 5 min after it returned. A trial call takes
-// up to 30 s.
+// A breaker opens after 5 consecutive failures, first for 10 s, then for twice as long each time, up to 5 min. A trial
+// call takes up to 30 s.
 export const breakerDefaults: BreakerSettings = { threshold: 5, base: 10_000, cap: 300_000, probing: 35_000 }
 
 /** Push workers have their own breaker for each endpoint, so that callbacks to the same host continue. */

@@ -136,7 +136,7 @@ const MSGPACK = 'application/vnd.msgpack'
 
 const isText = (contentType: string | null): boolean => /^text\/|json/i.test(contentType ?? '')
 
-// An answer that is not a result map is a temporary failure (jq.md JQ-34, JQ-35).
+// An answer that is not a result map is a temporary failure.
 const jq: Dialect = {
   bodyOf: callBody,
   contentType: MSGPACK,

@@ -115,9 +115,9 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /**
-   * Yields one value of each port while every port has a value or a default, and at least one port has a value. If only
-   * some ports have values, the job is suspended. If all ports have only defaults, yields them once for each change,
-   * and writes then set the default of the output (sidejob.md 220–229).
+   * Yields one value of each port while every port has a value or a default, and at least one port has a value.
+   * Suspends the job if some ports have values and another port has neither a value nor a default. If all ports have
+   * only defaults, yields them once for each change, and writes then set the default of the output.
    */
   inputs<P extends Name<In>>(...ports: P[]): AsyncGenerator<{ [K in P]: Value<In, K> }> {
     return this.#parts.inputs.tuples(ports, () => this.#tuple(ports))
