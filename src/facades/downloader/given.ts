@@ -9,7 +9,6 @@ import { topic } from '../../core/schemas.ts'
 import { callable, type Use } from '../../core/url.ts'
 import type { Callback, JobInput } from '../../engine/engine.ts'
 
-/** Callbacks of these jobs are also recognized by this name. */
 export const QUEUE = 'downloader'
 const [SECOND, MINUTE, DAY] = [1_000, 60_000, 86_400_000]
 
