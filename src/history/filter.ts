@@ -1,4 +1,4 @@
-// One condition selects the index, which is sorted like the list. All other conditions filter its rows.
+// One condition selects the index, which is sorted like the list. All other conditions filter the rows of the index.
 
 import type { SqlValue } from './database.ts'
 
