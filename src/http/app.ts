@@ -185,7 +185,6 @@ async function guarded(c: Context, next: () => Promise<void>): Promise<void> {
   if (new URL(c.req.url).protocol === 'https:') headers.set('strict-transport-security', 'max-age=31536000')
 }
 
-/** Ignores a false Content-Length. */
 const bytesOf = async (request: Request, most: number): Promise<Uint8Array> => {
   // Many callers report a broken pipe if the response comes before they have sent the whole body, so larger bodies are
   // read too, up to a maximum.

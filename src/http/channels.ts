@@ -126,7 +126,7 @@ async function events(
   })
 }
 
-/** Sends comments, so that no proxy closes the connection, and verifies the key each time. */
+/** Sends comments, so that no proxy closes the connection. Checks the key before each comment. */
 const beating = (stream: SSEStreamingApi, isKnown: () => Promise<boolean>, end: () => void) => {
   const comment = () => stream.write(': here\n\n')
   comment()

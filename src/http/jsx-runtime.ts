@@ -32,7 +32,7 @@ function element(tag: string, props: Props): string {
   return VOID.has(tag) ? `${start}/>` : `${start}>${rendered(props.children)}</${tag}>`
 }
 
-/** Renders late, because components read what `htmlOf` sets. */
+/** Renders late, because `htmlOf` first sets values that components read. */
 export const jsx = (tag: Tag, props: Props) => ({
   isEscaped: true,
   toString: () => (typeof tag === 'string' ? element(tag, props) : rendered(tag(props))),

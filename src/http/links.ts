@@ -22,7 +22,7 @@ async function once(token: string, body: Uint8Array): Promise<Call> {
   return { key: `link:${used}`, fingerprint: await hashOfBytes(body), by: 'link', keep: MOST }
 }
 
-/** Requires a type, because any web page can make a browser send a body without one. */
+/** Requires a Content-Type, because any web page can make a browser send a body without a Content-Type. */
 function expectPage({ headers }: Request, origins: readonly string[] = []): void {
   if (headers.get('content-type') === null)
     throw new SidejobError('UNSUPPORTED', 'expected the header "Content-Type: application/json", got none')

@@ -122,7 +122,7 @@ type Definition<
   Body extends z.ZodType | undefined,
   A extends Answers,
 > = {
-  /** Set if it differs from the path. */
+  /** The route of Hono, if it differs from `path`. */
   pattern?: string
   scope: Entry
   /** Scope that `?force=true` requires instead. */
