@@ -3,7 +3,7 @@
 export type Setting = {
   about: 'Redis' | 'QStash' | 'Access' | 'Webhooks' | 'Lanes' | 'Files' | 'Logging'
   means: string
-  /** Effect of leaving it out. Without a `required` setting, a deployment returns 503. */
+  /** Effect if the setting is missing. Without a `required` setting, a deployment returns 503. */
   without: string
 }
 
