@@ -179,7 +179,7 @@ type Mark = { at: number; lines: number; isClear: boolean; schema?: string; last
 
 const refused = (message: string) => new SidejobError('REFUSED', message)
 
-/** Keeps the mark of the import, and the schema that blocks isolates. */
+/** Does not delete the mark of the import, nor the schema that blocks isolates. */
 async function clear({ client, namespace }: Place): Promise<void> {
   const kept = [MARK, SCHEMA].map((key) => namespace + key)
   for (let cursor = '0', more = true; more; more = cursor !== '0') {

@@ -57,7 +57,7 @@ function groupsOf(runs: readonly RunOutcome[]): Packed[] {
   return groups
 }
 
-/** Only the largest group of each piece ends as a piece. Jobs of smaller groups leave the piece. */
+/** Only the largest set of equal runs of each piece ends as a piece. All other jobs leave the piece. */
 const largest = (groups: readonly Packed[]): Packed[] =>
   groups.filter(
     (one, i) =>

@@ -40,7 +40,10 @@ export function highestId(): HighestId {
 
 type RedisClock = { now: () => number; saw: (moment: number | undefined) => void }
 
-/** Milliseconds. A late answer makes Redis' clock look slow, so a clock that is further ahead was changed. */
+/**
+ * A late answer can make Redis' clock look slow by up to this many milliseconds. A larger difference means that the
+ * clock was moved.
+ */
 const STEP = 5_000
 
 export function redisClock(ours: () => number): RedisClock {

@@ -18,7 +18,7 @@ type Text = Pick<Script<never>, 'text' | 'places'>
 
 /**
  * Scripts share most lines, so each line is stored once, with its place: `file:line`, or the distance from the previous
- * line. A script is a list of runs of lines: the number of skipped lines, then the number of lines.
+ * line. A script is a list of ranges of lines: the number of skipped lines, then the number of lines.
  */
 export type Packed = { lines: string; steps: (string | number)[]; runs: number[][] }
 

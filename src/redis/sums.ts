@@ -1,4 +1,4 @@
-// Uses the verb table of the scripts, to miss no verb.
+// Uses the scripts' own table of verbs, so that no verb is missing.
 
 import { add, type Part, type Sum } from '../core/budget.ts'
 import { calls, type Kind, sayings, verbs } from './ops.ts'

@@ -135,7 +135,7 @@ export type CommitAnswer = {
 
 export type CallbackJob = { document: JobRecord; error?: Encoded }
 
-/** `total` is set if one index has it. `newest` is the newest id, if the page continues by ids. */
+/** `total` is set if one index contains exactly these jobs. `newest` is the newest id, if the page continues by ids. */
 export type Listed = {
   jobs: { id: number; document: JobRecord; callback?: CallbackJob }[]
   cursor: string | null

@@ -300,7 +300,6 @@ local function ended_indexes()
   return from
 end
 
--- Values of users cannot contain this field.
 local function ended_at(member)
   local number = pieces.number_in(member)
   local text = cache.text_at(number and redis_keys.piece_key(number) or redis_keys.key_of(member)) or ''

@@ -12,8 +12,8 @@ local function postpone(id, doc, spec, args)
   if moment > time.now or doc.place == PLACE.timers then queueing.enqueue(id, doc) end
 end
 
--- d: the job holds the key until it is deleted. s: until it starts. p: only a holder with the same parent, or without a
--- parent, is a hit. c: creates the job in any case, and the job holds the key only if the key is free.
+-- d: the job holds the key until it is deleted. s: until it starts. p: refuses a key whose holder is a child of another
+-- parent. c: creates the job in any case, and the job holds the key only if the key is free.
 local function unique_is(spec, letter) return spec.unique_how:find(letter, 1, true) ~= nil end
 
 local function claim_unique(spec, id, doc)

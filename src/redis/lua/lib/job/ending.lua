@@ -29,8 +29,8 @@ end
 
 local MAX_SHOWN_STEPS = 8192
 
--- Steps stay after a failed run or a failed job, because a retry needs them. Cleared steps are only shown, until the
--- function stores a step again.
+-- Steps stay after a failed run or a failed job, because a retry needs them. Cleared steps stay visible until the
+-- function stores a new step.
 function ending.clear_steps(id, doc)
   if doc.sleep_until then cache.change(id, doc, fields.sleep_until, nil) end
   if doc.awaited_children then cache.change(id, doc, fields.awaited_children, nil) end

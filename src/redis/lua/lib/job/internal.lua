@@ -17,7 +17,7 @@ local function join_destination(id, doc, host)
   assign.add(id, doc, 'group:' .. doc.group, 'first', AT_DESTINATION, '', '')
 end
 
--- The caller enqueues the job after it has set its values.
+-- The caller sets the values of the job, and then enqueues the job.
 function internal.make(doc)
   local id = ids.next_id()
   doc.place, doc.sequence = PLACE.new, time.sequence()

@@ -3,8 +3,8 @@ limits.touched = {} -- key → true if a slot may have become free
 function limits.check_at(key, moment) cache.zset(ns .. 'wake', 'k:' .. key, moment) end
 function limits.touch(key) journal.put(limits.touched, key, true) end
 
--- A run reaches the other service some time after its claim. Starts count from then, so that starts of two periods do
--- not arrive in one period. 3% of the period costs at most 3% of the rate.
+-- A run reaches the other service some time after its claim, so its start counts from a later time. Otherwise the
+-- starts of two periods could arrive in one period. A margin of 3% of the period costs at most 3% of the rate.
 local function margin(settings, late) return late + math.max(math.min(settings.period * 0.03, 100), 3 * late) end
 
 local counts_of = {

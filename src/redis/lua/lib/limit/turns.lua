@@ -46,7 +46,6 @@ local function note_turn(key, turn, tier, group)
   end
 end
 
--- A job keeps its turns at all limits, one per line.
 function turns.turn_at(doc, key)
   for line in (doc.turns or ''):gmatch('[^\n]+') do
     local turn, tier, size, names = line:match('^(%x+),(%-?%d+),(%d+),(.*)$')

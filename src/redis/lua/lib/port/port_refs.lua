@@ -1,5 +1,5 @@
--- A port is `{ id, doc, dir, name, field }`. `field` holds its counts; other fields have one more letter before it.
--- Separate from ports.lua, because most scripts only need to know if a job has ports.
+-- A port is `{ id, doc, dir, name, field }`. `field` contains its counts. Other fields have one more letter before it.
+-- Separate from ports.lua, because most scripts need only the names of a job's ports.
 
 function port_refs.at(id, doc, dir, name)
   return { id = id, doc = doc, dir = dir, name = name, field = dir .. ':' .. name }

@@ -145,8 +145,8 @@ local chosen = text_fields
 
 function cache.is_beside(field, value) return value == '^' and not chosen[field] end
 
--- Returns the fields with their own keys, possibly also a removed field. For most jobs, the text of the document has
--- already shown that it has none.
+-- Returns the fields with their own keys, possibly also a removed field. Most jobs have no such field, which the text
+-- of the document has already shown.
 function cache.attached_to(id, doc)
   if not cache.attached[id] then
     local found = {}
