@@ -94,7 +94,7 @@ export const flow = defineFunction({
     'Runs a graph of jobs. A node is a job that starts when a value or default reaches it; an edge moves values from port to port. The flow is completed while all its nodes are completed, and fails when a node fails. A new graph changes the running flow.',
   in: { [GRAPH]: port(), '*': port() },
   out: { '*': port() },
-  // Another run may have started the same node.
+  // A run fails if another run has started the same node.
   retry: { max: 5, backoff: { base: 500, cap: 5_000 } },
   async perform(job: Job) {
     const text = job.getClosed('graph')

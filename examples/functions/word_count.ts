@@ -6,7 +6,7 @@ type Counts = z.infer<typeof counts>
 
 /** Maximum input of one run of the parent. */
 const TAKE = { files: 100, characters: 500_000 }
-/** Maximum children at a time. Merged children make room for new ones. */
+/** Maximum children at a time. Merged children are deleted and replaced by new children. */
 const CHILDREN = 500
 
 function add(total: Map<string, number>, more: Iterable<readonly [string, number]>): void {

@@ -17,7 +17,7 @@ export const refund = defineWorker({
     const decision = await job.waitFor('decision', { timeout: '3 days' })
     if (decision?.approved) await job.step('pay', () => bank.pay(job.args.amount, job.effectKey('pay')))
     const outcome = decision ? `${decision.approved ? 'paid, approved' : 'refused'} by ${decision.by}` : 'no decision'
-    // After the last step: a step commits the state that was set before it.
+    // Set the outcome after the last step, because a step also commits the state that was set before it.
     job.set({ outcome })
     return outcome
   },

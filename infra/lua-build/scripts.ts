@@ -157,7 +157,7 @@ function usesOf(units: readonly Unit[]): Map<Given, number> {
   return uses
 }
 
-/** A loader has 60 upvalues: eager statements, `F`, names of Lua and the arguments of all scripts. */
+/** A loader can have 60 upvalues: eager statements, `F`, names of Lua and the arguments of all scripts. */
 const MAX_EAGER = 43
 
 /** The most used statements, and the values of their modules, become locals that each call creates. */

@@ -16,7 +16,7 @@ type EmbeddedOptions = {
   port?: number
 }
 
-/** Listens itself, because js-redis-server would accept connections from the whole network. */
+/** Opens its own port, because js-redis-server would accept connections from the whole network. */
 export async function startEmbedded({ dir, port = 0 }: EmbeddedOptions) {
   const core = await import('js-redis-server/core').catch((cause) => {
     throw new Error('The embedded Redis needs js-redis-server, which is not installed: run npm install', { cause })

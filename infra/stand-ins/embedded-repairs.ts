@@ -37,8 +37,8 @@ const LONG = 1_000
 const READ_ONLY = 8
 
 /**
- * In the package, each call compiles its script, which takes up to 10 ms. Here, Lua keeps the functions in a table.
- * Scripts cannot write to `string`, so this removes its write protection for a moment.
+ * In the package, each call compiles its script, which takes up to 10 ms. Here, a table in `string` caches the
+ * functions. Scripts cannot write to `string`, so its write protection is turned off while the table is created.
  */
 function keepFunctions(runtime: RedisLuaRuntime): void {
   const { engine } = runtime as unknown as Inner

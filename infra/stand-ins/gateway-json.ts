@@ -27,7 +27,7 @@ const CR = 0x0d
 const LONG = 512
 
 function createWriter(size: number, encoding: Encoding) {
-  // Most replies fit: a short reply grows by its envelope, a long reply by its escapes.
+  // Large enough for most replies: a short reply grows by its envelope, a long reply by its escapes.
   let out = Buffer.allocUnsafe(64 + size + (size >> 2))
   let end = 0
   let raw: Buffer = out

@@ -21,7 +21,7 @@ type Options = {
   token?: string
   currentSigningKey?: string
   nextSigningKey?: string
-  /** If it is constant, only `advance()` moves the clock. */
+  /** If this returns a constant, only `advance()` moves the clock. */
   now?: () => number
   file?: string
   plan?: PlanName

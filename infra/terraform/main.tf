@@ -47,7 +47,7 @@ resource "cloudflare_worker" "this" {
     previews_enabled = false
   }
 
-  # Redact queries, because links to files carry their proof there.
+  # Redact queries, because the queries of file links contain their signatures.
   observability = {
     enabled             = true
     redact_query_string = true
