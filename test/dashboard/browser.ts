@@ -87,7 +87,7 @@ export async function findings(page: Page, { names = false } = {}): Promise<stri
       }),
     names,
   )
-  // Nodes of the board show their ports, but their names do not contain them.
+  // The visible text of a board node includes its ports, but its accessible name does not.
   const isNode = (id: string, html: string): boolean => id === 'label-content-name-mismatch' && html.startsWith('<g ')
   return violations
     .map(({ nodes, ...one }) => ({ ...one, nodes: nodes.filter(({ html }) => !isNode(one.id, html)) }))

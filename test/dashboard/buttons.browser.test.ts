@@ -104,7 +104,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     })
   })
 
-  // Before other failures, because Overview reads kinds of errors at most once a minute.
+  // This test runs before other failures, because Overview reads kinds of errors at most once a minute.
   test('Overview retries the jobs of the most frequent error after a question, and no other jobs', async () => {
     const made = await Promise.all(Array.from({ length: ALL }, () => site.make('charges')))
     const other = await site.make('prints')

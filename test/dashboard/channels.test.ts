@@ -1,5 +1,3 @@
-// The tree of channels, and its pages.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startPages, type Visitor } from './kit.ts'
 import { waits } from './seed-jobs.ts'

@@ -1,5 +1,3 @@
-// Charts of time, and zooming into them.
-
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { costs } from '../../src/dashboard/costs.ts'

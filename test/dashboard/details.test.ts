@@ -161,7 +161,6 @@ test('the page of a queue names the jobs that wait for limits, and counts only i
   pages.forget()
   const html = await reader.html('/ui/queues/press')
   expect(html).toMatch(/>2 jobs wait<\/a> for room in a limit: <a[^>]*href="\/ui\/limits\?open=press">press</)
-  // The lanes of the queue were shown although only pull workers serve it.
   expect(html).toContain('pull workers: 8 runs')
   expect(html).not.toContain('lanes are open')
   expect(html).toMatch(/packer-1.*>8 runs</s)
@@ -306,11 +305,9 @@ test('the doctor lists its problems first, each with its remedy: lost runs, and 
   ]
   expect(problems).toMatch(/1 run lost in the last hour<br\/><a[^>]*\/ui\/log\?q=run\+lost&amp;since=1h"/)
   expect(await reader.html('/ui/log?q=run+lost&since=1h')).toContain('run lost: no commit before its lease ended')
-  // Each queue had its own row “Pull workers”.
   expect(problems).toMatch(
     /2 jobs wait in queue <a[^>]*\/ui\/queues\/mill">mill<\/a>, 1 job waits in queue <a[^>]*>press-2</,
   )
-  // It read “queue coreStart a pull worker”.
   expect(problems).toMatch(/<\/a><br\/>Start a pull worker that claims from the queue\./)
   expect(problems.split('Pull workers')).toHaveLength(2)
   expect(sound).not.toContain('Pull workers')

@@ -1,4 +1,4 @@
-// Empty pages of a new deployment: the code that each one shows creates the first row.
+// The code on each empty page of a new deployment creates the first row of that page.
 
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

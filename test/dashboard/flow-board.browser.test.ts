@@ -58,7 +58,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
     return id
   }
 
-  // The first test, because pages share the list of deployments for a minute.
+  // This test is the first, because pages share the list of deployments for a minute.
   test('a deployment is marked in the lanes, next to changes of the graph', async () => {
     const { qstash } = site.engineOptions
     await createEngine({

@@ -1,5 +1,3 @@
-// Views, actions, scopes and keys of the pages of flows.
-
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'

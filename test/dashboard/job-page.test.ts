@@ -165,7 +165,7 @@ test('a child shows the name that its parent gave it as its own name', async () 
   expect(plainText(railIn(await reader.html(`/ui/jobs/${child}`)))).toContain(`child kid-7 of #${id}`)
 })
 
-/** Its runs begin, and then never answer. */
+/** Creates a job whose runs begin and never answer. */
 async function lost(times: number): Promise<number> {
   const queue = 'leaky'
   await pages.engine.workers.register(queue, 'loses', { pull: true })
@@ -173,7 +173,7 @@ async function lost(times: number): Promise<number> {
   const { id } = made[0]!
   for (let n = 0; n < times; n++) {
     await pages.store.commit({ queue, claim: { max: 1, lease: 5_000, begun: 1, pull: true, patterns: ['loses'] } })
-    // The lease ends, and then the pause after a lost run.
+    // First the lease ends, and then the pause after a lost run.
     for (let pause = 0; pause < 2; pause++) {
       await pages.advance(120_000)
       await pages.engine.tick()

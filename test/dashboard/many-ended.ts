@@ -1,4 +1,4 @@
-// Ended jobs in the history. Reads each list as a page, through the API and with separate SQL.
+// Reads lists of ended jobs as a page, through the API, and with separate SQL.
 
 import type { HistoryQuery } from '../../src/core/schemas/history.ts'
 import { sqliteDatabase } from '../../src/history/sqlite.ts'
@@ -28,7 +28,7 @@ export function openPast(file: string) {
 export type Ended = {
   query: string
   filter: HistoryQuery
-  /** SQL condition that the index serves. Other conditions follow. */
+  /** SQL condition that the index serves. `rest` has all other conditions. */
   index?: string
   rest?: string
 }

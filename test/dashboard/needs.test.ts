@@ -264,7 +264,7 @@ describe('a class that fails', () => {
     expect(rows([kind({ ...last, class: 'callback' })])).toEqual([])
     // While the class fails, the alert is the only row.
     expect(rows([{ ...kind(), ...kindOf15({ n: 24 }) }]).map(([rule]) => rule)).toEqual(['failing'])
-    // The class never failed as a group.
+    // The class never failed often enough for an alert.
     expect(rows([kind({ ...last, minutes: [] })])).toEqual([])
     expect(rows([kind(last)], { classes: completed(9_000) })).toEqual([])
     // Minutes are stored for six hours, and completed jobs for a day.
@@ -297,7 +297,7 @@ test('lanes were free although the jobs waited for a pull worker', () => {
     ['/queues/core', '/workers'],
   ])
   const ready = 'A job in queue {} has been ready for 10 min.'
-  // It is not known which of the jobs is the oldest.
+  // The oldest job can be any of the four.
   expect(told({ queued: 3, pull: 1 })).toEqual([
     'slow',
     ready,

@@ -20,7 +20,7 @@ afterAll(() => pages.close())
 
 test('the page of a job names its version, and says that it does not answer', async () => {
   const own = { version: 'v1', versionUrl: 'https://v1.example.com' }
-  // Refuses bells, so that v2 does not serve the job when it begins.
+  // Without bells, v2 cannot serve the job before v1 does.
   const qstash = { ...pages.engineOptions.qstash, url: 'http://127.0.0.1:1' }
   const v1 = createEngine({ ...pages.engineOptions, ...own, qstash })
   const { jobs } = await v1.jobs.enqueue([{ queue: 'default', class: 'order' }])

@@ -21,7 +21,7 @@ beforeAll(async () => {
   pages = await startPages({ workers: [waits, fails] })
   for (let i = 0; i < 60; i++) await pages.rest(await pages.make(i % 3 === 0 ? 'fails' : 'waits'))
   await pages.engine.workers.register('default', 'pulled', { pull: true })
-  // Another job has failed with the same error before.
+  // Another job failed earlier with the same error.
   await pages.make('pulled')
   await fail()
   const id = await pages.make('pulled', { history: 5, in: { n: {} } })

@@ -1,4 +1,4 @@
-// Fills a stack with the data that the pictures show, through the API.
+// Fills a stack, through the API, with the data that the pictures show.
 
 import { seedFlow } from './seed-flow.ts'
 

@@ -53,7 +53,7 @@ export async function leave({
   expect(faults.filter((fault) => !allowed?.test(fault))).toEqual([])
 }
 
-/** Closes the window even after a fault, because it would keep sending requests. */
+/** Closes the window even after a fault, because an open window keeps sending requests. */
 export async function visit(
   browser: Browser,
   site: Site,

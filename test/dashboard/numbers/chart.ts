@@ -1,5 +1,3 @@
-// The chart of ended jobs.
-
 import { columnsOf, type Facts } from './facts.ts'
 import type { Claims } from './survey.ts'
 import { dayOf, hourOf, n, sum } from './words.ts'

@@ -1,4 +1,4 @@
-// The pages, each with the claims on its numbers.
+// The expected numbers of each page.
 
 import { ORIGIN } from '../kit.ts'
 import { FIRST } from '../many-ended.ts'

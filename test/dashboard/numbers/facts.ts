@@ -1,4 +1,4 @@
-// The facts of the scene: its jobs as the API lists them, and answers of the API that several pages show.
+// The jobs of the scene as the API lists them, and answers of the API that several pages show.
 
 import type { JobView, LimitRow } from '../../../src/engine/engine.ts'
 import type { Engine } from '../../../src/engine/index.ts'
@@ -157,7 +157,6 @@ export const messageOf = ({ error }: Pick<Job, 'error'>): string =>
 export const ranFor = ({ ranAt, endedAt }: Pick<Job, 'ranAt' | 'endedAt'>): string =>
   ranAt !== null && endedAt !== null && endedAt >= ranAt ? took(endedAt - ranAt) : '–'
 
-/** Slots of a limit, and its starts. */
 const periods: Record<number, string> = { 1000: 'second', 60000: 'minute', 3600000: 'hour', 86400000: 'day' }
 export const periodOf = (ms: number): string => periods[ms] ?? took(ms)
 

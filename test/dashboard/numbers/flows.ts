@@ -1,5 +1,3 @@
-// Flows: the list, the board with its inspector and its replay, and the editor.
-
 import type { FlowNodeView, WireView } from '../../../src/engine/engine.ts'
 import type { Facts } from './facts.ts'
 import { whyTexts } from './job.ts'

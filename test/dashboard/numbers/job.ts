@@ -1,5 +1,3 @@
-// One job: why it does not run, its timeline, ports, runs and details.
-
 import { statusOrder } from '../../../src/dashboard/words/text.ts'
 import type { JobView, Why, WhyLink } from '../../../src/engine/engine.ts'
 import { counted, type Facts, having, messageOf, ranFor } from './facts.ts'
@@ -10,7 +8,7 @@ import { clockFrom, clockOf, dayOf, hourOf, isSame, n, row, shortened, since, su
 
 type Run = Awaited<ReturnType<Scene['site']['engine']['jobs']['runs']>>['runs'][number]
 
-/** Has the day unless it is today. */
+/** Adds the day, unless the time is today. */
 const timeOn = (at: number): string => `${dayOf(at) === dayOf(Date.now()) ? '' : dayOf(at)} ${clockOf(at)}`
 
 /** The numbers in sentences about a job. */

@@ -1,5 +1,3 @@
-// Lists of jobs: of Redis, by class, of a group, and of the history.
-
 import { FIRST } from '../many-ended.ts'
 import { counted, type Facts, having, type Job, messageOf, ranFor, slotsOf, worstFirst } from './facts.ts'
 import { sidesOf } from './limits.ts'
@@ -86,7 +84,6 @@ export function byClass(facts: Facts): Claims {
   }
 }
 
-/** The numbers of the column “What happened”. */
 async function happenedTo({ status, ranAt, runAt, waitingAt, id, error }: Job, facts: Facts, scene: Scene) {
   if (error !== null) return messageOf({ error })
   if (status === 'running') return time(ranAt!)

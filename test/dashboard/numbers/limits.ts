@@ -1,5 +1,3 @@
-// Limits, groups and constraints.
-
 import { counted, type Facts, having, periodOf, slotsOf } from './facts.ts'
 import type { Scene } from './scene.ts'
 import type { Claims } from './survey.ts'

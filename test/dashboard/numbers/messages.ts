@@ -1,5 +1,3 @@
-// Channels, callbacks and the log.
-
 import { type Facts, LOG } from './facts.ts'
 import type { Scene } from './scene.ts'
 import type { Claims } from './survey.ts'

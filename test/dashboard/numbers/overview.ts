@@ -1,4 +1,4 @@
-// Overview: problems, tiles and kinds of errors. Also the frame of every page.
+// Problems, tiles and kinds of errors on Overview, and the frame of every page.
 
 import { isOurs } from '../../../src/core/callback.ts'
 import type { ErrorKind } from '../../../src/engine/engine.ts'
@@ -42,7 +42,7 @@ function failingIn(facts: Facts): Need[] {
   })
 }
 
-/** Problems by words of their text, each with its numbers and start. */
+/** Texts of the problems, each with its numbers and its start, by words that identify the problem. */
 async function needsIn(facts: Facts, { site: { engine } }: Scene): Promise<Need[]> {
   const { now, queues, health } = facts
   const { callbacks } = await engine.callbacks.list({ state: 'FAILED', limit: 50 })

@@ -1,5 +1,3 @@
-// The list of queues, and one queue.
-
 import type { QueueView } from '../../../src/engine/engine.ts'
 import { chart } from './chart.ts'
 import { counted, type Facts, having, type Job, waitingIn } from './facts.ts'

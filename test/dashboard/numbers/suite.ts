@@ -16,7 +16,7 @@ import { type Scene, startScene } from './scene.ts'
 import { shapes } from './shapes.ts'
 import { differences } from './survey.ts'
 
-/** Overview asks for its parts one after another. */
+/** Maximum requests until Overview has loaded all its parts. */
 const LOOKS = 8
 const TRIES = 3
 /** The doctor checks 50 jobs per request, so more jobs than these take minutes. */
@@ -112,7 +112,10 @@ export function suite(size: number, ended: number): void {
     })
 
     const isFast = (path: string) => size <= EXAMINED || !path.endsWith('&run')
-    /** A minute may begin between the page and the API. */
+    /**
+     * Each comparison has several tries, because a minute may begin between the requests for the facts and for the
+     * page.
+     */
     test.each(Object.keys(pages).filter(isFast))('%s', async (path) => {
       let found: object = {}
       for (let n = 0; n < TRIES; n++) {

@@ -1,4 +1,4 @@
-// Reads each text with a digit from a page, with the claims that cover it.
+// Reads each text with a digit from a page, with the expected numbers for that text.
 
 import type { Page } from 'playwright-core'
 import { type Clock, isSame, saysTime, type Time } from './words.ts'
@@ -107,7 +107,7 @@ export async function differences(page: Page, claims: Claims, names: Set<string>
   const wrong = Object.fromEntries(
     all.filter(({ differing }) => differing.length > 0).map(({ selector, differing }) => [selector, differing]),
   )
-  // A claim that reads its number from the page would accept any number.
+  // If an expected number came from the page itself, it would match any number.
   const following = all.flatMap(({ selector, shown }) =>
     shown.flatMap((text, i) =>
       [...text.matchAll(/\d+/g)]

@@ -1,5 +1,3 @@
-// Keys, the doctor, files, schedules and the search.
-
 import { type Facts, having, messageOf, waitingIn } from './facts.ts'
 import type { Scene } from './scene.ts'
 import type { Claims } from './survey.ts'

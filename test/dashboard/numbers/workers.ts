@@ -1,5 +1,3 @@
-// Classes: the list, one class, and their counts before and after a deploy.
-
 import { isOurs } from '../../../src/core/callback.ts'
 import type { WorkerView } from '../../../src/engine/engine.ts'
 import { counted, type Facts, having, messageOf } from './facts.ts'
@@ -54,7 +52,7 @@ async function sortedIn({ site: { engine } }: Scene) {
   return Object.groupBy(workers.toSorted(byPlace), (one) => (isLibrary(one) ? 'library' : 'own'))
 }
 
-/** The classes of which a new job is created, with the names of the values that they take. */
+/** The classes in the form for a new job, with the names of their args and ports. */
 export async function choosePage(_: Facts, scene: Scene): Promise<Claims> {
   const { own = [], library = [] } = await sortedIn(scene)
   const namesIn = ({ in: ports = {}, args }: WorkerView) =>
