@@ -12,9 +12,9 @@ export type Claim = {
   classes?: string[]
   before?: (site: Site) => Promise<unknown>
   meanwhile?: (site: Site) => Promise<unknown>
-  /** Replacements for values that a test does not have. */
+  /** Values that the test uses instead of values in the snippet. */
   stands?: (site: Site) => Record<string, string>
-  /** Checks the effects. In any case, nothing may throw and tests in the block must pass. */
+  /** Checks the effects. Without this, the test still requires that nothing throws and that tests in the block pass. */
   after?: (site: Site, exported: Record<string, Worker>) => Promise<unknown>
 }
 

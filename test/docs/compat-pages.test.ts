@@ -1,4 +1,4 @@
-// The tables name existing pages only, and every page of their system.
+// Every page that the compatibility tables name exists.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -2,7 +2,7 @@
 
 export type Group = 'output' | 'drawing' | 'made' | 'listed'
 
-/** `by`: the test that runs or compares it. */
+/** `by`: the test that runs or compares the block. */
 export type Elsewhere = { page: string; starts: string; group: Group | 'run'; by?: string; why: string }
 
 const drawing = (page: string, ...starts: string[]): Elsewhere[] =>
