@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-/** A deployed version of a class, which fails in the new one. */
+/** Deploys a version of a class and runs two jobs, which fail if there is a message. */
 async function deployed(kit: Kit, version: string, message?: string): Promise<Engine> {
   const resize = defineWorker({
     class: 'resize',

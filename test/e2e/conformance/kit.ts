@@ -87,7 +87,7 @@ export type Stack = ReturnType<typeof useStack>
 
 /** Shared by the files of a test process, because a start takes longer than most of them. */
 let shared: ReturnType<typeof start> | undefined
-/** Unique in the shared stack. */
+/** Makes the names of classes unique in the shared stack. */
 let classes = 0
 
 export function useStack(env?: Record<string, string>) {

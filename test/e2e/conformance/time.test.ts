@@ -1,4 +1,4 @@
-// The test clock skips long times, so this uses a separate stack.
+// Uses a separate stack, because the test clock skips long times.
 
 import { describe, expect, test } from 'vitest'
 import { type Body, eventually, useStack } from './kit.ts'

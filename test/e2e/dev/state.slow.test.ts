@@ -36,7 +36,7 @@ export default jobs.with({
       await counter.add()
       return new Response('written')
     }
-    // The dev server asks other paths after each build.
+    // The dev server requests other paths after each build.
     if (pathname !== '/') return new Response('not found', { status: 404 })
     const orders = await env.SHOP.prepare('select item from orders').all()
     return Response.json({
