@@ -40,7 +40,7 @@ beforeAll(async () => {
     webhookSecrets: [SECRET, NEXT],
     random: () => 0.5,
   })
-  // From now on, Redis knows that callbacks make calls: each lane claims few of them, and more lanes open.
+  // This tick registers that callbacks call other services, so each lane claims only a few, and more lanes open.
   await kit.engine.tick()
 })
 afterAll(() => kit.close())

@@ -1,4 +1,4 @@
-// Deploys edits of functions while their jobs wait, in each of `ways`.
+// Changes functions while their jobs wait. Each way to deploy a change in `ways` is tested.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Worker } from '../../src/core/worker.ts'
@@ -17,7 +17,7 @@ type Edit = {
   first: Perform
   edited: Perform
   patched: Perform
-  /** Outcomes by hour after creation: `before` of an unedited job, `after` of a new job. */
+  /** Outcomes by hour after the creation of the job: `before` for the old function, `after` for the changed one. */
   before: string[]
   after: string[]
   kept: string

@@ -1,4 +1,4 @@
-// Jobs with more children than a snapshot holds.
+// Jobs with more children than a snapshot can contain.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defineWorker } from '../../src/index.ts'

@@ -1,4 +1,4 @@
-// A copy receives the inputs of the last run that the history keeps.
+// A copy receives the inputs of the last recorded run.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'

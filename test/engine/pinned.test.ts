@@ -327,7 +327,7 @@ test('a job of a push worker stays at the address that began it', async () => {
   }
 })
 
-/** A commit that is the first of a day costs more commands. */
+/** The first commit of a day costs more commands. */
 const beginDay = () => kit.advance(DAY - (kit.now() % DAY) + HOUR)
 
 test.skipIf(kind === 'embedded')('a pinned class costs no further command or round trip', async () => {

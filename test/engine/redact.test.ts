@@ -115,7 +115,7 @@ test('errors are redacted on request, in lists, runs and kinds of errors too', a
   expect(textOf(shown.view.error)).toMatchObject({ message: '[redacted]' })
   expect(shown.log.entries[0]!.entry).toMatch(/^\{"error":"\[redacted\]","reason":"other"/)
   expect(shown.errors.errors[0]).toMatchObject({ class: 'pay', example: '[redacted]' })
-  // The stack begins with the message, so redacting one redacts the other.
+  // The stack begins with the message, so the stack must be redacted too.
   expect(text(shown)).not.toContain(SECRET)
 })
 

@@ -227,7 +227,7 @@ test('the last run of a terminated schedule uses no slot, even if one is due', a
   await kit.engine.jobs.terminate(String(id), {})
   await kit.until(() => waiting.length > 0)
   await kit.advance(nextAt! - kit.now() + 500)
-  // The lease of the run has expired. If another lane notices this before the run ends, the run is repeated.
+  // The lease of the run has expired. If another lane detects this before the run ends, the run is repeated.
   await kit.until(async () => {
     endRuns()
     return (await kit.statusOf(id)) === 'terminated'

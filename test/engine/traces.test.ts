@@ -81,7 +81,7 @@ afterAll(async () => {
   await Promise.all([collector.close(), world.close()])
 })
 
-/** Advances the clock, because a lane may hold jobs until their leases end if a response was lost. */
+/** If a response was lost, a lane keeps its jobs until their leases end, so this advances the clock. */
 const eventually = async (fact: () => boolean): Promise<void> => {
   const end = Date.now() + 20_000
   while (!fact() && Date.now() < end) {

@@ -70,7 +70,7 @@ describe.skipIf(kind === 'embedded')('a run', () => {
   }
 
   async function weighed(className: string, runs: number[]): Promise<Weighed[]> {
-    // The first run of a day also stores the counts of the day before, and no weighed run is the first.
+    // The first run of a day also stores the counts of the day before. Measured runs are never the first of a day.
     await kit.advance(DAY - (kit.now() % DAY))
     const { jobs } = await engine.jobs.enqueue([{ queue: 'default', class: className }])
     const answers: Weighed[] = []

@@ -6,7 +6,7 @@ import { type Kit, startKit } from '../../kit/index.ts'
 import { costOf } from '../../redis/commandstats.ts'
 import { acted, chain, edge, type Graph, inOf, node, outOf, startFlow, workers } from './kit.ts'
 
-/** Commands of two scripts with their reads, but without the reads of the flows' jobs. */
+/** Commands of two scripts, without the reads of the flows' jobs. */
 const LIST = 21
 
 let kit: Kit
