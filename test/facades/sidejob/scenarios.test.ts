@@ -19,7 +19,8 @@ function scenario(name: string, story: (desk: Desk, order: Order) => Promise<voi
     for (const order of orders) {
       try {
         await story(desks.desk(), order)
-        // Together at the end, the desks of a hundred orders would wait for Redis longer than a call may take.
+        // Verified after each order, because verifying a hundred orders together at the end exceeds the timeout of a
+        // call.
         await desks.verify()
       } catch (error) {
         throw new Error(`in the order ${JSON.stringify(order)}: ${(error as Error).message}`, { cause: error })
