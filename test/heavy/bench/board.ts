@@ -1,6 +1,6 @@
 // `npm run bench:board` measures the board of a large, busy flow: to open it, to watch it, to zoom and to drag it.
-// `--moving 24` limits the number of moving wires, so that they have beads. With `--over`, the exit code is 1 if a goal
-// is missed.
+// `--moving 24` limits the number of moving wires, because the board shows no beads if many wires move. With `--over`,
+// the exit code is 1 if a goal is missed.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
@@ -27,7 +27,7 @@ const { values } = parseArgs({
 })
 const [NODES, RATE, ROWS] = [Number(values.nodes), Number(values.rate), Number(values.rows)]
 const [SECONDS, ROUNDS] = [Number(values.seconds), Number(values.rounds)]
-/** Only the first row gets values. A row has one wire more than nodes. */
+/** With `--moving`, only the first row gets values. A row has one wire more than nodes. */
 const FIRST = values.moving ? Number(values.moving) - 1 : undefined
 const FED = FIRST ? 1 : ROWS
 const GOALS = { frames: 58, frame: 1_000 / 60, cpu: 5 }

@@ -29,7 +29,7 @@ async function startServer(): Promise<Started> {
   return { address: server, pid, describe: server.describe, close: server.close }
 }
 
-/** A setting keeps scripts compiled, because it is unknown whether the vendor does. */
+/** It is unknown whether the vendor compiles a script for each call. Here, each script is compiled once. */
 async function startVendor(): Promise<Started> {
   const server = await startServer()
   const strict = await startStrict({ redis: server.address, plan: 'off', compileEach: false })

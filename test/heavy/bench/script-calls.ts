@@ -16,7 +16,7 @@ type Workload = { times: number; ready: (store: ReturnType<Make>, times: number)
 
 const BATCH = 100
 const plain = { queue: 'q', class: 'plain', known: true }
-/** Not packed into a piece, because it is unique. */
+/** A unique job is never packed into a piece. */
 const single = () => ({ ...plain, unique: { key: crypto.randomUUID() } })
 
 const LEASE = 45_000

@@ -1,4 +1,5 @@
-// BullMQ with one queue and one long-lived worker, which runs a hundred jobs at once. Uses bulk calls and flows of BullMQ.
+// BullMQ with one queue and one long-lived worker, which runs a hundred jobs at once. Uses BullMQ's bulk calls and
+// flows.
 
 import { FlowProducer, type Job, Queue, Worker } from 'bullmq'
 import type { RunningRedis } from '../../../infra/stand-ins/redis.ts'

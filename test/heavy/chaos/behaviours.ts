@@ -39,7 +39,7 @@ type Draft = {
 
 const MOST_JOBS = 12
 
-/** Every third value is so large that a document can hold only one. */
+/** Every third value is so large that a document can contain only one. */
 export const text = (value: string): Encoded =>
   JSON.stringify(value.charCodeAt(value.length - 1) % 3 === 0 ? value.padEnd(300, '.') : value) as Encoded
 
@@ -137,7 +137,7 @@ function connectToChild(draft: Draft): void {
     draft.ops.push({ op: 'connect', from: { out: from }, to: [{ child: name, in: to }] })
 }
 
-/** A listening port receives the message anyway. */
+/** Skips class `reader`, whose ports receive the message anyway. */
 function wire(draft: Draft): void {
   const [name, child] = someChild(draft) ?? []
   const [other, sibling] = someChild(draft) ?? []

@@ -56,10 +56,10 @@ export function createSlotsJudge(report: Report) {
     const end = facts.slots.find(({ job }) => job === id)
     const series = seriesOf(was)
     const [due, began] = [was.nextSlot!, was.ranAt!]
-    // A failed run that is retried keeps its slot. A run that began before a caller set this slot does not know it,
-    // unless it made a checkpoint.
+    // A failed run that is retried keeps its slot. A run cannot use a slot that a caller set after the run began,
+    // unless the run made a checkpoint.
     if (overtaken.has(was.token!) && is.nextSlot === due) return
-    // If the run of a follower fails and a child has changed, it runs again immediately for the same slot.
+    // If the run of a follower fails and a child has changed, the follower runs again immediately for the same slot.
     if (was.followed && is.nextSlot === due) return
     const isLast = was.terminating === TERMINATING.shutdown
     const isUsed = end !== undefined && !isLast && began >= due && (is.failures ?? 0) <= (was.failures ?? 0)

@@ -268,7 +268,7 @@ export function createJudge(report: Report) {
     }
   }
 
-  /** A parent that waits for its children to end does not run for any other change of theirs. */
+  /** A parent that waits for its children to end does not run for other changes of its children. */
   function patience({ before, after, facts, no }: Step): void {
     for (const { job, names } of facts.waits) {
       const was = before.jobs.get(job)?.doc
@@ -299,8 +299,8 @@ export function createJudge(report: Report) {
   }
 
   /**
-   * A commit applies its runs in sequence, so a job may end and be woken in one step. A follower that ends leaves no
-   * record of that.
+   * A commit applies its runs in sequence, so a job may end and be woken in one step. The end of a follower is then not
+   * recorded.
    */
   function hasEndedBriefly(id: number, { before, after }: Step): boolean {
     const [was, is] = [before.jobs.get(id)?.doc, after.jobs.get(id)?.doc]

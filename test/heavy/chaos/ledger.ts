@@ -86,7 +86,7 @@ export function createLedger(world: World) {
       return facts
     },
 
-    /** The lane keeps all runs that it holds. */
+    /** Checks that the lane still has all its runs. */
     heartbeat(tokens: string[], leases: (number | null)[], lane: string): Partial<Facts> {
       for (const [i, token] of tokens.entries()) {
         const hears = lane === '' && isEnding(token)

@@ -51,7 +51,7 @@ const all: Series[] = [
   interval('scheduled', 20),
   interval('scheduled', 15, 'last'),
   interval('scheduled', 25, 'skip', true),
-  // Longer than the grace of 5 minutes, because only such slots can be skipped.
+  // The period is longer than the grace of 5 minutes, because otherwise no slot can be skipped.
   cron('*/10 * * * *', 600, 'skip'),
   interval('scheduled', 500, 'skip'),
   interval('started', 30),
