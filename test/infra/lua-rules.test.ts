@@ -300,7 +300,7 @@ describe('small scripts', () => {
   })
 })
 
-// Larger scripts make each call slower, so growth must be noticed.
+// Larger scripts make each call slower, so the size of each script has a maximum.
 const KIB: Record<string, number> = {
   breaker: 2,
   classes: 5,

@@ -126,7 +126,7 @@ function concatInChoice(node: Node): string | undefined {
   return 'a concatenation as the last choice at the end of another: expected a local for the choice'
 }
 
-/** In gopher-lua, `a = b and c or f(a)` passes b to f if b is false, because a already holds it. */
+/** In gopher-lua, `a = b and c or f(a)` passes b to f if b is false, because a already contains b. */
 function choiceOfItself(node: Node): string | undefined {
   if (node.type !== 'AssignmentStatement') return undefined
   const isRead = node.variables.some((variable, i) => {

@@ -138,7 +138,7 @@ describe.skipIf(kind !== 'strict' || !canBuild() || !findServer())('the strict R
     await stack.limit('record', 30 * MiB)
     // Writes 32 MB. Redis stores only the size of entries of more than 16 KiB.
     for (let n = 0; n < 2_000; n += 100) await log(n, () => 16_384)
-    // Redis trims whole nodes, and a node holds one entry of this size.
+    // Redis trims whole nodes, and a node contains one entry of this size.
     expect(await stack.redis.xlen(key)).toBeLessThanOrEqual(1_281)
     // The worst case: each entry is a little smaller than the previous one, so that all entries may stay. The size is
     // measured exactly, because the estimate uses the first nodes, which are the largest here.
