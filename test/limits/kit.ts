@@ -5,7 +5,7 @@ import { type KitOptions, kind, rawCommand, startKit } from '../kit/index.ts'
 /** Maximum milliseconds on the idle reference machine. */
 export const HOLD = 50
 
-/** One creates many small strings, the other copies large ones, which only memory load slows down. */
+/** The first script creates many small strings. The second copies large strings, so only memory load slows it down. */
 const yardsticks = [
   { ms: 20, script: "local t = {} for i = 1, 20000 do t[i % 1000] = tostring(i) .. ':' .. i end return #t" },
   {

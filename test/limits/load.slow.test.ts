@@ -15,7 +15,7 @@ const ROUND = 5_000
 const TRIES = 3
 const CLIENTS = 10
 const limits = { requestsPerSecond: 2, jobs: 60, bytes: 1_000_000 }
-/** Factor by which a client exceeds its rate; it ignores Retry-After. */
+/** Factor by which a client exceeds its rate. The client ignores Retry-After. */
 const EAGER = 2.5
 
 let workerd: Workerd

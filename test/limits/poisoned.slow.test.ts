@@ -74,7 +74,7 @@ const poisons: Record<string, Poison> = {
   },
 }
 
-/** As slow as real work, to compare the cost of a fault with it. */
+/** As slow as real work, because the test compares the cost of a fault with the cost of real work. */
 const quick = defineWorker({ class: 'quick', perform: () => new Promise((resolve) => setTimeout(resolve, 900)) })
 const workers = Object.entries(poisons)
   .filter(([, { push }]) => !push)
