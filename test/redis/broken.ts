@@ -42,7 +42,7 @@ export function readScripts() {
   }
 }
 
-/** False if a script crashed: a crash does not prove that a fact noticed the change. */
+/** False if a script crashed: a crash does not prove that the fact detected the change. */
 const isFinding = (error: unknown): boolean =>
   (error instanceof Error && error.name === 'AssertionError') ||
   (error instanceof SidejobError && error.code !== 'UNAVAILABLE')

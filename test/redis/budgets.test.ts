@@ -227,9 +227,9 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect(billed / 1000, JSON.stringify(commands)).toBeLessThanOrEqual(3.153)
   })
 
-  // 7 commands: EVALSHA, TIME, one MGET of fixed keys, listeners and the jobs that received the last message, MSET, ZREM
-  // and ZADD to wake jobs, and SET of the answer for retries. The first message of an isolate needs another MGET of jobs.
-  // So does a message to many listeners, which a ZRANGEBYLEX finds.
+  // 7 commands: EVALSHA, TIME, one MGET of fixed keys, listeners and the jobs that received the last message, MSET,
+  // ZREM and ZADD to wake jobs, and SET of the answer for retries. The first message of an isolate needs another MGET
+  // of jobs. A message to many listeners needs this MGET too, and a ZRANGEBYLEX to find the listeners.
   test.each([0, 1, 2, 3, 8, 10, 100, 500])(
     'a message to %i subscribers (budget 4 + 3k, measured 7 or 9)',
     async (k) => {

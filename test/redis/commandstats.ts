@@ -22,7 +22,8 @@ type Counted = {
 }
 
 /**
- * Excludes its own command. Throws if Redis has no counts, like the embedded one, because then every bound would hold.
+ * Excludes its own command. Throws if Redis has no counts, as in the embedded Redis: otherwise every bound would seem
+ * to be met.
  */
 export async function commandStats({ redis }: Pick<Counted, 'redis'>): Promise<Map<string, number>> {
   const connection = await connect(redis)

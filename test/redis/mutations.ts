@@ -1,5 +1,6 @@
-// Mutations of a rule are next to its facts, in rules/. Rules about TypeScript have only facts: taking back an
-// unpublished bell (2), waiting in a dispatcher for jobs that are due soon (19), and computing the next slot (22).
+// Mutations of a rule are next to its facts, in rules/. Three parts of rules are in TypeScript and have only facts:
+// taking back an unpublished bell (rule 2), waiting in a dispatcher for jobs that are due soon (rule 19), and computing
+// the next slot (rule 22).
 
 import type { Mutation } from './mutation.ts'
 import { mutations as ageing } from './rules/ageing.mutations.ts'

@@ -1,4 +1,4 @@
-// Every kind of damage that the doctor knows is found, named and repaired, while other work continues.
+// The doctor finds, names and repairs every kind of damage, while other work continues.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'

@@ -1,4 +1,4 @@
-// Rule 73: limits of what ports and channels may hold, show and copy at once.
+// Rule 73: limits of what ports and channels may contain, show and copy at once.
 
 import { expect } from 'vitest'
 import type { Encoded } from '../../../src/core/codec/value.ts'

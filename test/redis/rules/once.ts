@@ -349,7 +349,7 @@ const rule32: Facts = {
 
 const SIDES = ['children', 'steps', 'waiting', 'runs', 'minute', 'in:in', 'out:out']
 
-/** Gives keys a wrong type, so that a script that reads one fails. */
+/** Gives keys a wrong type, so that a script fails if it reads one of these keys. */
 async function withoutAsking(world: World, id: number, act: () => Promise<void>): Promise<void> {
   const sides = SIDES.map((name) => `${world.store.keys.job(id)}:${name}`)
   await world.client.ask((redis) => redis.mset(Object.fromEntries(sides.map((key) => [key, 'x']))))

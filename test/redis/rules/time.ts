@@ -441,7 +441,7 @@ const rule22: Facts = {
     const { id } = await hourly(world)
     world.advance(4.5 * HOUR)
     await (await world.claimOne()).commit()
-    // The next slot is made up for 100 ms later, so the next minute may begin too early.
+    // The next run for a missed slot waits 100 ms, so this starts in the minute after next.
     world.advance(120_000 - (world.now() % 60_000))
     const full = async () =>
       world.restore(id, { ...(await world.document(id)), runsThisMinute: `${Math.floor(world.now() / 60_000)}:600` })
