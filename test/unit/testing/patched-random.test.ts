@@ -35,7 +35,7 @@ function program(random: Random, count = { n: 0 }, depth = 0): Item[] {
 const simple = (random: Random, name: string): Item[] =>
   random(3) === 0 ? [] : random(2) === 0 ? [{ step: name }] : [{ sleep: 6 + random(3) }, { step: name }]
 
-/** Returns the program with patches. Each adds items, and may replace the next simple item. */
+/** Returns the program with patches. Each patch adds items, and may replace the next simple item. */
 function patched(items: Item[], random: Random, count = { n: 0 }): Item[] {
   return items.flatMap((item): Item[] => {
     const inner =
