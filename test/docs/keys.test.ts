@@ -7,12 +7,6 @@ import { expect, test } from 'vitest'
 import { buildScripts } from '../../infra/lua-build/index.ts'
 import { kinds } from '../../src/redis/key-kinds.ts'
 import { jobFields, keysOf, limitFields, namedFields, queueFields } from '../../src/redis/keys.ts'
-import { play } from '../heavy/chaos/interleavings.ts'
-import { directClient } from '../heavy/chaos/redis.ts'
-import { kind, startState } from '../kit/index.ts'
-import { createWorld } from '../redis/direct.ts'
-import { rules } from '../redis/rules/index.ts'
-import { monitor } from './monitor.ts'
 
 const lua = join(import.meta.dirname, '../../src/redis/lua')
 const sources = readdirSync(lua, { recursive: true, encoding: 'utf8' })
@@ -43,7 +37,6 @@ const origins: [string, string][] = [
 const table = (head: string[], rows: string[][]): string =>
   [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n')
 
-const shas = new Map([...buildScripts().scripts].map(([name, { sha }]) => [name, sha]))
 const built = [...buildScripts().scripts.values()]
 const purposeOf = (note: readonly string[]): string => {
   const end = note.findIndex((line, i) => i > 0 && (line === '' || /^ *[\w<>]+: /.test(line)))
@@ -232,26 +225,3 @@ test('plain commands touch listed keys only', () => {
   expect(words.length).toBeGreaterThan(10)
   expect(words.filter((word) => !listed.has(word))).toEqual([])
 })
-
-test.skipIf(kind === 'embedded')(
-  'scripts touch what their headers say, and nothing else',
-  async () => {
-    const state = await startState()
-    const watched = await monitor(state.redis)
-    const facts = [25, 26, 27, 29, 31, 34].flatMap((rule) => Object.values(rules[rule] ?? {}))
-    for (const fact of facts) await fact(await createWorld(state.direct))
-    const direct = await directClient(state.redis)
-    await play({ seed: 1, redis: direct })
-    await direct.close()
-    await watched.close()
-    await state.close()
-    const beyond = built.flatMap(({ name, access }) => {
-      const { reads = [], writes = [] } = watched.touched.get(shas.get(name)!) ?? {}
-      const read = [...reads].filter((word) => !access.reads.includes(word) && !access.writes.includes(word))
-      return [...read, ...[...writes].filter((word) => !access.writes.includes(word))].map((word) => `${name}: ${word}`)
-    })
-    expect(watched.touched.size).toBeGreaterThan(4)
-    expect(beyond).toEqual([])
-  },
-  120_000,
-)
