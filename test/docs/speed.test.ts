@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { figureRows, withCells } from '../heavy/bench/figures.ts'
 import { HEAD, pageOf, placed } from '../heavy/bench/speed.ts'
 import { root } from './blocks.ts'
 
@@ -42,4 +43,11 @@ test('each measurement has its place, local and remote, and new figures replace 
   expect(once.replace(/(<!-- workloads: \w+ -->)[\s\S]*?(<!-- end -->)/g, '$1$2')).toBe(
     page.replace(/(<!-- workloads: \w+ -->)[\s\S]*?(<!-- end -->)/g, '$1$2'),
   )
+})
+
+test('README.md has a row for each figure that `npm run bench -- --write` replaces', () => {
+  const cells = Object.fromEntries(Object.values(figureRows).map((name, n) => [name, `figure ${n}`]))
+  const written = withCells(read('README.md'), { column: 'strict', printed: '', cells })
+  for (const [name, cell] of Object.entries(cells))
+    expect(written.split('\n').find((line) => line.startsWith(`| ${name} |`))).toMatch(new RegExp(`\\| ${cell} \\|$`))
 })

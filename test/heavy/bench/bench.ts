@@ -13,7 +13,7 @@ import { startRedis } from '../../../infra/stand-ins/redis.ts'
 import { connect, text } from '../../../infra/stand-ins/resp.ts'
 import { measureBullmq } from './bullmq.ts'
 import { type Cpu, stopwatch } from './cpu.ts'
-import { writeFigures } from './figures.ts'
+import { figureRows, writeFigures } from './figures.ts'
 import { measureOurs } from './ours.ts'
 import { startMeasured } from './stack.ts'
 import { reportScripts } from './strict.ts'
@@ -133,19 +133,9 @@ for (let round = 0; round < rounds; round++) {
 }
 await ours.settled()
 say(`${rounds} rounds of ${whole(jobs)} jobs, made and then run, twice each; load ${load()} after`)
-report(
-  'bulk enqueue, jobs/s in calls of 1,000, one after the other',
-  'jobs made a second, one call of 1,000 after the other',
-  one,
-  5,
-)
-report(
-  `bulk enqueue, jobs/s in calls of 1,000, ${CALLERS} under way at once`,
-  'the same, four calls under way',
-  several,
-  5,
-)
-report('no-op runs/s', 'no-op runs a second', ran, 5)
+report('bulk enqueue, jobs/s in calls of 1,000, one after the other', figureRows.oneCall, one, 5)
+report(`bulk enqueue, jobs/s in calls of 1,000, ${CALLERS} under way at once`, figureRows.fourCalls, several, 5)
+report('no-op runs/s', figureRows.runs, ran, 5)
 
 // Behind the strict stand-in, redis-server does not see the calls of scripts, so its count is too low.
 if (!options.strict) {
@@ -168,7 +158,7 @@ function reportLone(how: string, name: string, took: number[]): void {
   cells[name] = `${median(took).toFixed(0)} ms, 99 of 100 within ${quantile(took, 0.99).toFixed(0)} ms`
   say(`  ${how.padEnd(40)}p50 ${median(took).toFixed(1)} ms, p99 ${quantile(took, 0.99).toFixed(1)} ms`)
 }
-reportLone('through a bell', 'a lone job on a queue that was quiet, until it is done', await ours.lone(alone))
+reportLone('through a bell', figureRows.idleQueue, await ours.lone(alone))
 await theirs?.close()
 await ours.close()
 await stack.close()
@@ -177,7 +167,7 @@ await stack.close()
 const lately = await startMeasured(redis, { ...how, warm: '10s' })
 const there = await measureOurs(lately)
 await there.lone(20)
-reportLone('a lane waits for it', 'the same, if there was one recently', await there.lone(alone))
+reportLone('a lane waits for it', figureRows.recentQueue, await there.lone(alone))
 await there.close()
 await lately.close()
 await redis.close()

@@ -5,6 +5,15 @@ import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '../../..')
 
+/** The rows of the table in README.md. */
+export const figureRows = {
+  oneCall: 'jobs created per second, in consecutive calls of 1,000',
+  fourCalls: 'jobs created per second, in four concurrent calls of 1,000',
+  runs: 'no-op runs per second',
+  idleQueue: 'time until a single job on an idle queue is done',
+  recentQueue: 'time until a single job is done, if the queue recently ran a job',
+}
+
 export type Figures = {
   /** `here`: on one machine. `strict`: with Upstash's Lua and latencies of the cloud. */
   column: 'here' | 'strict'

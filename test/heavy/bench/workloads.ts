@@ -45,17 +45,17 @@ const KIB = 1_024
 const workloads: Workload[] = [
   { name: 'lone', jobs: 50, play: (side) => side.lone?.(50) },
   ...[1, 12, 50, 200].map((rate) => ({
-    name: `trickle of ${rate} a second`,
+    name: `trickle of ${rate} ${rate === 1 ? 'job' : 'jobs'} a second`,
     jobs: rate * 10,
     play: (side: Partial<Side>) => side.trickle?.(rate, 10),
   })),
   { name: 'args of 1 KiB', jobs: 5_000, play: (side) => side.withArgs?.(5_000, KIB) },
   { name: 'args of 64 KiB', jobs: 500, play: (side) => side.withArgs?.(500, 64 * KIB) },
-  { name: 'one read and one write', jobs: 5_000, play: (side) => side.readAndWrite?.(5_000) },
-  { name: 'fan-out to 1,000 children and in', jobs: 1_001, play: (side) => side.fanOut?.(1_000) },
+  { name: 'jobs with one read and one write', jobs: 5_000, play: (side) => side.readAndWrite?.(5_000) },
+  { name: 'fan-out to 1,000 children, and fan-in', jobs: 1_001, play: (side) => side.fanOut?.(1_000) },
   { name: 'chain of 20', jobs: 20, play: (side) => side.chain?.(20) },
-  { name: 'ten at once, of 1,000', jobs: 1_000, play: (side) => side.limited?.(1_000, 10) },
-  { name: '1,000 due at one moment', jobs: 1_000, play: (side) => side.delayed?.(1_000, 2_000) },
+  { name: '1,000 jobs, at most ten at a time', jobs: 1_000, play: (side) => side.limited?.(1_000, 10) },
+  { name: '1,000 jobs due at the same time', jobs: 1_000, play: (side) => side.delayed?.(1_000, 2_000) },
 ]
 
 async function played(
