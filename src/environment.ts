@@ -211,7 +211,7 @@ function refusePublished(env: Environment): void {
   const found = names.filter((name) => published[name]!.includes(env[name] ?? ''))
   if (found.length === 0) return
   const message = `${found.join(', ')}: expected your own keys, got the keys of the development stack, which are public`
-  throw new SidejobError('MISCONFIGURED', `${message}. Set new ones with "wrangler secret put <name>", or in .dev.vars`)
+  throw new SidejobError('MISCONFIGURED', `${message}. Set new keys with "wrangler secret put <name>", or in .dev.vars`)
 }
 
 /**

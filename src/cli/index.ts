@@ -6,7 +6,7 @@ const OLDEST = 22
 const major = Number(process.versions.node.split('.')[0])
 if (major < OLDEST) {
   console.error(
-    `sidejob needs Node ${OLDEST} or newer, this is ${process.version}. Install a newer one from https://nodejs.org or with your version manager (nvm install ${OLDEST})`,
+    `sidejob needs Node ${OLDEST} or newer, but this is ${process.version}. Install a newer version from https://nodejs.org or with your version manager (nvm install ${OLDEST})`,
   )
   process.exit(1)
 }

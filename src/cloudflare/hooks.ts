@@ -53,7 +53,10 @@ function secretsOf(name: string, { secret }: Hook, env: object): string[] {
   const value = (env as Record<string, unknown>)[secret]
   const secrets = typeof value === 'string' ? value.split(',').flatMap((one) => one.trim() || []) : []
   if (secrets.length > 0) return secrets
-  throw new SidejobError('MISCONFIGURED', `hook ${name}: expected its secret in the variable ${secret}, got none`)
+  throw new SidejobError(
+    'MISCONFIGURED',
+    `hook ${name}: expected the secret of the hook in the variable ${secret}, got none`,
+  )
 }
 
 const isWrite = (wanted: object): wanted is HookWrite => 'port' in wanted && 'value' in wanted

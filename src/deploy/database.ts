@@ -78,7 +78,7 @@ export function refuseEviction({ eviction, name }: Database): void {
   if (!eviction) return
   throw new DeployFailure(
     `Eviction is on for the database ${name}: when it is full, Upstash deletes random keys, including jobs. ` +
-      'Turn Eviction off on its page in the Upstash console, then deploy again.',
+      'Turn Eviction off on the page of the database in the Upstash console, then deploy again.',
   )
 }
 

@@ -179,7 +179,7 @@ describe('refusals name the reason', () => {
     expect((await send('constructor', {}, '{}')).status).toBe(404)
     expect((await github('{}', 'd', 'x', 'bare')).answer.error).toEqual({
       code: 'MISCONFIGURED',
-      message: 'hook bare: expected its secret in the variable NOWHERE, got none',
+      message: 'hook bare: expected the secret of the hook in the variable NOWHERE, got none',
       doc_url: '/docs/errors#MISCONFIGURED',
     })
     expect((await github(`"${'x'.repeat(1_048_576)}"`, 'd4')).status).toBe(413)

@@ -99,7 +99,7 @@ describe('a limit with a key for each customer', () => {
     await expect(enqueue({})).rejects.toMatchObject({
       code: 'REFUSED',
       message: expect.stringMatching(
-        /^args: the key function of a limit of class broken failed: Cannot read properties/,
+        /^args: the function that computes a limit key of class broken failed: Cannot read properties/,
       ),
     })
     await expect(enqueue({ customer: { id: '' } })).rejects.toThrow('expected a string of 1 to 255 bytes, got ""')

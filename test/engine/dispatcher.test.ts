@@ -225,7 +225,7 @@ describe('a lane', () => {
     expect(reason).toMatchObject({
       code: 'BACKOFF',
       message: expect.stringContaining(
-        'released without using an attempt: the deployment that claimed it does not serve class noop; waits until',
+        'released without using an attempt: the deployment that claimed the job does not serve class noop; waits until',
       ),
     })
     const { status, attempt, lost, runAt, error } = await kit.engine.jobs.get(String(id))
@@ -248,11 +248,11 @@ describe('a lane', () => {
     expect(await other.dispatch('default', (await bells())[0] ?? 'unknown')).toMatchObject({ ended: 'empty' })
     const why = await kit.engine.jobs.why(String(id))
     expect(why.reasons[0]!.message).toMatch(
-      /^its last run was released without using an attempt: the deployment that claimed it does not serve class breaks; waits until /,
+      /^its last run was released without using an attempt: the deployment that claimed the job does not serve class breaks; waits until /,
     )
     const [cell] = cellsOf(why, [], { now: kit.now(), zone: 'UTC' })
     expect(cell!.sub).toBe(
-      'Its last run was released without using an attempt: the deployment that claimed it does not serve class breaks.',
+      'Its last run was released without using an attempt: the deployment that claimed the job does not serve class breaks.',
     )
     const { runs: past } = await kit.engine.jobs.runs(String(id))
     expect(past.map(({ outcome, error }) => [outcome, error && JSON.parse(error).message])).toEqual([

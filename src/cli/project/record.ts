@@ -40,7 +40,7 @@ export const record: Command = {
     const found = await client.recorded.get(job!)
     if (!found.run) throw new Error(`job ${found.id} cannot be replayed: ${found.fault}`)
     const file = path === undefined ? join(folder, 'test', `job-${found.id}.test.ts`) : resolve(path)
-    if (existsSync(file)) throw new UsageError(`${file} exists: remove it, or name another file`)
+    if (existsSync(file)) throw new UsageError(`${file} already exists: remove it, or choose another file`)
     mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, testOf(found, importOf(file, entry)))
     const shown = relative(process.cwd(), file)

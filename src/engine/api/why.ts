@@ -42,7 +42,7 @@ function backoffText(doc: JobRecord): string {
     return `${counted(doc.failures ?? 0, 'failure')} and ${counted(doc.lostInARow ?? 0, 'loss', 'losses')} in a row; waits until`
   const error = shownError(doc)
   const cause = error && readObject<{ message?: string }>(error)?.message
-  const why = cause ?? `the deployment that claimed it does not serve class ${doc.class}`
+  const why = cause ?? `the deployment that claimed the job does not serve class ${doc.class}`
   return `its last run was released without using an attempt: ${why}; waits until`
 }
 

@@ -61,7 +61,9 @@ function checkOutside(found: Registered | undefined, { queue, class: name }: { q
 const none: LimitKey[] = []
 
 const refusedKey = (name: string, why: string) =>
-  new SidejobError('REFUSED', `args: the key function of a limit of class ${name} failed: ${why}`, { path: ['args'] })
+  new SidejobError('REFUSED', `args: the function that computes a limit key of class ${name} failed: ${why}`, {
+    path: ['args'],
+  })
 
 /** Derives the keys from the parsed args, as functions receive them. */
 function keyedLimitsOf({ keyed, local }: Registered, { class: name, args = 'null' }: Counted): LimitKey[] {

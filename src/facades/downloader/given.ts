@@ -111,7 +111,7 @@ function address(field: string, url: string, { allowHosts }: Downloads, use: Use
 function topicOf(given: string): string {
   const { success, data } = topic.safeParse(given)
   if (success) return data
-  throw new SidejobError('BAD_REQUEST', 'callback_dst: expected a topic: letters, digits, ., _ and -', {
+  throw new SidejobError('BAD_REQUEST', 'callback_dst: expected a topic of letters, digits, ".", "_" and "-"', {
     path: ['callback_dst'],
   })
 }

@@ -209,7 +209,7 @@ test.skipIf(!/^v(18|20)\./.test(oldVersion))('an old Node is refused in one sent
   const { status, stderr } = spawnSync(OLD, ['--input-type=module', '-e', code], { encoding: 'utf8' })
   expect([status, stderr]).toEqual([
     1,
-    `sidejob needs Node 22 or newer, this is ${oldVersion}. Install a newer one from https://nodejs.org or with your version manager (nvm install 22)\n`,
+    `sidejob needs Node 22 or newer, but this is ${oldVersion}. Install a newer version from https://nodejs.org or with your version manager (nvm install 22)\n`,
   ])
 })
 

@@ -76,7 +76,7 @@ test('replays recorded runs, and writes a test of one in a project from the temp
     expect(await stage.record(String(big), '--folder', folder)).toMatchObject({ exit: 0 })
     expect(await stage.record(String(big), '--folder', folder)).toMatchObject({
       exit: 2,
-      noted: expect.stringContaining('exists: remove it, or name another file'),
+      noted: expect.stringContaining('already exists: remove it, or choose another file'),
     })
     const tested = () => command([VITEST, 'run', file], { CI: 'true' }, folder)
     expect((await tested()).printed).toMatch(/Tests .*1 passed/)

@@ -115,7 +115,7 @@ test('an older Node is refused in one sentence, by the package and by its creato
     'node_modules/node20/bin/node node_modules/sidejob/dist/src/cli/index.js create mine',
   )
   expect(code).toBe(1)
-  expect(out).toMatch(/^sidejob needs Node 22 or newer, this is v20\.\S+\. Install a newer one .*\n$/)
+  expect(out).toMatch(/^sidejob needs Node 22 or newer, but this is v20\.\S+\. Install a newer version .*\n$/)
 })
 
 test('the deploy script of a new project makes keys and a schedule', async () => {
