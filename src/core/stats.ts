@@ -53,7 +53,7 @@ const spread = z
   .object({
     mean: ms,
     p50: z.int().describe('median in milliseconds, rounded up to the bound of its bucket'),
-    p95: z.int().describe('95th percentile in milliseconds, rounded in the same way'),
+    p95: z.int().describe('95th percentile in milliseconds, rounded up to the bound of its bucket'),
     buckets: z
       .array(z.int())
       .describe(

@@ -63,7 +63,7 @@ export const deployments = {
     summary: 'Compare the periods before and after a deploy',
     description:
       'Compares the counts and run times of each class, and lists new kinds of error. `before` starts at the ' +
-      'previous deploy, and `after` ends at the next one. Counts are kept for two days, so a period that started ' +
+      'previous deploy, and `after` ends at the next deploy. Counts are kept for two days, so a period that started ' +
       'earlier is shortened: it then starts at midnight UTC on the day before it ends.',
     query: comparisonQuery,
     answers: { 200: comparison },

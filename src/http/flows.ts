@@ -81,7 +81,8 @@ export const flows = {
   history: route('GET /v1/flows/:job/history', {
     scope: 'read',
     summary: "List the versions of a flow's graph",
-    description: 'Returns the current graph and up to five previous ones, newest first, each with its time and author.',
+    description:
+      'Returns the current graph and up to five previous graphs, newest first, each with its time and author.',
     answers: { 200: z.object({ versions: z.array(version) }) },
     handle: ({ engine, params }) => engine.flows.graphHistory(params.job),
   }),
@@ -202,7 +203,7 @@ export const flows = {
     scope: 'write',
     summary: 'Try a function on the last values of a wire',
     description:
-      'Runs a function of this deployment on up to 20 values, without steps or `job.env`. The response has the values that it wrote; nothing is stored. Requests that the function makes with `fetch` outside of a step are really sent.',
+      'Runs a function of this deployment on up to 20 values, without steps or `job.env`. The response has the values that the function wrote; nothing is stored. Requests that the function makes with `fetch` outside of a step are really sent.',
     body: z.strictObject({ queue: queueName.default('default'), class: className, in: portName.default('in') }),
     answers: { 200: z.object({ runs: z.array(tried) }) },
     handle: ({ engine, params, body }) => engine.flows.tryWire(params.job, params.wire, body),
@@ -249,7 +250,7 @@ export const graphs = {
   set: route('PUT /v1/graphs/:name', {
     scope: 'write',
     summary: 'Create or replace a stored graph',
-    description: 'Flows refer to it by name. Running flows do not change.',
+    description: 'Flows refer to the graph by name. Running flows do not change.',
     body: graph,
     answers: { 200: done },
     handle: ({ engine, params, body, call }) => engine.graphs.set(params.name, body, call),

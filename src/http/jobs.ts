@@ -114,7 +114,7 @@ export const jobs = {
   terminate: route('POST /v1/jobs/:job/terminate', {
     scope: 'write',
     summary: 'Terminate a job',
-    description: 'If the class has a shutdown handler, it runs first.',
+    description: 'The shutdown handler of the class, if there is one, runs first.',
     body: z.strictObject({ recursive: z.boolean().optional() }),
     answers: {
       200: stepped.extend({
@@ -138,7 +138,7 @@ export const jobs = {
     scope: 'write',
     summary: 'Copy a job',
     description:
-      'Creates a job with the class, options and args of another job. The request can replace them and add input values.',
+      'Creates a job with the class, options and args of another job. The request can replace the args and add input values.',
     body: z.strictObject({
       args: closed.optional(),
       inputs: z
@@ -156,7 +156,7 @@ export const jobs = {
     scope: 'write',
     summary: 'Cancel a job',
     description:
-      'Terminates the job and reports it to its parent as cancelled. Fails with 409 if it is completed or terminated.',
+      'Terminates the job and reports it to its parent as cancelled. Fails with 409 if the job is completed or terminated.',
     answers: { 200: stepped },
     handle: ({ engine, params, call }) => engine.jobs.cancel(params.job, call),
   }),
@@ -211,7 +211,7 @@ export const jobs = {
     query: z.strictObject({
       deep: count(0, 5)
         .optional()
-        .describe('maximum number of further jobs to examine; each one blocks the previous one'),
+        .describe('maximum number of further jobs to examine; each job blocks the previous job'),
     }),
     answers: { 200: why },
     handle: ({ engine, params, query }) => engine.jobs.why(params.job, query),
@@ -240,7 +240,7 @@ export const jobs = {
     scope: 'read',
     summary: 'List the completed steps of a job',
     description:
-      'Returns the time, duration and run of each step and of each wait, also after the job has ended. `patches` has the stored answers of `job.patched`.',
+      'Returns the time, duration and run of each step and of each wait, even after the job has ended. `patches` has the stored answers of `job.patched`.',
     query: z.strictObject({ cursor: cursor.optional() }),
     answers: {
       200: z.object({

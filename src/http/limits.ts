@@ -68,7 +68,7 @@ export const limits = {
     scope: 'admin',
     summary: 'Create or replace a limit',
     description:
-      'Waiting jobs that fit the new limit start immediately. `preview=true` is a dry run: it returns those jobs.',
+      'Waiting jobs that fit the new limit start immediately. `preview=true` is a dry run: it returns these jobs.',
     query: preview,
     body: limitInput,
     answers: { 200: changedLimit },

@@ -15,7 +15,7 @@ export const locks = {
   refresh: route('POST /v1/jobs/:job/lock/refresh', {
     scope: 'write',
     summary: 'Extend a lock',
-    description: 'The lock ends `ttl` from now. Requires the token of the lock.',
+    description: 'The lock then lasts for `ttl` from now. Requires the token of the lock.',
     body: lockInput.extend({ token: lockToken }),
     answers: { 200: done },
     handle: ({ engine, params, body, call }) => engine.jobs.refreshLock(params.job, body, call),

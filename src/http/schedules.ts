@@ -37,8 +37,8 @@ export const schedules = {
       until: until.optional(),
       failing: flag
         .optional()
-        .describe('only schedules whose last run failed or was lost, unless its kind of error is muted'),
-      muted: flag.optional().describe('with failing=true: also includes muted kinds'),
+        .describe('only schedules whose last run failed or was lost, unless the kind of error is muted'),
+      muted: flag.optional().describe('with failing=true: also includes schedules with muted kinds of error'),
     }),
     answers: { 200: z.object({ schedules: z.array(scheduleView), cursor: z.string().nullable() }) },
     handle: ({ engine, query }) => engine.schedules.list(query),

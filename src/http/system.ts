@@ -36,7 +36,7 @@ const health = z.object({
   bellAt: moment.nullable().optional().describe('time at which QStash last started a lane'),
   version: z.string().optional().describe('version of the code; shown only to callers with an API key'),
   restored: restored.optional(),
-  examined: examined.optional().describe('faults that the doctor has found; absent if it has never run'),
+  examined: examined.optional().describe('faults that the doctor has found; absent if the doctor has never run'),
   problems: z.array(problem).optional(),
 })
 
@@ -107,7 +107,7 @@ export const system = {
 
   docs: route('GET /docs', {
     scope: 'open',
-    summary: 'Get the API reference as a page',
+    summary: 'Get the API reference as HTML',
     description: 'Returns this document as a web page without scripts.',
     answers: { 200: z.string() },
     media: 'text/html',

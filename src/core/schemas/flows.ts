@@ -28,13 +28,11 @@ export const graphChange = z.object({
         port: z.string(),
         values: z.int(),
         of: z.int().describe('number of waiting values that were checked: at most the first 100'),
-        why: z.string().describe('reason why the first of these values does not fit'),
+        why: z.string().describe('error of the first value that does not fit'),
       }),
     )
     .optional()
-    .describe(
-      'only in previews: waiting values that do not fit the schema of the class to which a new wire would pass them',
-    ),
+    .describe('only in previews: values at the start of a new wire that do not fit the schema of the port at its end'),
 })
 export type GraphChange = z.output<typeof graphChange>
 
@@ -52,7 +50,7 @@ export const wireView = z.object({
   passed: z
     .array(z.object({ data: closed, at: moment.nullable() }))
     .describe('last values that passed through the wire, newest first: at most 20 values and 2,048 bytes in total'),
-  rate: z.number().describe('number of values read from its end per minute'),
+  rate: z.number().describe('number of values per minute that are read from the end of the wire'),
   in: z
     .array(z.int())
     .describe('number of values that passed in each of the last ten minutes; the last entry is the current minute'),
@@ -76,18 +74,18 @@ export const flowRow = z.object({
   status,
   createdAt: moment,
   nodes: z.int(),
-  active: z.int().describe('nodes that have not ended'),
-  running: z.int().describe('running nodes'),
-  queued: z.int().describe('queued nodes'),
-  failed: z.int().describe('failed nodes'),
+  active: z.int().describe('number of nodes that have not ended'),
+  running: z.int().describe('number of running nodes'),
+  queued: z.int().describe('number of queued nodes'),
+  failed: z.int().describe('number of failed nodes'),
   wires: z.int(),
-  values: z.int().describe('values waiting on its wires'),
+  values: z.int().describe('number of values waiting on the wires of the flow'),
   oldestAt: moment.nullable(),
   changedAt: moment.nullable().describe('time of the last graph change'),
   changedBy: z
     .string()
     .nullable()
-    .describe('API key that made this change; null if the new graph came through a port of the flow'),
+    .describe('API key that made the last graph change; null if the new graph came through a port of the flow'),
 })
 export type FlowRow = z.output<typeof flowRow>
 

@@ -89,7 +89,7 @@ export const historyPage = z.object({
 
 export const historyDetail = z.object({
   ends: z.array(historyJob).describe('one entry for each time the job ended, newest first'),
-  runs: z.array(historyRun).describe('failed and lost runs of the job; all its runs if it has `history`'),
+  runs: z.array(historyRun).describe('failed and lost runs of the job; all runs if the job has `history`'),
 })
 
 export const historySql = z.strictObject({
@@ -110,10 +110,10 @@ export const historyStatus = z.object({
   full: z
     .boolean()
     .describe(
-      'true if too many ended jobs are waiting to be stored; no jobs are claimed until the history has stored some',
+      'true if too many ended jobs are waiting to be stored; no jobs are claimed until the history has stored some of them',
     ),
   storedAt: moment.nullable().describe('time at which a deployment last read ended jobs in order to store them'),
   error: z.string().nullable().describe('last error of the database in this isolate'),
-  keptDays: z.int().nullable().describe('number of days that ended jobs are kept'),
+  keptDays: z.int().nullable().describe('number of days for which ended jobs are kept'),
 })
 export type HistoryStatus = z.output<typeof historyStatus>

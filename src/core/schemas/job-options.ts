@@ -200,7 +200,9 @@ export const jobInput = z
     in: portSpecs
       .optional()
       .describe('input ports with defaults and channels; each replaces the class’s port of the same name'),
-    out: portSpecs.optional().describe('output ports, like `in`'),
+    out: portSpecs
+      .optional()
+      .describe('output ports with defaults and channels; each replaces the class’s port of the same name'),
     inputs: inputs.optional().describe('initial values of input ports'),
     at: time
       .optional()
@@ -209,7 +211,9 @@ export const jobInput = z
       ),
     wait: duration.optional().describe("delay before the job becomes ready: seconds, or a string like '5m'"),
     priority: priority.optional(),
-    retry: retry.optional().describe('number and backoff of retries of a failed run; by default as in its class'),
+    retry: retry
+      .optional()
+      .describe('number and backoff of retries of a failed run; by default as in the class of the job'),
     timeout: positive.optional().describe("maximum duration of a run: seconds, or a string like '30s'"),
     keepResult: z
       .union([z.boolean(), positive])
@@ -220,7 +224,7 @@ export const jobInput = z
     unique: unique
       .optional()
       .describe(
-        'key that only one job per queue and class can hold at a time; a request with the same key returns that job',
+        'key that only one job per queue and class can hold at a time; a request with the same key returns the existing job',
       ),
     repeat: repeat.optional().describe('schedule of the job: a cron pattern, or a Bedrock pattern'),
     alias: z.array(alias).max(100).optional().describe('names that can be used instead of the id'),
@@ -298,7 +302,7 @@ const bulkJobs = z.strictObject({
     .min(1)
     .max(limits.bulkIds.most)
     .optional()
-    .describe('ids of the jobs, instead of a filter; the action changes only these'),
+    .describe('ids of the jobs, instead of a filter; the action changes only these jobs'),
   action: z.enum(['retry', 'terminate', 'delete', 'requeue', 'move']),
   to: z
     .union([codeVersion, httpUrl])

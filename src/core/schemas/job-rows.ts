@@ -136,7 +136,7 @@ const paged = {
   newest: z
     .int()
     .optional()
-    .describe('newest id searched, for lists ordered by id; the search covered all ids between it and the cursor'),
+    .describe('newest id searched, for lists ordered by id; the search covered all ids between this id and the cursor'),
 }
 
 export const jobPage = z.object({ jobs: z.array(jobView), ...paged })
@@ -148,7 +148,7 @@ export const errorQuery = z.strictObject({
   since: time.optional().describe('only jobs created at or after this time'),
   cursor: cursor.optional(),
   details: flag.optional().describe('true to add the times at which the jobs failed'),
-  muted: flag.optional().describe('true to include muted kinds, with the API key that muted each one'),
+  muted: flag.optional().describe('true to include muted kinds, each with the API key that muted it'),
 })
 
 const errorMute = z.object({
@@ -220,7 +220,9 @@ export const bulkPreview = z.object({
   newest: z
     .int()
     .optional()
-    .describe('newest id that was counted, if `more` is true; the count includes all ids between it and the cursor'),
+    .describe(
+      'newest id that was counted, if `more` is true; the count includes all ids between this id and the cursor',
+    ),
 })
 export type BulkPreview = z.output<typeof bulkPreview>
 

@@ -120,7 +120,7 @@ export const jobView = z.object({
       price: z
         .number()
         .nullable()
-        .describe('cost of the known runs according to SIDEJOB_PRICES; null without that setting'),
+        .describe('cost of the known runs according to SIDEJOB_PRICES; null if SIDEJOB_PRICES is not set'),
     })
     .optional()
     .describe('with details=true: cost of the runs'),

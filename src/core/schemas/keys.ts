@@ -25,7 +25,7 @@ const keyLimits = z.strictObject({
     .max(1e12)
     .optional()
     .describe(
-      `maximum number of bytes stored for the key: jobs (unfinished ones count at least 1 KiB), graphs, results, and answers to idempotency keys; by default ${quotas.bytes}`,
+      `maximum number of bytes stored for the key: jobs (unfinished jobs count at least 1 KiB), graphs, results, and answers to idempotency keys; by default ${quotas.bytes}`,
     ),
 })
 
@@ -63,7 +63,7 @@ export const me = z.object({
   id: z.string(),
   name: z.string(),
   scopes: z.array(scope).describe('scopes of the key; admin includes every scope'),
-  tenant: z.string().nullable().describe('tenant of the key; null if it has none'),
+  tenant: z.string().nullable().describe('tenant of the key; null if the key belongs to no tenant'),
 })
 
 export const keyRotation = z.strictObject({
@@ -74,7 +74,7 @@ export const tenantInput = z.strictObject({
   limits: keyLimits
     .optional()
     .describe(
-      'limits for all keys of the tenant together; `{}` removes them. If omitted, the limits stay unchanged; a new tenant has none',
+      'limits for all keys of the tenant together; `{}` removes them. If omitted, the limits stay unchanged; a new tenant has no limits',
     ),
 })
 

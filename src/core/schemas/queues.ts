@@ -74,7 +74,9 @@ export const queueDetail = queueView.extend({
   runs: z.array(underWay).describe('current runs, ordered by lease expiry'),
   claims: z
     .array(z.object({ id: z.string(), names: z.array(z.string()), until: moment }))
-    .describe('waiting claims of pull workers, each with the requested classes (empty for all)'),
+    .describe(
+      'waiting claims of pull workers, each with the classes that it requests; an empty list means all classes',
+    ),
   next: z
     .array(
       z.object({
@@ -185,7 +187,7 @@ export const holder = z.object({
   ...atLimit,
   startedAt: moment.nullable(),
   leaseUntil: moment,
-  process: z.string().nullable().describe('name of the pull worker that performs the run, if it has one'),
+  process: z.string().nullable().describe('name of the pull worker that performs the run, if the worker has a name'),
 })
 export type Holder = z.output<typeof holder>
 
@@ -195,7 +197,7 @@ export type LimitWaiter = z.output<typeof limitWaiter>
 const limitPreview = z
   .object({
     wouldStart: z.int().describe('number of jobs that wait for this limit and would start immediately'),
-    first: z.array(limitWaiter).describe('first 20 of these jobs, in the order in which they would start'),
+    first: z.array(limitWaiter).describe('first 20 jobs that would start immediately, in order'),
   })
   .describe('with preview=true: jobs that the new limit would start')
 export type LimitPreview = z.output<typeof limitPreview>

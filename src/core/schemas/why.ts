@@ -31,5 +31,5 @@ const link = z.object({
 })
 
 export const why = link.extend({
-  chain: z.array(link).optional().describe('with deep=n: chain of jobs, where each one blocks the previous one'),
+  chain: z.array(link).optional().describe('with deep=n: chain of jobs, where each job blocks the previous job'),
 })
