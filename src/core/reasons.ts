@@ -3,111 +3,111 @@ export const NO_VERSION = 'VERSION'
 /** docs/troubleshooting.md is generated from this table. */
 export const reasons = {
   QUEUED: {
-    means: 'it is ready, but other jobs are ahead of it or no lane has started yet',
+    means: 'the job is ready, but other jobs are ahead of it or no lane has started yet',
     remedy:
-      'add `lanes` to its queue (`sidejob queues set`), lower its `priority` number, or wait: a lost wake-up is noticed within two minutes',
+      'add `lanes` to the queue (`sidejob queues set`), lower the `priority` number of the job, or wait: a lost wake-up is noticed within two minutes',
   },
   PULL: {
-    means: 'it waits for a pull worker that claims its class, and its tag if it has one',
+    means: 'the job waits for a pull worker that claims its class, and its tag if the job has a tag',
     remedy:
       '`sidejob processes ls` (`GET /v1/processes`) shows which pull workers are `live`; with the `signal` quiet, they claim nothing',
   },
   PAUSED: {
-    means: 'its queue is paused',
+    means: 'the queue of the job is paused',
     remedy: '`sidejob queues resume <queue>`, or `PATCH /v1/queues/:queue { "paused": false }`',
   },
   LIMITED: {
-    means: 'one of its limits is full, paused or closed',
+    means: 'a limit of the job is full, paused or closed',
     remedy:
-      '`PUT /v1/limits/:key { "paused": false }` if it is paused; otherwise raise it (`sidejob limits set`), or lower the `priority` number of this job; `GET /v1/limits/:key/holders` lists its runs',
+      '`PUT /v1/limits/:key { "paused": false }` if the limit is paused; otherwise raise the limit (`sidejob limits set`), or lower the `priority` number of this job; `GET /v1/limits/:key/holders` lists the runs that hold its slots',
   },
   BACKOFF: {
-    means: 'its last run failed, was lost or was released, and it waits before the next attempt',
+    means: 'the last run failed, was lost or was released, and the job waits before the next attempt',
     remedy:
-      '`POST /v1/jobs/:job/run` runs it now; if its class is not deployed (`sidejob workers ls` does not list the class), deploy the class',
+      '`POST /v1/jobs/:job/run` runs the job now; if its class is not deployed (`sidejob workers ls` does not list the class), deploy the class',
   },
   DUE: {
-    means: 'it is scheduled for a later time',
-    remedy: '`POST /v1/jobs/:job/run` runs it now',
+    means: 'the job is scheduled for a later time',
+    remedy: '`POST /v1/jobs/:job/run` runs the job now',
   },
   REPEAT: {
-    means: 'it repeats, and its next slot is in the future',
-    remedy: '`sidejob schedules run <job>`, or `POST /v1/schedules/:job/run`, runs it now',
+    means: 'the job repeats, and its next slot is in the future',
+    remedy: '`sidejob schedules run <job>`, or `POST /v1/schedules/:job/run`, runs the job now',
   },
   PAUSED_UNTIL: {
-    means: 'its function sleeps until a later time',
-    remedy: 'nothing is wrong; `sidejob terminate <job>` if it should not wake',
+    means: 'the function of the job sleeps until a later time',
+    remedy: 'nothing is wrong; `sidejob terminate <job>` ends the job if it should not wake',
   },
   INPUT: {
-    means: 'it waits for a value at an input port',
+    means: 'the job waits for a value at an input port',
     remedy:
-      '`sidejob send <job> <port> <value>`, or `POST /v1/jobs/:job/in/:port`, writes a value; check the job or client that should have written it',
+      '`sidejob send <job> <port> <value>`, or `POST /v1/jobs/:job/in/:port`, writes a value; check the job or client that should have written the value',
   },
   MESSAGE: {
-    means: 'its function waits for a message on a channel',
-    remedy: '`sidejob channels publish`, or `POST /v1/publish`, sends one',
+    means: 'the function of the job waits for a message on a channel',
+    remedy: '`sidejob channels publish`, or `POST /v1/publish`, sends a message',
   },
   CHILDREN: {
-    means: 'it waits for its children to end',
+    means: 'the job waits for its children to end',
     remedy: 'ask why the named child is not running; `?deep=3` follows the chain',
   },
   PARENT: {
-    means: 'it was created by a run that has not ended, and starts when that run ends',
-    remedy: 'nothing is wrong; if the run is lost, this job is deleted with it',
+    means: 'the run that created the job has not ended; the job starts when that run ends',
+    remedy: 'nothing is wrong; if the run is lost, the new job is deleted',
   },
   LOCKED: {
-    means: 'a client has locked it',
-    remedy: 'the lock expires; `POST /v1/jobs/:job/unlock` with its token removes it now',
+    means: 'a client has locked the job',
+    remedy: 'the lock expires; `POST /v1/jobs/:job/unlock` with the token of the lock removes the lock now',
   },
   OVERDUE: {
-    means: 'it is due, but its queue has not been checked since it became due',
+    means: 'the job is due, but its queue has not been checked since the job became due',
     remedy:
       'the tick checks the queue within a minute; if not, check `tickAt` in `GET /health?details=true`, then run `sidejob doctor --repair --yes`',
   },
   MISPLACED: {
-    means: 'no index of its queue contains it, so no lane can find it',
-    remedy: '`sidejob doctor --repair --yes` puts it back',
+    means: 'no index of the queue contains the job, so no lane can find it',
+    remedy: '`sidejob doctor --repair --yes` puts the job back',
   },
   UNREADABLE: {
-    means: 'its record in Redis is damaged',
+    means: 'the record of the job in Redis is damaged',
     remedy:
-      '`sidejob doctor --repair --yes` repairs it if enough of it is left; `DELETE /v1/jobs/:job?force=true` deletes it',
+      '`sidejob doctor --repair --yes` repairs the record if enough of it is left; `DELETE /v1/jobs/:job?force=true` deletes the job',
   },
   ASKED_FOR_NOTHING: {
-    means: 'its function suspended it without naming a condition',
-    remedy: '`POST /v1/jobs/:job/run`, a child or input wakes it',
+    means: 'the function suspended the job without naming a condition',
+    remedy: '`POST /v1/jobs/:job/run`, a child or input wakes the job',
   },
   COMPLETED: {
-    means: 'it has completed',
-    remedy: 'request a run or write new input to run it again',
+    means: 'the job has completed',
+    remedy: 'request a run or write new input to run the job again',
   },
   FAILED: {
-    means: 'it failed, and its attempts are used up',
+    means: 'the job failed, and its attempts are used up',
     remedy:
-      'its error has the cause; `sidejob retry <job>`, or `POST /v1/jobs/:job/retry`, tries again with all attempts',
+      'the error of the job has the cause; `sidejob retry <job>`, or `POST /v1/jobs/:job/retry`, tries again with all attempts',
   },
   CODE_CHANGED: {
     means:
-      'its function requested a step or wait that differs from the stored one, or returned before it reached a stored step or wait',
+      'the function requested a step or wait that differs from the stored step or wait, or returned before it reached a stored step or wait',
     remedy:
-      'restore the code, or put the change behind `job.patched`, and retry it ([changing-code.md](changing-code.md))',
+      'restore the code, or put the change behind `job.patched`, and retry the job ([changing-code.md](changing-code.md))',
   },
   VERSION: {
-    means: 'the version of the code to which it is pinned does not answer',
+    means: 'the version of the code to which the job is pinned does not answer',
     remedy:
       'deploy that version again, or rehearse the new code and move the job with `sidejob move` ([changing-code.md](changing-code.md#pin-a-class))',
   },
   INPUT_KEPT: {
-    means: 'it failed, and values wait at an input port',
-    remedy: 'nothing is lost: a retry reads them',
+    means: 'the job failed, and values wait at an input port',
+    remedy: 'nothing is lost: a retry reads these values',
   },
   TERMINATED: {
-    means: 'it was terminated',
-    remedy: '`POST /v1/jobs/:job/run { "force": true }` runs it anyway',
+    means: 'the job was terminated',
+    remedy: '`POST /v1/jobs/:job/run { "force": true }` runs the job anyway',
   },
   CANCELLED: {
-    means: 'it was cancelled',
-    remedy: '`POST /v1/jobs/:job/run { "force": true }` runs it anyway',
+    means: 'the job was cancelled',
+    remedy: '`POST /v1/jobs/:job/run { "force": true }` runs the job anyway',
   },
 } as const satisfies Record<string, { means: string; remedy: string }>
 

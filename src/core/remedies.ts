@@ -37,7 +37,7 @@ export const remedies: Record<Code, Remedy> = {
     remedy: 'choose another name; repeat an idempotency key only with the same body',
   },
   WRONG_STATUS: {
-    means: 'the status of the job does not allow this',
+    means: 'the status of the job does not allow this call',
     remedy: 'the message names the status; README.md shows all transitions',
   },
   CONFLICT: {
@@ -52,15 +52,16 @@ export const remedies: Record<Code, Remedy> = {
   },
   LOST: {
     means: 'the run is over: its lease expired, or another worker has the job',
-    remedy: 'stop working on it; its changes are discarded, and the job runs again',
+    remedy: 'stop working on the run; its changes are discarded, and the job runs again',
   },
   CHANGED: {
-    means: 'the current version is not the one in `If-Match`',
+    means: 'the current version is not the version in `If-Match`',
     remedy: 'get the current version and apply the change to it; the message names both versions',
   },
   TOO_LARGE: {
     means: 'a value, a request or a job is larger than sidejob or Redis allows',
-    remedy: 'split it, or store the bytes in a file or bucket and pass its address; docs/limits.md lists all limits',
+    remedy:
+      'send less at a time, or store the bytes in a file or bucket and pass its address; docs/limits.md lists all limits',
   },
   UNSUPPORTED: {
     means: 'the content type of the request is not supported',
@@ -76,12 +77,12 @@ export const remedies: Record<Code, Remedy> = {
   },
   INTERNAL: {
     means: 'sidejob had an internal error',
-    remedy: 'the log of the deployment has the cause; please open an issue with it',
+    remedy: 'the log of the deployment has the cause; please open an issue and include the cause',
   },
   UNREADABLE: {
     means: 'the record of this job in Redis is damaged',
     remedy:
-      'repair it with `sidejob doctor --repair --yes`, or delete the job with `DELETE /v1/jobs/{id}?force=true`; docs/doctor.md explains both',
+      'repair the record with `sidejob doctor --repair --yes`, or delete the job with `DELETE /v1/jobs/{id}?force=true`; docs/doctor.md explains both',
   },
   MISCONFIGURED: {
     means: 'the configuration of the deployment is wrong, for example a token that the vendor refuses',

@@ -70,7 +70,7 @@ export const plays: Play[] = [
     env: () => ({ VERSION: version, 'BASH_FUNC_save%%': '() { echo $1 > $VERSION; }' }),
     blocks: {
       'npx sidejob run order': [/\b7\b/, 'paid'],
-      'npx sidejob send 7': ['has stored paid#1', 'step "check"', 'and retry it (docs/changing-code.md)'],
+      'npx sidejob send 7': ['has stored paid#1', 'step "check"', 'and retry the job (docs/changing-code.md)'],
       'npx sidejob retry 7': ['reserved', 'shipped', 'order completed', '"shipped"', 'reserved', 'checked', 'shipped'],
     },
   },
