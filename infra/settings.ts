@@ -13,7 +13,11 @@ export const localSettings = {
       "Redis of the stack: `embedded`, `server`, `strict` (a server behind Upstash's Lua and limits; it needs Debian's `golang-go` and `golang-github-yuin-gopher-lua-dev`) or `redis://…`.",
     without: '`server` if a `redis-server` is installed, else `embedded`',
   },
-  REDIS_URL: { of: 'the local stack', means: 'Used like `SIDEJOB_REDIS` if that is not set.', without: 'none' },
+  REDIS_URL: {
+    of: 'the local stack',
+    means: 'Same as `SIDEJOB_REDIS`; read only if `SIDEJOB_REDIS` is not set.',
+    without: 'none',
+  },
   SIDEJOB_PLAN: {
     of: 'the local stack',
     means: 'Plan whose limits the stand-ins enforce: `free`, `payg`, `fixed`, or `off` ([platforms.md](platforms.md)).',
@@ -48,7 +52,7 @@ export const localSettings = {
     without: 'the login of `wrangler login`',
   },
   CLOUDFLARE_ACCOUNT_ID: { of: 'deployment', means: 'Account to deploy to.', without: 'the only account of the token' },
-  CLOUDFLARE_API_BASE_URL: { of: 'deployment', means: "Address of Cloudflare's API.", without: 'the public one' },
+  CLOUDFLARE_API_BASE_URL: { of: 'deployment', means: "Address of Cloudflare's API.", without: 'the public address' },
   UPSTASH_REDIS_REGION: {
     of: 'deployment',
     means: 'Region of the database; the Worker is placed near it.',
@@ -60,10 +64,11 @@ export const localSettings = {
     without: 'the region stays unknown',
   },
   UPSTASH_API_KEY: { of: 'deployment', means: 'API key of that account.', without: 'the region stays unknown' },
-  UPSTASH_API_URL: { of: 'deployment', means: "Address of Upstash's API.", without: 'the public one' },
+  UPSTASH_API_URL: { of: 'deployment', means: "Address of Upstash's API.", without: 'the public address' },
   CI: {
     of: 'deployment',
-    means: 'If set and a key is missing, the deployment fails, because the file with created keys would be lost.',
+    means:
+      'If `CI` is set and a key is missing, the deployment fails, because the file with created keys would be lost.',
     without: 'missing keys are created',
   },
 } as const satisfies Record<string, LocalSetting>

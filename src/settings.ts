@@ -34,12 +34,12 @@ export const settings = {
   PUBLIC_URL: {
     about: 'QStash',
     means: 'Public address of the Worker, with or without the mount.',
-    without: 'required; `sidejob deploy` finds it',
+    without: 'required; `sidejob deploy` finds the address',
   },
   SIDEJOB_API_KEY: {
     about: 'Access',
     means: 'API key of the deployment, with all rights. Create other keys with `POST /v1/keys`.',
-    without: 'none; `sidejob deploy` and `sidejob dev` create one',
+    without: 'none; `sidejob deploy` and `sidejob dev` create a key',
   },
   SIDEJOB_ORIGINS: {
     about: 'Access',
@@ -116,7 +116,7 @@ export const settings = {
     about: 'Lanes',
     means:
       'With a history: time to keep an ended or failed job in Redis if it has neither `retain` nor input ports. With `0s`, Redis has only unfinished jobs.',
-    without: 'one day, or 30 days if it failed',
+    without: 'one day, or 30 days for a failed job',
   },
   SIDEJOB_PRICES: {
     about: 'Lanes',

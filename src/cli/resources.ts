@@ -257,7 +257,7 @@ export const resources: Record<string, Command> = {
   ),
   'errors unmute': act('Unmute a kind of error', 'kind', (client, kind) => client.errors.patch(kind, { muted: false })),
   'channels ls': {
-    does: 'List channels with their subscribers',
+    does: 'List channels with their listeners',
     options: {
       last: { type: 'boolean', does: 'also show the last kept message of each channel and its messages per minute' },
     },
@@ -311,7 +311,7 @@ export const resources: Record<string, Command> = {
   ),
   'alerts unmute': act('Unmute an alert', 'alert', (client, alert) => client.alerts.unmute({ alert })),
   'audit ls': {
-    does: 'List the newest changes, with the API key that made each one',
+    does: 'List the newest changes, with the API key that made each change',
     options: { limit: { type: 'string', default: '50', does: 'maximum number of entries' } },
     async run(client, { limit }, { show, json }) {
       const page = await client.audit.read({ limit: String(limit) })

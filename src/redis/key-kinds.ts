@@ -30,7 +30,7 @@ export const kinds = {
   ],
   '~job:<id>:inputs': [
     'string',
-    'for a job with a history: inputs of the last run that read any, by port, as JSON; absent if they exceed 64 KiB',
+    'for a job with a history: inputs of the last run that read values, by port, as JSON; absent if they exceed 64 KiB',
   ],
   '~job:<id>:log': ['stream, capped', 'log of a job with a history: the level, and the entry in the next line'],
   '~job:<id>:record': [

@@ -178,7 +178,7 @@ ${fieldTable(queueFields)}
 
 ## The fields of a limit's record
 
-In addition, a field \`turn:<tier>,<limit>\` has the last turn of the group in a tier, and its number of waiting jobs.
+In addition, a field \`turn:<tier>,<limit>\` has the last turn of the group in a tier, and the number of waiting jobs of the group.
 
 ${fieldTable(limitFields)}
 

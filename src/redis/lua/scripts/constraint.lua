@@ -1,5 +1,5 @@
 -- Sets or removes a matcher with its limit. Releases the jobs that wait because of the old matcher, so that
--- the next claim tags them again.
+-- the next claim assigns their limits again.
 --
 -- keys: the constraints and the hints
 -- by: API
