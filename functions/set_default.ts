@@ -3,7 +3,7 @@ import { defineFunction } from './library.ts'
 
 export const setDefault = defineFunction({
   class: 'set_default',
-  description: 'Sets the default of "out" to the default of "in", or to its last value if "in" has no default.',
+  description: 'Sets the default of "out" to the default of "in", or to the last value of "in" if it has no default.',
   in: { in: port() },
   out: { out: port() },
   async perform(job) {

@@ -101,7 +101,7 @@ export const meanings: Record<string, Record<string, string>> = {
     mimeType: 'types that the file must match, separated by commas; `!` excludes a type, as in `image/*,!image/gif`',
     imageSize: '`true` to return the width and height of a JPEG, PNG, GIF or WebP image',
     dedup:
-      '`true` to return the file of an earlier download if the server answers that it has not changed; ignored with `bucket`, and with headers that may identify the caller',
+      '`true` to return the file of an earlier download if the server answers that the file has not changed; ignored with `bucket`, and with headers that may identify the caller',
     keep: 'time in milliseconds after which the file is deleted (default: 30 days); ignored with `bucket`',
     bucket:
       'S3 bucket that receives the file instead of `FILES`: `{ name, region, endpoint?, metadata? }`; `endpoint` is the origin of a server other than AWS; [`SIDEJOB_S3_BUCKETS`](settings.md) must list the bucket; sidejob never deletes the file',

@@ -332,7 +332,7 @@ export const table: Record<string, Row[]> = {
       {},
     ),
     row(
-      'without a graph, the flow is suspended until one arrives',
+      'without a graph, the flow is suspended until a graph arrives',
       { status: 'suspended' },
       { give: { __graph: [{}] } },
     ),
@@ -341,7 +341,7 @@ export const table: Record<string, Row[]> = {
       status: 'suspended',
       left: { x: 1 },
     }),
-    row('if several graphs arrive, the last one counts, and the earlier ones are not checked', {
+    row('if several graphs arrive, the last graph counts, and earlier graphs are not checked', {
       give: { __graph: [null, { nodes: 7 }, { nodes: {} }] },
       left: { __graph: 0 },
     }),
@@ -372,7 +372,7 @@ export const table: Record<string, Row[]> = {
     rowWith({ args: { graph: { inports: {} } } }, 'the args can contain the graph: `{ "graph": { … } }`', {}),
     rowWith(
       { args: ['no such graph'] },
-      'the args can name a stored graph: `["nightly"]`; until it is stored, the flow is suspended',
+      'the args can name a stored graph: `["nightly"]`; until this graph is stored, the flow is suspended',
       {
         status: 'suspended',
       },
@@ -841,7 +841,7 @@ export const table: Record<string, Row[]> = {
   ],
 
   wait: [
-    row('any value of `trigger` counts, also `null` and `false`', {
+    row('any value of `trigger` counts, even `null` and `false`', {
       give: { trigger: [null, false], in: [123, 456] },
       out: [123, 456],
     }),
@@ -867,7 +867,7 @@ export const table: Record<string, Row[]> = {
       give: { trigger: [1, 2] },
       out: ['d', 'd'],
     }),
-    rowWith({ in: { trigger: { default: 0 } } }, 'with a default of `trigger`, every value is passed on immediately', {
+    rowWith({ in: { trigger: { default: 0 } } }, 'if `trigger` has a default, every value is passed on immediately', {
       give: { in: [1, 2] },
       out: [1, 2],
     }),
