@@ -39,15 +39,15 @@ type Row = { what: string; commands: number; messages: number; invocations: numb
 // 20 is the maximum number of messages in the test of 10,000 jobs.
 const rows: Row[] = [
   { what: 'alone, through a bell', commands: alone!, messages: 1, invocations: 1 },
-  { what: 'in a busy queue, whose lane waits for it', commands: warm!, messages: 0, invocations: 0 },
+  { what: 'in a busy queue whose lane is waiting', commands: warm!, messages: 0, invocations: 0 },
   { what: 'alone, with `SIDEJOB_DISPATCH=eager`', commands: eager!, messages: 0, invocations: 0 },
   { what: 'one of many, created in calls of 1,000', commands: bulk!, messages: 20 / 10_000, invocations: 20 / 10_000 },
 ]
 
 const parts: [what: string, commands: number][] = [
-  ['a run that reads a value and writes one', ports!],
-  ['such a run, if the job has a parent', family!],
-  ['such a run, if the job has its own limit', limit!],
+  ['a run that reads one value and writes one', ports!],
+  ['a run that reads one value and writes one, if the job has a parent', family!],
+  ['a run that reads one value and writes one, if the job has its own limit', limit!],
 ]
 
 const MINUTES = 60 * 24 * 30

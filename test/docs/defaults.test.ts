@@ -102,7 +102,7 @@ test('the default durations', async () => {
   expect(said('`timeout`')).toBe(`${workerDefaults.timeout / SECOND} s`)
   const { batch, budget, lease } = laneDefaults
   const { latest } = createLaneTime({ budget, elapsed: () => 0 })
-  const stays = `${budget / SECOND} s of work, ${latest / SECOND} s in total if it mostly waits`
+  const stays = `${budget / SECOND} s of work, ${latest / SECOND} s in total for a lane that mostly waits`
   expect(said('lane')).toBe(`batches of ${batch} runs, ${stays}, leases of ${lease / SECOND} s`)
   expect(keyRotation.parse({}).overlap).toBe(DAY)
   expect(said('key rotation')).toBe('the old key remains valid for 1 day')
@@ -120,7 +120,7 @@ test('the default durations', async () => {
 test('defaults of retention and of unique keys', async () => {
   const id = await kit.make('ports')
   await kit.rest(id, 'completed')
-  expect(said('`retain`, with input ports')).toBe('30 days after it has completed')
+  expect(said('`retain`, with input ports')).toBe('30 days after the job has completed')
   expect(await keptFor(id, 'completed')).toBe(30 * DAY)
   const forever = await kit.make('ports', jobInput.parse({ class: 'ports', retain: 'forever' }))
   await kit.rest(forever, 'completed')
@@ -133,11 +133,11 @@ test('defaults of retention and of unique keys', async () => {
   const unwritten = await kit.make('noop', { parent: String(parent), name: 'unwritten' })
   await kit.rest(unwritten, 'completed')
   // `a child is removed when its parent has seen its end` in test/redis/rules/family.ts tests the second half.
-  expect(said('`retain`, with a parent, without input ports')).toMatch(/^as without a parent, but at least until/)
+  expect(said('`retain`, with a parent, without input ports')).toMatch(/^as for a job without a parent, but at least until/)
   expect(await keptFor(unwritten, 'completed')).toBe(DAY)
   const listening = await kit.make('ports', { in: { left: { channels: ['news'] } } })
   await kit.rest(listening, 'completed')
-  expect(said('`retain`, listening to a channel')).toBe('kept until it is deleted')
+  expect(said('`retain`, listening to a channel')).toBe('the job is kept until it is deleted')
   expect(await keptFor(listening, 'completed')).toBeNull()
   const unique = { unique: 'one' }
   const first = await kit.make('noop', { ...unique, wait: HOUR })

@@ -21,7 +21,7 @@ export const questions: [question: string, page: string, heading: string, answer
     'Jobs that do not run',
     /shows `running`.*sidejob terminate/s,
   ],
-  ['How do I cancel one job, or all that run?', 'bulk', 'Bulk actions', /`terminate` \| ends it/],
+  ['How do I cancel one job, or all that run?', 'bulk', 'Bulk actions', /`terminate` \| ends the job/],
   ['How do I cancel a delayed job?', 'jobs', 'The life of a job', /POST \/v1\/jobs\/:job\/cancel/],
   ['My job takes longer than the host allows', 'long', 'Choose an approach', /pull worker.*\|/s],
   ['Which timeout ended my run?', 'timeouts', 'Timeouts', /one run\*\* \| 30 s.*CPU time of a function.*lease/s],
