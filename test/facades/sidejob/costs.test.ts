@@ -85,7 +85,7 @@ const costs: Record<string, Cost> = {
     await desk.make('pass', { inputs: { in: [1] } })
     return serve(desk)
   },
-  async 'the same, plus the run of the parent that it wakes'(desk) {
+  async 'a run with one read and one write, and the run of its parent'(desk) {
     const parent = await resting(desk)
     await desk.make('pass', { parent, name: 'a', inputs: { in: [1] } })
     return serve(desk)
