@@ -12,7 +12,7 @@ export const mutations = [
     ],
   ),
   ...of(34, 'lib/job/rerun.lua', [
-    'if doc.end_was_told then cache.change(id, doc, fields.end_was_told, nil) end',
+    '  cache.change(id, doc, fields.end_was_told, nil)\n',
     '',
     'a further end is mistaken for a reported end',
   ]),

@@ -34,8 +34,8 @@ export const mutations = [
     128,
     'lib/queue/class_counts.lua',
     [
-      "numbers.int(hour % class_counts.HOURS)), numbers.int(hour) .. '\\n' .. text)",
-      "numbers.int(hour % class_counts.HOURS)), numbers.int(hour) .. '\\n' .. with(text, of))",
+      "'k' .. hour % class_counts.HOURS), hour .. '\\n' .. text)",
+      "'k' .. hour % class_counts.HOURS), hour .. '\\n' .. with(text, of))",
       'the first counts of an hour belong to the previous hour',
     ],
     [
@@ -44,7 +44,7 @@ export const mutations = [
       'each count of an hour replaces earlier counts',
     ],
     ['cache.queue(q).class_hour ~= hour', 'not cache.queue(q).class_hour', 'all counts belong to the first hour'],
-    ['numbers.int(hour % class_counts.HOURS)', 'numbers.int(hour)', 'the number of texts grows with each hour'],
+    ['hour % class_counts.HOURS', 'hour', 'the number of texts grows with each hour'],
     ['is_read = is_first or cache.raw', 'is_read = cache.raw', 'counts next to the text belong to another hour'],
   ),
   ...of(128, 'queries/classes.lua', [

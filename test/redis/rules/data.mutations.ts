@@ -24,7 +24,7 @@ export const mutations = [
       "  cache.set_text(ns .. 'epoch'",
       'the restore of Redis is reported, and ids are reused',
     ],
-    ['numbers.int(times + 1)', "'1'", 'all restores of Redis count as one'],
-    ['numbers.int(last + 1) ..', 'numbers.int(last) ..', 'an existing job is reported as lost'],
+    ['times + 1', "'1'", 'all restores of Redis count as one'],
+    ['.. last + 1 ..', '.. last ..', 'an existing job is reported as lost'],
   ),
 ]

@@ -140,11 +140,7 @@ export const mutations = [
     ['or not wires.is_there(to) then return nil end', 'then return nil end', 'a removed port fails its writer'],
     ['if #kept < MAX_PASSED and', 'if', 'more than 20 values that passed a wire are kept'],
     ['and bytes <= MAX_PASSED_BYTES then', 'then', 'large values that passed a wire are kept'],
-    [
-      "if #(cache.raw[redis_keys.key_of(port.id)] or '') > MAX_DOCUMENT then",
-      'if false then',
-      'a large document grows with each wire',
-    ],
+    ['if #cache.document(port.id) > MAX_DOCUMENT then', 'if false then', 'a large document grows with each wire'],
   ),
   ...of(36, 'lib/port/write.lua', [
     "  if owner_doc then queueing.wake(owner, owner_doc, 'own') end\n",
@@ -184,11 +180,7 @@ export const mutations = [
     36,
     'lib/port/write.lua',
     ['for _, to in ipairs(ends) do wires.watch(to) end', '', 'values taken at the ends of wires are not counted'],
-    [
-      '    items = envelope.stamped(items, numbers.int(math.floor(time.now / 1000)))\n',
-      '',
-      'the wait start of values is unknown',
-    ],
+    ['    items = envelope.stamped(items, math.floor(time.now / 1000))\n', '', 'the wait start of values is unknown'],
   ),
   ...of(36, 'lib/port/envelope.lua', ["flags:gsub('t%d+', '')", 'flags', 'a value has the times of all its wires']),
   ...of(

@@ -95,12 +95,12 @@ export const mutations = [
     'jobs of pull workers stay in the ready list',
   ]),
   ...of(3, 'lib/queue/sides.lua', [
-    '(tag or queue_record.mode ==',
+    '(doc.tag or queue_record.mode ==',
     '(queue_record.mode ==',
     'a job with a tag waits for lanes, which ask for no tag',
   ]),
   ...of(3, 'lib/job/create.lua', [
-    '  if doc.tag and not sides.of(doc.queue, doc.class) then\n',
+    '  if doc.tag and not sides.of(spec) then\n',
     '  if false then\n',
     'a tag is accepted for a class that sidejob calls',
   ]),

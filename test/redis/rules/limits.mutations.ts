@@ -76,8 +76,8 @@ export const mutations = [
       '  if not is_marked(queue_fields.bounded_classes, class) then bound(class, tonumber(concurrency), differs) end\n',
       'a worker keeps its first concurrency',
     ],
-    ['anew or not limits.at(own).settings', 'anew', 'a worker whose limit was removed has none until it changes'],
-    ['(anew or not limits.at(own).settings)', 'true', 'settings of a worker’s limit are lost'],
+    ['anew or not limits.of(own)', 'anew', 'a worker whose limit was removed has none until it changes'],
+    ['(anew or not limits.of(own))', 'true', 'settings of a worker’s limit are lost'],
     ['      bound(class)\n', '', 'a class that its deployment no longer has keeps its limit'],
     [
       '    limits.remove(own)\n',
@@ -120,8 +120,8 @@ export const mutations = [
     27,
     'lib/limit/waiting.lua',
     [
-      'places.move(id, doc, sides.of(doc.queue, doc.class, doc.tag), nil, nil, true)\n      if settings',
-      'places.move(id, doc, sides.of(doc.queue, doc.class, doc.tag))\n      if settings',
+      'places.move(id, doc, sides.of(doc), nil, nil, true)\n      if settings',
+      'places.move(id, doc, sides.of(doc))\n      if settings',
       'a job that waited comes back after later jobs',
     ],
     ['        cache.change(id, doc, fields.reserved_limit, key)\n', '', 'a returning job has no reserved slot'],
@@ -171,11 +171,7 @@ export const mutations = [
     'lib/limit/limits.lua',
     ['if settings.paused or', 'if', 'a paused limit admits all jobs'],
     ['(settings.rate or numbers.never) - state.started - promised)', 'numbers.never)', 'a rate is not kept'],
-    [
-      'math.min(time.now, tonumber(doc.ran_at) + margin',
-      '(tonumber(doc.ran_at) + margin',
-      'a short run counts for longer than it can',
-    ],
+    ['math.min(time.now, doc.ran_at + margin', '(doc.ran_at + margin', 'a short run counts for longer than it can'],
     ['+ margin(settings, late))', '+ margin(settings, 0))', 'a run that began late collides with the next period'],
     [
       "'(' .. numbers.int(time.now - state.settings.period), '+inf') or 0",
@@ -209,11 +205,7 @@ export const mutations = [
     ['(front_of(key, tier) or doc.sequence)', 'doc.sequence', 'a later group waits for all turns that are given'],
     ['first == false or (first and', 'not first or (', 'a job that comes in a batch is placed after the batch'],
     ["is_let_through and turn .. ',0' or nil", 'nil', 'a group whose jobs come one by one is always in front'],
-    [
-      "last .. ',' .. numbers.int(n - 1)",
-      "last .. ',' .. numbers.int(n)",
-      'the turns of deleted jobs delay other jobs',
-    ],
+    ["last .. ',' .. n - 1", "last .. ',' .. n", 'the turns of deleted jobs delay other jobs'],
     [' or whose ~= group then', ' then', 'a job that changed its group keeps the turn of the old one'],
     [
       'if names:sub(size + 1) ~= key then lines',

@@ -40,11 +40,7 @@ export const mutations = [
       '',
       'a debounced job runs at the time of its first request',
     ],
-    [
-      'math.min(time.now + tonumber(spec.wait), most)',
-      'time.now + tonumber(spec.wait)',
-      'a debounced job is delayed forever',
-    ],
+    ['math.min(time.now + spec.wait, most)', 'time.now + spec.wait', 'a debounced job is delayed forever'],
     [
       '  assign.anew(id, doc, asked_doc.constraints_version, spec.limit_rows or {}, asked_doc.group)\n',
       '',
@@ -183,7 +179,7 @@ export const mutations = [
     ],
   ),
   ...of(33, 'lib/run/claim.lua', [
-    "  cache.change(id, doc, fields.runs_this_minute, time.this_minute .. ':' .. numbers.int(n))\n",
+    "  cache.change(id, doc, fields.runs_this_minute, time.this_minute .. ':' .. n)\n",
     "  redis.call('SET', redis_keys.side_key(id, 'minute'), n)\n",
     'the runaway guard has a separate key',
   ]),

@@ -15,7 +15,7 @@ export const mutations = [
       "cache.change(id, doc, fields.runs_noted, '1')",
       'each run is the first',
     ],
-    ['numbers.int(time.moment_of_sequence(doc.sequence))', 'doc.ran_at', 'a run is reported as ready when it began'],
+    ['time.moment_of_sequence(doc.sequence)', 'doc.ran_at', 'a run is reported as ready when it began'],
     ["(doc.next_commit or '0')", "'0'", 'checkpoints are not counted'],
     ['or doc.run_did or', 'or', 'effects of a lost run up to its last checkpoint are not reported'],
     ['fields.process, fields.run_did }', 'fields.process }', 'a run is reported with the effects of the previous one'],
@@ -31,8 +31,8 @@ export const mutations = [
   ),
   ...of(117, 'lib/run/finish.lua', ['  did.keep(run)\n', '', 'a checkpoint forgets the effects']),
   ...of(117, 'lib/run/leases.lua', [
-    'numbers.int((tonumber(doc.failures) or 0) + 1) .. leases.of_version(more and more.version)',
-    'numbers.int((tonumber(doc.failures) or 0) + 1)',
+    '(tonumber(doc.failures) or 0) + 1 .. leases.of_version(more and more.version)',
+    '(tonumber(doc.failures) or 0) + 1',
     'the version of the code is not recorded',
   ]),
   ...of(117, 'lib/run/packed.lua', [

@@ -7,7 +7,7 @@ export const mutations = [
     ["    cache.count_packed(q, 'ready', held - 1)\n", '', 'a piece counts as one job'],
     ['  for from = 0, n - 1, pieces.SIZE do', '  for from = 0, 0 do', 'only the first piece is created'],
     [' and not specs.moment_of(spec) and', ' and', 'jobs that wait for a time wait in pieces'],
-    [' and not sides.of(spec.queue, spec.class) and', ' and', 'jobs of pull workers wait in pieces'],
+    [' and not sides.of(spec) and', ' and', 'jobs of pull workers wait in pieces'],
     [' and not hints.hears_all_jobs()\nend', '\nend', 'a listener to all jobs misses packed jobs'],
     ['if doc.quota_bytes then quota.add(doc.api_key, -n, 0) end', '', 'an API key’s jobs count forever'],
     ["if quota_of ~= '' then quota.add(quota_of, n, 0) end", '', 'an API key’s jobs do not count'],
@@ -29,14 +29,18 @@ export const mutations = [
   ]),
   ...of(
     86,
+    'lib/runtime/cache.lua',
+    ['(score and 1 or -1) * (piece', '(score and 1 or 0) * (piece', 'an entry removed from an index still counts'],
+    ['(score and 1 or -1) * (piece', '(score and 0 or -1) * (piece', 'an entry added to an index does not count'],
+  ),
+  ...of(
+    86,
     'lib/run/packed.lua',
     [
       "want.place ~= '' or want.lane == '' or piece.n > room or",
       "want.place ~= '' or want.lane == '' or",
       'leases exceed the free room',
     ],
-    ['  cache.count_packed(q, from, 1 - piece.n)\n', '', 'an entry removed from an index still counts'],
-    ['  cache.count_packed(q, to, piece.n - 1)\n', '', 'an entry added to an index does not count'],
     ['  if under ~= token then return nil end\n', '', 'any token ends a piece'],
     ['if not piece or till <= time.now or lane', 'if not piece or lane', 'a piece ends after its lease'],
     [
@@ -106,7 +110,11 @@ export const mutations = [
       'a job that leaves is counted twice',
     ],
     ['  journal.put(cache.loose, id, true)\n', '', 'a job that leaves its piece is in no index'],
-    ['journal.put(cache.docs, id, doc)', 'cache.docs[id] = doc', 'a refused run leaves its piece in part'],
+    [
+      'journal.put(cache.docs, id, doc)\n journal.put(cache.raw',
+      'cache.docs[id] = doc\n journal.put(cache.raw',
+      'a refused run leaves its piece in part',
+    ],
   ),
   ...of(
     87,

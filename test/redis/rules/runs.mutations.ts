@@ -84,7 +84,7 @@ export const mutations = [
     ["is_shown and 'e' or nil", 'nil', 'steps of an ended function stay without their flag'],
     ['values.of(doc) <= MAX_SHOWN_STEPS', 'true', 'large steps outlast their function'],
     [
-      'function ending.clear_steps(id, doc)\n  if doc.sleep_until then cache.change(id, doc, fields.sleep_until, nil) end\n',
+      'function ending.clear_steps(id, doc)\n  cache.clear(id, doc, of_steps)\n',
       'function ending.clear_steps(id, doc)\n',
       'a job that has slept runs again after its end',
     ],
@@ -231,13 +231,13 @@ export const mutations = [
     12,
     'lib/run/retry.lua',
     [
-      '    cache.change(id, doc, fields.backoff_until, time.now + tonumber(delay))\n',
+      '    cache.change(id, doc, fields.backoff_until, time.now + delay)\n',
       '',
       'a failed run is retried without a backoff',
     ],
     [
-      '    cache.change(id, doc, fields.backoff_until, time.now + tonumber(delay))\n',
-      '    if not doc.input_during_run then cache.change(id, doc, fields.backoff_until, time.now + tonumber(delay)) end\n',
+      '    cache.change(id, doc, fields.backoff_until, time.now + delay)\n',
+      '    if not doc.input_during_run then cache.change(id, doc, fields.backoff_until, time.now + delay) end\n',
       'input shortens the backoff of a failure',
     ],
     [
@@ -316,7 +316,7 @@ export const mutations = [
     ],
   ),
   ...of(13, 'lib/run/leases.lua', [
-    '  if doc.deliveries then cache.change(id, doc, fields.deliveries, tonumber(doc.deliveries) - 1) end\n',
+    '  if doc.deliveries then cache.change(id, doc, fields.deliveries, doc.deliveries - 1) end\n',
     '',
     'a job given back again and again fails like an unanswered one',
   ]),

@@ -12,14 +12,14 @@ export const mutations = [
     ['  if rough then set_size(id, doc, count(id, doc)) end\n', '', 'deleted values are counted forever'],
     ['    values.add(id, doc, #value)\n', '', 'values next to the document are not counted'],
     ['if known then values.add(id, doc, -#known) else values.lose(id, doc) end', '', 'a replaced value still counts'],
-    ['(values.added[id] or 0) + #(cache.raw', '#(cache.raw', 'effects of one call are not counted together'],
+    ['(values.added[id] or 0) + #cache.document', '#cache.document', 'effects of one call are not counted together'],
     [
       '  if counted[key] <= MOST_FIELDS then return end\n',
       '  do return end\n',
       'a job has any number of fields and ports',
     ],
     ['  if doc[field] then return end\n', '', 'a field that is set again counts twice'],
-    [' + #(cache.raw[redis_keys.key_of(id)] or', ' + #(', 'small values are not counted'],
+    [' + #cache.document(id)', '', 'small values are not counted'],
   ),
   ...of(
     84,

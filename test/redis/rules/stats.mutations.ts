@@ -22,7 +22,7 @@ export const mutations = [
     ['  cache.change_queue(q, queue_fields.minute_wait, nil)\n', '', 'a wait is reported for every later minute'],
     ['  cache.change_queue(q, queue_fields.day_waits, nil)\n', '', 'waits of yesterday count for today'],
     ['histogram[at] = histogram[at] + n', 'histogram[at] = histogram[at]', 'no wait is counted'],
-    ['kind .. numbers.int(moment % most)', 'kind .. numbers.int(moment)', 'places of old minutes are not reused'],
+    ['kind .. moment % most', 'kind .. moment', 'places of old minutes are not reused'],
   ),
   ...of(82, 'scripts/commit.lua', [
     'if ids[1] then counts.waited',

@@ -50,14 +50,10 @@ export const mutations = [
   ...of(
     20,
     'lib/job/places.lua',
+    ['if field then', 'if field and doc.place ~= PLACE.leased then', 'no check happens when a lease ends'],
     [
-      'if field and moment ~= numbers.never then',
-      'if field and doc.place ~= PLACE.leased and moment ~= numbers.never then',
-      'no check happens when a lease ends',
-    ],
-    [
-      'if field and moment ~= numbers.never then',
-      'if field and not (doc.place == PLACE.timers and cache.queue(doc.queue).next_timer) and moment ~= numbers.never then',
+      'if field then',
+      'if field and not (doc.place == PLACE.timers and cache.queue(doc.queue).next_timer) then',
       'an earlier timer is seen too late',
     ],
   ),
@@ -192,7 +188,7 @@ export const mutations = [
     22,
     'lib/job/queueing.lua',
     [
-      'return doc.catch_up_at and not sides.of(doc.queue, doc.class, doc.tag) and',
+      'return doc.catch_up_at and not sides.of(doc) and',
       'return doc.catch_up_at and',
       'pull workers wait for missed slots',
     ],
@@ -201,13 +197,9 @@ export const mutations = [
   ...of(
     22,
     'lib/queue/due.lua',
-    ['time.now - tonumber(doc.next_slot) > SLOT_GRACE', 'false', 'no slot is missed'],
+    ['time.now - doc.next_slot > SLOT_GRACE', 'false', 'no slot is missed'],
     [' > SLOT_GRACE and not doc.wanted_early', ' > SLOT_GRACE', 'a requested run is skipped'],
-    [
-      'time.now - tonumber(doc.next_slot) > SLOT_GRACE',
-      'time.now > tonumber(doc.next_slot)',
-      'a slot is missed at once',
-    ],
+    ['time.now - doc.next_slot > SLOT_GRACE', 'time.now > tonumber(doc.next_slot)', 'a slot is missed at once'],
     ['\'"missed":"skip"\'', "'missed'", 'slots of every schedule are skipped'],
   ),
   ...of(22, 'lib/run/ops/on_records.lua', [

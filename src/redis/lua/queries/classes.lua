@@ -25,14 +25,14 @@ for i = 1, shown do
   left = left - class_counts.HOURS * math.max(#text_of(names[i], 'c'), #text_of(names[i], 'b'))
   has_hours[i] = most_bytes > 0 and left >= 0
   for n = 1, has_hours[i] and class_counts.HOURS or 0 do
-    hour_keys[#hour_keys + 1] = class_counts.key(names[i], 'k' .. numbers.int(n - 1))
+    hour_keys[#hour_keys + 1] = class_counts.key(names[i], 'k' .. n - 1)
   end
 end
 cache.fetch(hour_keys)
 
 for i = 1, shown do
   local marks = {}
-  for n = 1, has_hours[i] and class_counts.HOURS or 0 do marks[n] = text_of(names[i], 'k' .. numbers.int(n - 1)) end
+  for n = 1, has_hours[i] and class_counts.HOURS or 0 do marks[n] = text_of(names[i], 'k' .. n - 1) end
   local texts = { cache.queue(names[i]).class_counts or '', text_of(names[i], 'c'), text_of(names[i], 'b') }
   rows[i] = row_of.classed { queue = names[i], texts = texts, marks = marks, has_hours = has_hours[i] and '1' or '' }
 end

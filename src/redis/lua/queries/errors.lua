@@ -46,14 +46,10 @@ local MAX_READ, CHUNK, read_bytes = 4194304, 64, 0
 local errors = {}
 for from = 1, #newest, CHUNK do
   local some, side_keys = read_bytes < MAX_READ and tables.slice(newest, from, from + CHUNK - 1) or {}, {}
-  cache.fetch_jobs(some)
-  for _, id in ipairs(some) do
-    local doc = cache.find(id)
-    read_bytes = read_bytes + #(cache.text_at(redis_keys.key_of(id)) or '')
-    if doc then errors[id] = doc end
-    if doc and doc.last_error == '^' then
-      side_keys[#side_keys + 1] = values.side_key(id, fields.last_error)
-    end
+  for id, doc in cache.each(some) do
+    read_bytes = read_bytes + #cache.document(id)
+    errors[id] = doc
+    if doc.last_error == '^' then side_keys[#side_keys + 1] = values.side_key(id, fields.last_error) end
   end
   cache.fetch(side_keys)
 end

@@ -55,7 +55,7 @@ for i, id in ipairs(found) do
     rows[i] = row_of.flow { word = 'later' }
   else
     local doc = cache.find(id)
-    rows[i] = row_of.flow { word = 'flow', id = id, document = cache.text_at(redis_keys.key_of(id)),
+    rows[i] = row_of.flow { word = 'flow', id = id, document = cache.document(id),
       side = snapshot.flat_side_values(id, doc), children = children,
       ports = snapshot.flat_wires(id, doc, children, true), nodes = flat_nodes(children) }
   end

@@ -35,7 +35,7 @@ local function view(id, doc, is_whole)
   if doc.place == PLACE.limited then
     local moment = limits.next_room(doc.waiting_limit)
     limit_free = moment < numbers.never and moment or ''
-    limit = cjson.encode(limits.at(doc.waiting_limit).settings or {})
+    limit = cjson.encode(limits.of(doc.waiting_limit) or {})
   end
   if is_whole then
     if states.is_ready(doc) or doc.place == PLACE.limited then ahead = jobs_ahead(id, doc) end
@@ -46,7 +46,7 @@ local function view(id, doc, is_whole)
     max_lanes = lanes.most(queue_record), lanes = lanes.count(doc.queue),
     mode = queue_record.mode or '', now = time.now, limit_free = limit_free,
     own_limit = sides.own_limit(doc) or '', limit = limit }
-  return row_of.inspected { id = id, document = cache.text_at(redis_keys.key_of(id)),
+  return row_of.inspected { id = id, document = cache.document(id),
     side = snapshot.flat_side_values(id, doc), children = children, ahead = ahead, facts = facts,
     child_count = total, callback = snapshot.callback_of(doc), whole = is_whole and 'whole' or '' },
     children, #children == 2 * total
@@ -103,9 +103,8 @@ end
 local function kin_of(ids)
   local rows = {}
   snapshot.fetch_side_values(ids)
-  for _, child in ipairs(ids) do
-    local doc = cache.find(child)
-    rows[#rows + 1] = doc and row_of.listed { id = child, document = cache.text_at(redis_keys.key_of(child)),
+  for child, doc in cache.each(ids) do
+    rows[#rows + 1] = row_of.listed { id = child, document = cache.document(child),
       side = snapshot.flat_side_values(child, doc), callback = snapshot.callback_of(doc) }
   end
   return rows

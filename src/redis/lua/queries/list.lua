@@ -26,9 +26,9 @@ for one in status:gmatch('[^,]+') do wanted[one] = true end
 local function made_at(doc) return tonumber(doc.created_at) or time.moment_of_sequence(doc.sequence) end
 
 local function run_time(doc)
-  if doc.place == PLACE.leased then return time.now - tonumber(doc.ran_at) end
+  if doc.place == PLACE.leased then return time.now - doc.ran_at end
   local began, ended = (doc.last_run or ''):match('^(%d+),(%d+)')
-  return began and tonumber(ended) - tonumber(began) or -1
+  return began and ended - began or -1
 end
 
 local function callback_state(doc) return doc.callback_status or (doc.callback_job and 'PENDING') end
@@ -69,8 +69,7 @@ local MAX_PAGE, bytes = 4194304, 0
 local function show(id)
   local doc = cache.find(id)
   if not doc or not fits(doc) then return true end
-  local text, side, callback = cache.text_at(redis_keys.key_of(id)), snapshot.flat_side_values(id, doc),
-    snapshot.callback_of(doc)
+  local text, side, callback = cache.document(id), snapshot.flat_side_values(id, doc), snapshot.callback_of(doc)
   bytes = bytes + #text + math.max(tables.bytes(side), (values.of(doc))) + tables.bytes(callback)
   if bytes > MAX_PAGE and #jobs > 0 then return false end
   jobs[#jobs + 1] = row_of.listed { id = id, document = text, side = side, callback = callback }
@@ -82,7 +81,7 @@ local MAX_READ, read_bytes = 1048576, 0
 local function admit_read(id)
   if read_bytes > MAX_READ then return false end
   cache.find(id)
-  read_bytes = read_bytes + #(cache.text_at(redis_keys.key_of(id)) or '')
+  read_bytes = read_bytes + #cache.document(id)
   return true
 end
 
@@ -109,7 +108,7 @@ local function show_all(ids)
     local some, stopped = read(ids, from, from + chunk - 1)
     for _, id in ipairs(some) do
       if id == stopped or #jobs == most or not show(id) then
-        cursor = numbers.int(tonumber(id) + 1)
+        cursor = numbers.int(id + 1)
         return false
       end
       -- Ids grow with time, so all later jobs of the list are older. One minute is allowed for clocks that go back.
@@ -133,7 +132,7 @@ end
 
 local function by_id()
   local last = newest_id()
-  local from = before ~= '' and math.min(tonumber(before) - 1, last) or last
+  local from = before ~= '' and math.min(before - 1, last) or last
   local stop = math.max(1, from - scan + 1)
   local ids = {}
   for i = 1, from - stop + 1 do ids[i] = numbers.int(from - i + 1) end
@@ -349,14 +348,14 @@ local function by_end()
     for _, id in ipairs(ids) do
       if moment < last or tonumber(id) < last_id then
         if #jobs == most or looked == scan or not show(id) then
-          cursor = numbers.int(moment) .. '.' .. numbers.int(tonumber(id) + 1) .. '.' .. numbers.int(start)
+          cursor = moment .. '.' .. id + 1 .. '.' .. start
           return
         end
         looked = looked + 1
       end
     end
   end
-  if next_start then cursor = '9000000000000000.0.' .. numbers.int(next_start) end
+  if next_start then cursor = '9000000000000000.0.' .. next_start end
 end
 
 local modes = {

@@ -47,7 +47,7 @@ local function look(check, who, ...)
 end
 
 local function check_score(id, doc, score)
-  local settings = doc.waiting_limit and limits.at(doc.waiting_limit).settings
+  local settings = doc.waiting_limit and limits.of(doc.waiting_limit)
   if cache.queue(doc.queue).reordering or (settings and settings.reordering) then return end
   if tonumber(score) ~= order.score(doc) then
     fault(id, 'place', 'has score %s in %s, expected %s', score, doc.waiting_limit or states.index(doc.place),
@@ -61,7 +61,7 @@ end
 
 -- If a job waits for a limit, another job is before it, or the limit has a time for the next check.
 local function check_limit(key)
-  local settings, waiting = limits.at(key).settings, redis.call('ZCARD', redis_keys.limit_key(key, 'waiting'))
+  local settings, waiting = limits.of(key), redis.call('ZCARD', redis_keys.limit_key(key, 'waiting'))
   local counted = settings and settings.waiting or waiting
   check_equal(key, waiting, counted, 'count', '%s jobs wait for it, but its count is %s')
   if waiting == 0 or (settings and settings.paused) then return end
@@ -90,7 +90,7 @@ local function check_turns(key)
   end
   for field, n in pairs(found) do
     local owner, name = field:match('^(.*)\n(turn:.*)$')
-    local counted = limits.at(owner).settings and limits.at(owner).settings[name]
+    local counted = limits.of(owner) and limits.of(owner)[name]
     local of_settings = counted and tonumber((counted:match('%d+$')))
     if of_settings and of_settings ~= n then
       fault(key, 'count', '%s jobs of %s wait for their turns (%s), but the count is %s', n, owner, name, of_settings)
@@ -279,7 +279,7 @@ local function check_run(id, doc)
   -- An expired lease holds no slot, and its limit may have been deleted and created again.
   if tonumber(doc.lease_until) <= time.now then return end
   for _, key in ipairs(tables.lines(doc.held_limits)) do
-    if limits.at(key).settings and not redis.call('ZSCORE', redis_keys.limit_key(key, 'held'), id) then
+    if limits.of(key) and not redis.call('ZSCORE', redis_keys.limit_key(key, 'held'), id) then
       fault(id, 'slot', 'its run holds no slot of limit %s', key)
     end
   end

@@ -17,7 +17,7 @@ local key = ns .. 'breaker:' .. host
 local failures, moment, probed = (redis.call('GET', key) or '0,0'):match('^(%d+),(%d+)(p?)$')
 local n, till = tonumber(failures), tonumber(moment)
 
-local function keep(mark) redis.call('SET', key, numbers.int(n) .. ',' .. numbers.int(till) .. mark, 'PX', DAY) end
+local function keep(mark) redis.call('SET', key, n .. ',' .. numbers.int(till) .. mark, 'PX', DAY) end
 
 local function state()
   if n < threshold then return reply.breaker { state = 'closed', failures = n } end

@@ -14,8 +14,8 @@ local paused, till = args.take(), args.take()
 
 cache.fetch(KEYS)
 
-if act == 'shut' and not limits.at(key).settings then return reply.set {} end
-if act ~= 'set' and not limits.at(key).settings then
+if act == 'shut' and not limits.of(key) then return reply.set {} end
+if act ~= 'set' and not limits.of(key) then
   return reply.refused { code = 'NOT_FOUND', message = 'there is no limit ' .. key }
 end
 

@@ -27,7 +27,7 @@ for i, bytes in ipairs(begin == 'end' and {} or stored_bytes) do
   -- Another call may have deleted some of these entries.
   if number == head.from and number < head.till then
     cache.replace_text(outbox.key(number), nil)
-    head.from, head.bytes = number + 1, math.max(0, head.bytes - tonumber(bytes))
+    head.from, head.bytes = number + 1, math.max(0, head.bytes - bytes)
   end
 end
 if head.from == head.till then head.bytes = 0 end

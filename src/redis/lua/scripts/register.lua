@@ -31,9 +31,9 @@ local function bound(class, concurrency, anew)
   if not concurrency and not is_marked(queue_fields.bounded_classes, class) then return end
   cache.fetch({ ns .. 'schema' })
   mark(queue_fields.bounded_classes, class, concurrency and true or nil)
-  if concurrency and (anew or not limits.at(own).settings) then
+  if concurrency and (anew or not limits.of(own)) then
     limits.define(own, { concurrency = concurrency, gone = false }, 'set')
-  elseif not concurrency and limits.at(own).settings then
+  elseif not concurrency and limits.of(own) then
     limits.remove(own)
   end
 end

@@ -142,7 +142,7 @@ function mend.run(id, doc)
   local is_run = doc.token and doc.lease_until
   if (doc.place == PLACE.leased) == (is_run and true or false) then
     for _, key in ipairs(tables.lines(doc.place == PLACE.leased and doc.held_limits)) do
-      if limits.at(key).settings then cache.zset(redis_keys.limit_key(key, 'held'), id, tonumber(doc.lease_until)) end
+      if limits.of(key) then cache.zset(redis_keys.limit_key(key, 'held'), id, tonumber(doc.lease_until)) end
     end
     return
   end
@@ -191,11 +191,9 @@ local function drop_entries(q, place)
   local members, packed = redis.call('ZRANGE', key, 0, 999), 0
   cache.fetch_jobs(members)
   for _, member in ipairs(members) do
-    local number = pieces.number_in(member)
-    local piece = number and cache.piece(number)
+    local piece, number = cache.piece_at(member)
     local is_there = piece and piece.n > 0 and pieces.entry(number, piece) == member
-    local id = not number and member:match('%d+$')
-    if not number then is_there = id and cache.find(id) end
+    if not number then is_there = cache.find(member:match('%d+$') or '') end
     if not is_there then redis.call('ZREM', key, member) elseif piece then packed = packed + piece.n - 1 end
   end
   for _, id in ipairs(tally.in_document(q, states.indexes[place])) do
@@ -213,8 +211,7 @@ function mend.queue(q)
   for _, lane in ipairs(expected.endless_lanes(q)) do lanes.set(q, lane, nil) end
   for _, place in ipairs(expected.places) do drop_entries(q, place) end
   for place, field in pairs(cache.first_times) do
-    local moment = cache.first_moment(q, place)
-    if moment < numbers.never then places.soonest(q, field, moment) end
+    places.soonest(q, field, cache.first_moment(q, place))
   end
   for _, till in pairs(cache.queue(q).leased or {}) do places.soonest(q, queue_fields.next_lease, till) end
   kinds.drop_strays(q)
@@ -226,7 +223,7 @@ function mend.queue(q)
 end
 
 function mend.limit(key)
-  if not limits.at(key).settings then return mend_limit_record(key) end
+  if not limits.of(key) then return mend_limit_record(key) end
   local held = redis_keys.limit_key(key, 'held')
   for _, id in ipairs(redis.call('ZRANGE', held, 0, 999)) do
     if not expected.holds_slot(id, key) then redis.call('ZREM', held, id) end
@@ -252,9 +249,7 @@ function mend.piece(number)
   if not piece or not cache.common_of(piece) then return end
   local found = readable.decode(piece.args, '') or {}
   local own = readable.decode(piece.own or '{}', '') or {}
-  local q, place = cache.where(piece)
-  cache.zset(redis_keys.queue_key(q, place), pieces.entry(number, piece), false)
-  cache.count_packed(q, place, 1 - piece.n)
+  cache.place_piece(number, piece, nil)
   for _, id in ipairs(pieces.ids(number, piece)) do
     local _, at = pieces.place_of(id)
     local args = type(found[at]) == 'string' and found[at] or '^'

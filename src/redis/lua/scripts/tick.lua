@@ -54,7 +54,7 @@ for _, q in ipairs(names) do
 end
 work.flush()
 for _, key in ipairs(touched_now) do
-  if limits.at(key).settings and limits.at(key).settings.reordering then more = true end
+  if limits.of(key) and limits.of(key).reordering then more = true end
 end
 
 for q in pairs(places.to_ring) do

@@ -56,7 +56,7 @@ function expected.followed(id, doc)
       children[#children + 1] = { id = child.id, doc = child_doc, is = is }
     end
   end
-  return numbers.int(n.b) .. ',' .. numbers.int(n.s) .. ',' .. numbers.int(n.x), children
+  return n.b .. ',' .. n.s .. ',' .. n.x, children
 end
 
 local rooted = {}

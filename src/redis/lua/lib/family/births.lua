@@ -14,7 +14,7 @@ function births.count(id, doc, parent, parent_doc)
       'job ' .. parent .. ' is ' .. MAX_LEVELS .. ' generations below job ' .. root .. ', the maximum depth')
   end
   cache.change(root, root_doc, fields.descendants, born)
-  cache.change(id, doc, fields.root_and_level, root .. ',' .. numbers.int(level + 1))
+  cache.change(id, doc, fields.root_and_level, root .. ',' .. level + 1)
 end
 
 function births.uncount(doc)

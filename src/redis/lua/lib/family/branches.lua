@@ -1,14 +1,11 @@
 local BRANCHES, PAGE, MOST_PUTS = 500, 100, 12000
 
 local function page(parent, cursor)
-  local scanned, ids, there = redis.call('HSCAN', kin.children_key(parent), cursor, 'COUNT', PAGE), {}, {}
-  for i = 2, #scanned[2], 2 do ids[#ids + 1] = scanned[2][i]:match('^%d+') end
-  cache.fetch_jobs(ids)
-  for _, id in ipairs(ids) do
-    local doc = cache.find(id)
-    if doc and doc.parent == parent then there[id] = doc end
+  local scanned, there = redis.call('HSCAN', kin.children_key(parent), cursor, 'COUNT', PAGE), {}
+  for id, doc in cache.each(kin.ids_in(scanned[2])) do
+    if doc.parent == parent then there[id] = doc end
   end
-  return there, scanned[1], #ids
+  return there, scanned[1], #scanned[2] / 2
 end
 
 local function add_page(id, doc, parent, cursor)
@@ -120,7 +117,7 @@ function branches.run(me)
   local looked = wanted and go_through(me.id, doc, acts[action]) or 0
   local more = looked > 0
   if wanted and not more and deletes then erased, more, waits = erase_below(me.id, doc, action == 'delete') end
-  local total = numbers.int((tonumber(doc['s:done']) or 0) + (deletes and erased or looked))
+  local total = (tonumber(doc['s:done']) or 0) + (deletes and erased or looked)
   cache.change(me.id, doc, 's:done', total)
   me.result = '{"done":' .. total .. '}'
   if waits then me.at = time.now + 1000 elseif more then cache.change(me.id, doc, fields.input_during_run, '1') end

@@ -20,6 +20,13 @@ function kin.children_of(id, doc)
   return list
 end
 
+-- `flat`: names of children, each followed by its entry.
+function kin.ids_in(flat)
+  local ids = {}
+  for i = 2, #flat, 2 do ids[i / 2] = flat[i]:match('^%d+') or '0' end
+  return ids
+end
+
 function kin.need_child(id, name)
   local child = child_id(id, name)
   if not child then journal.refuse('NOT_FOUND', 'job ' .. id .. ' has no child ' .. name) end
@@ -63,8 +70,7 @@ end
 function kin.joins(parent, doc)
   if doc.place == PLACE.leased or doc.unanswered then return true end
   if doc.waits_for then return false end
-  journal.refuse('WRONG_STATUS',
-    'job ' .. parent .. ' is ' .. states.of(doc) .. ': it is neither running nor waiting for children')
+  states.refuse(parent, doc, 'it is neither running nor waiting for children')
 end
 
 function kin.hold(id, doc, parent, parent_doc)

@@ -4,8 +4,8 @@ local function postpone(id, doc, spec, args)
     if e[1] == fields.args then newest = e[2] end
   end
   values.set_value(id, doc, fields.args, newest)
-  local most = spec.debounce ~= '' and tonumber(doc.created_at) + tonumber(spec.debounce) or numbers.never
-  local moment, asked_doc = math.min(time.now + tonumber(spec.wait), most), cjson.decode(spec.tail)
+  local most = spec.debounce ~= '' and doc.created_at + spec.debounce or numbers.never
+  local moment, asked_doc = math.min(time.now + spec.wait, most), cjson.decode(spec.tail)
   cache.change(id, doc, fields.not_before, moment > time.now and moment or nil)
   cache.change(id, doc, fields.wanted_early, nil)
   assign.anew(id, doc, asked_doc.constraints_version, spec.limit_rows or {}, asked_doc.group)
@@ -46,7 +46,7 @@ local function existing_job(spec, parent, args)
 end
 
 function create.one(spec, args, born)
-  specs.check_registered(spec.queue, spec.class, spec.known)
+  specs.check_registered(spec)
   local parent = born or (spec.parent and aliases.resolve(spec.parent))
   local same, status = existing_job(spec, parent, args)
   if same then return same, status, true end
@@ -57,15 +57,13 @@ function create.one(spec, args, born)
   end
   local id, doc = ids.next_id(), cjson.decode(spec.tail)
   doc.place, doc.created_at, doc.sequence = 'new', time.now_text, time.sequence()
-  if doc.tag and not sides.of(doc.queue, doc.class) then
+  if doc.tag and not sides.of(spec) then
     journal.refuse('REFUSED',
       'tag: expected a class that pull workers serve, got class ' .. doc.class .. ' of queue ' .. doc.queue,
       'tag')
   end
   if args ~= '' then doc.args = args end
-  journal.put(cache.docs, id, doc)
-  cache.raw[redis_keys.key_of(id)] = false
-  journal.put(cache.dirty, id, true)
+  cache.add(id, doc)
   if parent_doc then births.count(id, doc, parent, parent_doc) end
   if parent_doc then kin.link(parent, parent_doc, spec.name ~= '' and spec.name or id, id, doc) end
   values.note(id, #spec.tail)

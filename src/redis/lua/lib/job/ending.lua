@@ -28,13 +28,12 @@ function ending.removal(id, doc, place)
 end
 
 local MAX_SHOWN_STEPS = 8192
+local of_steps = { fields.sleep_until, fields.awaited_children, fields.pinned_to }
 
 -- Steps stay after a failed run or a failed job, because a retry needs them. Cleared steps stay visible until the
 -- function stores a new step.
 function ending.clear_steps(id, doc)
-  if doc.sleep_until then cache.change(id, doc, fields.sleep_until, nil) end
-  if doc.awaited_children then cache.change(id, doc, fields.awaited_children, nil) end
-  if doc.pinned_to then cache.change(id, doc, fields.pinned_to, nil) end
+  cache.clear(id, doc, of_steps)
   if doc.has_steps ~= '1' then return end
   local is_shown = values.of(doc) <= MAX_SHOWN_STEPS
   if not is_shown then cache.drop(redis_keys.side_key(id, 'steps')) end
@@ -44,7 +43,7 @@ end
 
 local function leave_word(id, doc, place, value)
   local is_known = doc.end_was_told or (place == PLACE.terminated and states.ends[states.resting[doc.place]])
-  if doc.end_was_told then cache.change(id, doc, fields.end_was_told, nil) end
+  cache.change(id, doc, fields.end_was_told, nil)
   if is_known then return end
   history.note_end(id, doc, place, value)
   results.keep(id, doc, place, value)
@@ -65,9 +64,8 @@ function ending.let_children_go(id, doc, cancelled)
     if child.status == 'suspended' then held[#held + 1] = child.id end
   end
   cache.fetch_jobs(held)
-  for _, child in ipairs(held) do
-    local child_doc = cache.find(child)
-    if child_doc and child_doc.held then
+  for child, child_doc in cache.each(held) do
+    if child_doc.held then
       if cancelled then
         cache.change(child, child_doc, fields.held, nil)
         cache.change(child, child_doc, fields.cancelled, '1')
@@ -81,7 +79,7 @@ end
 
 function ending.finish(id, doc, place, value)
   cache.change(id, doc, fields.ended_at, time.now_text)
-  if doc.unanswered then cache.change(id, doc, fields.unanswered, nil) end
+  cache.change(id, doc, fields.unanswered, nil)
   queueing.stop_waiting(id, doc)
   if place ~= PLACE.failed then ending.clear_steps(id, doc) end
   if place == PLACE.terminated then ending.let_children_go(id, doc, true) end
@@ -155,17 +153,13 @@ end
 function ending.terminate(id, doc, recursive)
   if not recursive then return ending.terminate_one(id, doc) end
   local tree = whole(id)
-  for _, member in ipairs(tree or { id }) do
-    local member_doc = cache.find(member)
-    if member_doc then ending.terminate_one(member, member_doc) end
-  end
+  for member, member_doc in cache.each(tree or { id }) do ending.terminate_one(member, member_doc) end
   return not tree and internal.hand_on(id, 'terminate') or nil
 end
 
 function ending.check_terminated(id, doc, force)
   if force or doc.place == PLACE.terminated then return end
-  journal.refuse('WRONG_STATUS',
-    'job ' .. id .. ' is ' .. states.of(doc) .. ': delete it when it and all jobs below it are terminated')
+  states.refuse(id, doc, 'delete it when it and all jobs below it are terminated')
 end
 
 local function delete_large(id, doc, force)
@@ -181,9 +175,8 @@ function ending.delete(id, doc, force)
   local tree = whole(id)
   if not tree then return delete_large(id, doc, force) end
   local waiting = false
-  for _, member in ipairs(tree) do
-    local member_doc = cache.find(member)
-    if member_doc and member_doc.place ~= PLACE.terminated then
+  for member, member_doc in cache.each(tree) do
+    if member_doc.place ~= PLACE.terminated then
       ending.check_terminated(member, member_doc, force)
       ending.terminate_one(member, member_doc)
       if not member_doc.gone and member_doc.place ~= PLACE.terminated then
@@ -205,10 +198,7 @@ function ending.forget(id, doc)
   for _, child in ipairs(kin.children_of(id, doc)) do
     local tree = child.status ~= 'failed' and whole(child.id)
     local keep = not tree
-    for _, member in ipairs(tree or {}) do
-      local member_doc = cache.find(member)
-      if member_doc and not states.has_ended(member_doc) then keep = true end
-    end
+    for _, member_doc in cache.each(tree or {}) do keep = keep or not states.has_ended(member_doc) end
     if keep then
       left = left + 1
     else

@@ -16,7 +16,7 @@ local function beyond_all()
   for i, q in ipairs(redis.call('SMEMBERS', ns .. 'queues')) do keys[i] = redis_keys.queue_key(q) end
   cache.fetch(keys)
   for _, key in ipairs(keys) do
-    for n in (cache.raw[key] or ''):gmatch('"made":(%d+)') do made = made + tonumber(n) end
+    for n in (cache.raw[key] or ''):gmatch('"made":(%d+)') do made = made + n end
   end
   return made * 100
 end
@@ -54,5 +54,5 @@ function ids.must_have_given(id)
   local times = tonumber((cache.text_at(ns .. 'epoch') or ''):match('^%d+') or 0)
   keep(id)
   cache.set_text(ns .. 'epoch',
-    numbers.int(times + 1) .. ',' .. time.now_text .. ',' .. numbers.int(last + 1) .. ',' .. numbers.int(id))
+    times + 1 .. ',' .. time.now_text .. ',' .. last + 1 .. ',' .. id)
 end

@@ -21,8 +21,7 @@ end
 function internal.make(doc)
   local id = ids.next_id()
   doc.place, doc.sequence = PLACE.new, time.sequence()
-  journal.put(cache.docs, id, doc)
-  journal.put(cache.dirty, id, true)
+  cache.add(id, doc)
   counts.add(doc.queue, doc.class, 'made')
   return id
 end

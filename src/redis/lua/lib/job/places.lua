@@ -6,8 +6,7 @@ function places.ring(q, n) journal.put(places.to_ring, q, (places.to_ring[q] or 
 places.to_call = {} -- queue → classes that became ready for pull workers
 
 function places.soonest(q, field, moment)
-  local known = cache.queue(q)[field]
-  if not known or moment < known then cache.change_queue(q, field, moment) end
+  if moment < (cache.queue(q)[field] or numbers.never) then cache.change_queue(q, field, moment) end
 end
 
 -- follower → 'turned' if a child broke or was repaired, otherwise 'moved'
@@ -29,8 +28,8 @@ function places.count_child(id, doc, parent, is)
   if was == is or not above_doc or not above_doc.followed then return end
   local n = {}
   n.b, n.s, n.x = above_doc.followed:match('^(%d+),(%d+),(%d+)$')
-  if n[was] then n[was] = numbers.int(n[was] - 1) end
-  if n[is] then n[is] = numbers.int(n[is] + 1) end
+  if n[was] then n[was] = n[was] - 1 end
+  if n[is] then n[is] = n[is] + 1 end
   cache.change(parent, above_doc, fields.followed, n.b .. ',' .. n.s .. ',' .. n.x)
   cache.change(id, doc, fields.followed_as, is)
   local turned = was == FOLLOWED_AS.broken or is == FOLLOWED_AS.broken
@@ -86,7 +85,7 @@ end
 function places.put(id, doc, moment)
   cache.zset(places.index_of(doc), places.member_of(id, doc), moment or order.score(doc))
   local field = cache.first_times[states.index(doc.place)]
-  if field and moment ~= numbers.never then places.soonest(doc.queue, field, moment) end
+  if field then places.soonest(doc.queue, field, moment) end
   if not doc.place then places.ring(doc.queue, 1) end
   if doc.place == PLACE.pull then journal.push(journal.within(places.to_call, doc.queue), doc.class) end
 end

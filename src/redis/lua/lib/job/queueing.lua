@@ -1,7 +1,7 @@
 -- Pull workers ask for jobs, so they set the pace of runs for missed slots.
 local function slot_moment(doc)
   local slot = tonumber(doc.next_slot) or numbers.never
-  return doc.catch_up_at and not sides.of(doc.queue, doc.class, doc.tag) and math.max(slot, tonumber(doc.catch_up_at))
+  return doc.catch_up_at and not sides.of(doc) and math.max(slot, tonumber(doc.catch_up_at))
     or slot
 end
 
@@ -22,7 +22,7 @@ function queueing.enqueue(id, doc, early, since)
   end
   local full = sides.is_limited(doc) and limits.first_full(doc)
   if full then return waiting.set_aside(id, doc, full) end
-  local place = sides.of(doc.queue, doc.class, doc.tag)
+  local place = sides.of(doc)
   places.move(id, doc, place, nil, nil, nil, place and (moment > 0 and moment or since))
 end
 

@@ -8,7 +8,7 @@ function rerun.spare(id, doc)
   cache.change(id, doc, fields.delete_requested, nil)
   if not doc.terminating then return end
   cache.change(id, doc, fields.terminating, nil)
-  if doc.end_was_told then cache.change(id, doc, fields.end_was_told, nil) end
+  cache.change(id, doc, fields.end_was_told, nil)
   places.tell_parent(id, doc, 'queued')
   hints.tell_status(id, doc, states.of(doc))
 end
@@ -53,7 +53,7 @@ function rerun.requeue(id, doc, forgiven)
   cache.clear(id, doc, { fields.cancelled, fields.wanted_early, fields.lost_in_a_row, fields.unanswered,
     fields.not_before })
   if forgiven and doc.deliveries then
-    cache.change(id, doc, fields.deliveries, math.max(0, tonumber(doc.deliveries) - 1))
+    cache.change(id, doc, fields.deliveries, math.max(0, doc.deliveries - 1))
   end
   if rested then kin.rejoin(id, doc) end
   queueing.enqueue(id, doc, true, tonumber(doc.created_at))

@@ -22,7 +22,7 @@ end
 
 function results.drop(id, doc)
   cache.del(ns .. 'result:' .. id)
-  if doc and doc.result_until then cache.change(id, doc, fields.result_until, nil) end
+  if doc then cache.change(id, doc, fields.result_until, nil) end
 end
 
 function results.of(id)

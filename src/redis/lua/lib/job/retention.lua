@@ -59,8 +59,7 @@ local function remove_due(key, id)
 end
 
 local function remove_piece(key, member)
-  local number = pieces.number_in(member)
-  local piece = cache.piece(number)
+  local piece, number = cache.piece_at(member)
   local ended = piece and tonumber(piece.state:match('^"z":"c","e":"(%d+)"') or nil)
   if not ended or piece.n == 0 then return cache.zset(key, member, false) end
   if ended > time.now - erase.GONE or packed.is_heard(number) then
@@ -93,8 +92,7 @@ function retention.sweep(q)
       more = true
       places.soonest(q, queue_fields.next_removal, time.now)
     else
-      local moment = cache.next_moment(key, time.now)
-      if moment < numbers.never then places.soonest(q, queue_fields.next_removal, moment) end
+      places.soonest(q, queue_fields.next_removal, cache.next_moment(key, time.now))
     end
   end
   return more

@@ -1,5 +1,6 @@
-function specs.check_registered(q, class, known)
-  if known == '1' or cache.queue(q).mode == 'pull' then return end
+function specs.check_registered(spec)
+  local q, class = spec.queue, spec.class
+  if spec.known == '1' or cache.queue(q).mode == 'pull' then return end
   if redis.call('HEXISTS', ns .. 'workers:' .. q, class) == 0 then
     journal.refuse('REFUSED', 'class ' .. class .. ' is not registered for queue ' .. q)
   end
@@ -33,6 +34,6 @@ function specs.take()
 end
 
 function specs.moment_of(spec)
-  local moment = spec.at ~= '' and tonumber(spec.at) or (spec.wait ~= '' and time.now + tonumber(spec.wait)) or nil
+  local moment = spec.at ~= '' and tonumber(spec.at) or (spec.wait ~= '' and time.now + spec.wait) or nil
   return moment and moment > time.now and moment or nil, moment
 end

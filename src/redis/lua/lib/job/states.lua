@@ -22,6 +22,10 @@ function states.of(doc)
   return doc.place == PLACE.leased and 'running' or 'queued'
 end
 
+function states.refuse(id, doc, why)
+  journal.refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. states.of(doc) .. ': ' .. why)
+end
+
 function states.has_ended(doc) return states.ends[states.of(doc)] ~= nil end
 
 states.kinds = {

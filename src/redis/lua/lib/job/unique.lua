@@ -41,6 +41,6 @@ end
 function unique.outlive(id, doc, status)
   local key = ns .. 'unique:' .. doc.timed_unique_scope
   local till = (cache.text_at(key) or ''):match('^' .. id .. ',(%d+)$')
-  local left = till and tonumber(till) - time.now or 0
+  local left = till and till - time.now or 0
   if left > 0 then cache.set_expiring(key, id .. ',' .. till .. ',' .. status, left) end
 end

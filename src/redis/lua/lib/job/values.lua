@@ -12,7 +12,7 @@ function values.of(doc)
 end
 
 local function set_size(id, doc, n, rough)
-  cache.change(id, doc, fields.size, (n > 0 or rough) and numbers.int(math.max(0, n)) .. (rough and '~' or '') or nil)
+  cache.change(id, doc, fields.size, (n > 0 or rough) and math.max(0, n) .. (rough and '~' or '') or nil)
 end
 
 function values.add(id, doc, bytes)
@@ -102,7 +102,7 @@ local function count(id, doc)
 end
 
 local function total(id, doc)
-  return (values.of(doc)) + (values.added[id] or 0) + #(cache.raw[redis_keys.key_of(id)] or '')
+  return (values.of(doc)) + (values.added[id] or 0) + #cache.document(id)
 end
 
 function values.has_room(id, doc, more)
@@ -118,7 +118,7 @@ function values.check(id, doc, more)
   local code = doc.relay_channel and 'LIMITED' or 'TOO_LARGE'
   journal.refuse(code, 'job ' .. id .. ': expected at most ' .. MOST_BYTES
     .. ' bytes in total (args, state, waiting values and everything else), got '
-    .. numbers.int(total(id, doc) + (more or 0)))
+    .. total(id, doc) + (more or 0))
 end
 
 local MOST_FIELDS = 1000

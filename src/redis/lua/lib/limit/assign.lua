@@ -1,6 +1,6 @@
 -- `how`: 'first' (only a group's first job sets the limit), 'set' (every job does), or '' (only the API does).
 function assign.add(id, doc, key, how, concurrency, rate, period)
-  local was = limits.at(key).settings or {}
+  local was = limits.of(key) or {}
   if how ~= '' and not was.fixed then
     limits.define(key, { concurrency = tonumber(concurrency), rate = tonumber(rate), period = tonumber(period),
       auto = how == 'first' and 1 or nil, gone = was.gone and false }, how)
@@ -23,6 +23,6 @@ function assign.anew(id, doc, version, assigned, group)
   if doc.place == PLACE.limited or states.is_ready(doc) then
     local full = limits.first_full(doc)
     if full then return waiting.set_aside(id, doc, full) end
-    if doc.place == PLACE.limited then places.move(id, doc, sides.of(doc.queue, doc.class, doc.tag), nil, nil, true) end
+    if doc.place == PLACE.limited then places.move(id, doc, sides.of(doc), nil, nil, true) end
   end
 end

@@ -46,14 +46,15 @@ function limits.at(key)
   return state
 end
 
+function limits.of(key) return limits.at(key).settings end
+
 function limits.save(key, field, value)
-  local state = limits.at(key)
-  journal.put(state.settings, field, value)
-  cache.set_text(redis_keys.limit_key(key), cjson.encode(state.settings))
+  journal.put(limits.of(key), field, value)
+  cache.set_text(redis_keys.limit_key(key), cjson.encode(limits.of(key)))
 end
 
 function limits.count_waiting(q, key, n)
-  local settings = limits.at(key).settings
+  local settings = limits.of(key)
   cache.change_queue(q, queue_fields.at_limits, (cache.queue(q).at_limits or 0) + n)
   if not settings or not settings.waiting then return end
   local waiting = settings.waiting + n
@@ -99,9 +100,9 @@ end
 
 function limits.note_start(doc, late)
   for _, key in ipairs(tables.lines(doc.held_limits)) do
-    local settings = limits.at(key).settings
+    local settings = limits.of(key)
     if settings and settings.rate then
-      local moment = math.min(time.now, tonumber(doc.ran_at) + margin(settings, late))
+      local moment = math.min(time.now, doc.ran_at + margin(settings, late))
       if moment > time.now - settings.period then cache.zset(redis_keys.limit_key(key, 'window'), doc.token, moment) end
     end
   end
@@ -127,7 +128,7 @@ end
 function limits.drop_baton(id, doc)
   local key = doc.reserved_limit
   cache.change(id, doc, fields.reserved_limit, nil)
-  local settings = limits.at(key).settings
+  local settings = limits.of(key)
   if settings then limits.save(key, limit_fields.promised, math.max(0, (settings.promised or 0) - 1)) end
   limits.touch(key)
 end
@@ -157,7 +158,7 @@ end
 function limits.count_in_group(doc, n)
   local key = 'group:' .. doc.group
   limits.define(key, { concurrency = tonumber(doc.group_concurrency), auto = 1 }, 'first')
-  limits.save(key, limit_fields.jobs, (limits.at(key).settings.jobs or 0) + n)
+  limits.save(key, limit_fields.jobs, (limits.of(key).jobs or 0) + n)
   limits.touch(key)
 end
 
@@ -175,7 +176,7 @@ function limits.due(q)
 end
 
 function limits.next_room(key)
-  local settings = limits.at(key).settings
+  local settings = limits.of(key)
   if not settings or settings.paused then return numbers.never end
   if (settings.shut or 0) > time.now then return settings.shut end
   local moment = numbers.never

@@ -29,12 +29,12 @@ function quota.add(key, jobs, bytes)
     local old_jobs, old_bytes, most_jobs, most_bytes = read_quota(by)
     if jobs > 0 or bytes > 0 then journal.put(grown, by, true) end
     cache.set_text(key_of_quota(by),
-      numbers.int(math.max(0, old_jobs + jobs)) .. ',' .. numbers.int(math.max(0, old_bytes + bytes)) .. ','
+      math.max(0, old_jobs + jobs) .. ',' .. math.max(0, old_bytes + bytes) .. ','
       .. most_jobs .. ',' .. most_bytes)
   end
 end
 
-function quota.count(doc, n) quota.add(doc.api_key, n, n * tonumber(doc.quota_bytes)) end
+function quota.count(doc, n) quota.add(doc.api_key, n, n * doc.quota_bytes) end
 
 -- `key:<id> jobs,bytes,jobs,bytes`: the last two are for the tenant. An answer stored for a day counts as growth.
 function quota.allow(text, once_for)
@@ -70,7 +70,6 @@ function quota.keep(key, more, at)
     if more > 0 then journal.put(grown, by, true) end
     local list = read_kept(by)
     list[at] = math.max(0, list[at] + more)
-    for i = 1, LAST do list[i] = numbers.int(list[i]) end
     cache.set_text(kept_key(by), table.concat(list, ','))
   end
 end
@@ -82,7 +81,7 @@ function quota.expire(bytes, ms, key)
 end
 
 function quota.keep_job(doc, bytes)
-  local more = bytes - tonumber(doc.kept_bytes or 0)
+  local more = bytes - (doc.kept_bytes or 0)
   if more == 0 then return end
   journal.put(doc, fields.kept_bytes, bytes > 0 and numbers.int(bytes) or nil)
   quota.keep(doc.api_key, more)
@@ -90,8 +89,8 @@ end
 
 function quota.follow(id, doc)
   local bytes = values.of(doc)
-  quota.keep_job(doc, states.resting[doc.place] and bytes + #(cache.raw[redis_keys.key_of(id)] or '') or 0)
-  local more = bytes - tonumber(doc.quota_bytes)
+  quota.keep_job(doc, states.resting[doc.place] and bytes + #cache.document(id) or 0)
+  local more = bytes - doc.quota_bytes
   if more == 0 or states.resting[doc.place] or doc.place == PLACE.new then return end
   journal.put(doc, fields.quota_bytes, numbers.int(bytes))
   quota.add(doc.api_key, 0, more)
@@ -102,7 +101,7 @@ local function over(by, more)
   if most_jobs ~= '' and jobs > tonumber(most_jobs) then return 'jobs that have not ended', most_jobs, jobs end
   bytes = bytes + KIB * jobs + more + kept_by(by)
   if most_bytes ~= '' and bytes > tonumber(most_bytes) then
-    return 'bytes of jobs and stored graphs', most_bytes, numbers.int(bytes) .. '. Delete some of them'
+    return 'bytes of jobs and stored graphs', most_bytes, bytes .. '. Delete some of them'
   end
 end
 
@@ -115,7 +114,7 @@ function quota.check()
   local more = {}
   for id in pairs(cache.dirty) do
     local doc = cache.docs[id]
-    local bytes = doc and doc.quota_bytes and values.of(doc) + (values.added[id] or 0) - tonumber(doc.quota_bytes) or 0
+    local bytes = doc and doc.quota_bytes and values.of(doc) + (values.added[id] or 0) - doc.quota_bytes or 0
     if bytes > values.BIG then
       for _, by in ipairs(accounts(doc.api_key)) do more[by] = (more[by] or 0) + bytes end
     end

@@ -18,13 +18,13 @@ end
 
 local function account(group, key, tier)
   local owner, field = group ~= '' and 'group:' .. group or key, 'turn:' .. tier .. ',' .. key
-  local last, n = ((limits.at(owner).settings or {})[field] or ''):match('^(%x+),(%d+)$')
+  local last, n = ((limits.of(owner) or {})[field] or ''):match('^(%x+),(%d+)$')
   return owner, field, last, tonumber(n or 0)
 end
 
 local function make_room(owner)
   local idle, n = {}, 0
-  for field, value in pairs(limits.at(owner).settings) do
+  for field, value in pairs(limits.of(owner)) do
     if field:sub(1, 5) == 'turn:' then
       n = n + 1
       if value:find(',0', 1, true) == 14 then idle[#idle + 1] = field end
@@ -35,14 +35,14 @@ local function make_room(owner)
   return #idle > 0
 end
 
-local function is_shared(doc, key) return key ~= 'group:' .. (doc.group or '') and limits.at(key).settings end
+local function is_shared(doc, key) return key ~= 'group:' .. (doc.group or '') and limits.of(key) end
 
 local function note_turn(key, turn, tier, group)
   local owner, field, last, n = account(group, key, tier)
   local first = fronts[tier .. ',' .. key]
   if first == false or (first and turn < first) then journal.put(fronts, tier .. ',' .. key, turn) end
   if last or make_room(owner) then
-    limits.save(owner, field, (last and last > turn and last or turn) .. ',' .. numbers.int(n + 1))
+    limits.save(owner, field, (last and last > turn and last or turn) .. ',' .. n + 1)
   end
 end
 
@@ -65,7 +65,7 @@ end
 function turns.take(id, doc, key)
   if not is_shared(doc, key) then return end
   local tier = numbers.int(order.score(doc))
-  local group = doc.group and limits.at('group:' .. doc.group).settings and doc.group or ''
+  local group = doc.group and limits.of('group:' .. doc.group) and doc.group or ''
   local turn, of, whose = turns.turn_at(doc, key)
   if of ~= tier or whose ~= group then
     local _, _, last, n = account(group, key, tier)
@@ -91,7 +91,7 @@ function turns.leave(doc, is_let_through)
   local owner, field, last, n = account(group, doc.waiting_limit, tier)
   if not last then return end
   if n > 1 then
-    limits.save(owner, field, last .. ',' .. numbers.int(n - 1))
+    limits.save(owner, field, last .. ',' .. n - 1)
   else
     limits.save(owner, field, is_let_through and turn .. ',0' or nil)
   end

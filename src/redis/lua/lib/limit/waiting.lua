@@ -31,7 +31,7 @@ local function admit(key, settings)
   for i, id in ipairs(ids) do
     local doc = cache.find(id)
     if doc and doc.place == PLACE.limited then
-      places.move(id, doc, sides.of(doc.queue, doc.class, doc.tag), nil, nil, true)
+      places.move(id, doc, sides.of(doc), nil, nil, true)
       if settings then
         cache.change(id, doc, fields.reserved_limit, key)
         limits.save(key, limit_fields.promised, (settings.promised or 0) + 1)

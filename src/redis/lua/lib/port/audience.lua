@@ -22,7 +22,7 @@ function audience.of(channel)
 end
 
 local function head_of_audience(n, relay)
-  return (n > 0 or relay) and numbers.int(n) .. (relay and ',' .. relay or '') or false
+  return (n > 0 or relay) and n .. (relay and ',' .. relay or '') or false
 end
 
 function audience.list(channel, n, relay, listed)

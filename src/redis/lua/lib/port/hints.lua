@@ -80,7 +80,7 @@ function hints.stored_version() return (cache.text_at(ns .. 'constraints') or ''
 -- Omitted members stay unchanged.
 function hints.set(changed)
   local system, till, version = hints.known()
-  cache.set_text(hints_key, numbers.int(changed.system or system) .. ',' .. numbers.int(changed.till or till) .. ','
+  cache.set_text(hints_key, (changed.system or system) .. ',' .. numbers.int(changed.till or till) .. ','
     .. (changed.version or version))
 end
 

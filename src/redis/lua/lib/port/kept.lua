@@ -16,7 +16,7 @@ function kept.keep(channel, size, item)
   local text = cache.text_at(key)
   local counts = text and text:match('^%d+,%d+,([%d:]+)\n')
   cache.replace_text(key,
-    time.now_text .. ',' .. numbers.int(size) .. ',' .. minutes.counted(counts, 1) .. '\n' .. item)
+    time.now_text .. ',' .. size .. ',' .. minutes.counted(counts, 1) .. '\n' .. item)
   if tonumber(((counts or ''):match('^%d+'))) ~= minute then cache.zset(index, channel, minute) end
   if text then return end
   for _, oldest in ipairs(redis.call('ZRANGE', index, 0, -MOST)) do kept.forget(oldest) end

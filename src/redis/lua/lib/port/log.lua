@@ -114,7 +114,7 @@ function log.end_entry(id, context, reads, defaults)
   if #read + #unsaid.write + unsaid.more > 0 then
     local own = '{"read":' .. text_of(read) .. ',"write":' .. text_of(unsaid.write) .. '}'
     local channel = not id and unsaid.channel ~= '' and '{"channel":' .. cjson.encode(unsaid.channel) .. '}'
-    local more = unsaid.more > 0 and '{"more":' .. numbers.int(unsaid.more) .. '}'
+    local more = unsaid.more > 0 and '{"more":' .. unsaid.more .. '}'
     local around = members_of(context or (not id and unsaid.context))
     local all = inert(common_members(id, around) .. around .. members_of(channel)) .. members_of(own)
       .. members_of(more)

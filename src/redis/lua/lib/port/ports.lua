@@ -13,7 +13,7 @@ end
 
 function ports.set_counts(port, pushed, taken)
   if not port.doc[port.field] then journal.put(cache.attached, port.id, nil) end
-  cache.change(port.id, port.doc, port.field, numbers.int(pushed) .. ',' .. numbers.int(taken))
+  cache.change(port.id, port.doc, port.field, pushed .. ',' .. taken)
 end
 
 function ports.default(port) return values.get_value(port.id, port.doc, 'd' .. port.field) end
@@ -72,10 +72,10 @@ function ports.consume(port, cursor, n)
   local of = ports.title(port) .. ' of job ' .. port.id
   if taken ~= cursor then
     journal.refuse('CONFLICT',
-      of .. ': expected cursor ' .. numbers.int(taken) .. ', got ' .. numbers.int(cursor))
+      of .. ': expected cursor ' .. taken .. ', got ' .. cursor)
   end
   if n > pushed - taken then
-    journal.refuse('CONFLICT', of .. ' has fewer than ' .. numbers.int(n) .. ' values')
+    journal.refuse('CONFLICT', of .. ' has fewer than ' .. n .. ' values')
   end
   if n == 0 then return end
   local list = lists.of(port, pushed - taken)

@@ -2,7 +2,7 @@ local MAX_ENTRY = 16384
 
 local function waiting(count)
   local pushed, taken = (count or '0,0'):match('^(%d+),(%d+)')
-  return numbers.int(tonumber(pushed) - tonumber(taken))
+  return numbers.int(pushed - taken)
 end
 
 local function add(entry, ...)

@@ -35,7 +35,7 @@ end
 function wires.watch(port)
   local field = 'm' .. port.field
   if port.doc[field] then return end
-  cache.change(port.id, port.doc, field, numbers.int(math.floor(time.now / 60000)) .. ':0')
+  cache.change(port.id, port.doc, field, time.this_minute .. ':0')
 end
 
 -- Maximum number and bytes of the newest values that a source keeps, and maximum bytes of its document.
@@ -43,7 +43,7 @@ local MAX_PASSED, MAX_PASSED_BYTES, MAX_DOCUMENT = 20, 2048, 65536
 
 function wires.keep(port, items)
   local field = 'l' .. port.field
-  if #(cache.raw[redis_keys.key_of(port.id)] or '') > MAX_DOCUMENT then return end
+  if #cache.document(port.id) > MAX_DOCUMENT then return end
   local kept, bytes = {}, 0
   local function keep(item)
     bytes = bytes + #item

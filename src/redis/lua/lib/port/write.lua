@@ -6,7 +6,7 @@ local MAX_WAITING = 100000
 local function check_room(port, waiting, more)
   if waiting + more <= MAX_WAITING then return end
   journal.refuse('LIMITED',
-    ports.title(port) .. ' of job ' .. port.id .. ' holds ' .. numbers.int(waiting) .. ' values: expected at most '
+    ports.title(port) .. ' of job ' .. port.id .. ' holds ' .. waiting .. ' values: expected at most '
     .. MAX_WAITING .. '. Read some first')
 end
 
@@ -20,7 +20,7 @@ local function charge_one(what, most, words, n)
   journal.put(write.said, what, write.said[what] + n)
   if write.said[what] > most then
     journal.refuse('TOO_LARGE',
-      'expected at most ' .. most .. ' ' .. words .. ' in one call or run, got ' .. numbers.int(write.said[what]))
+      'expected at most ' .. most .. ' ' .. words .. ' in one call or run, got ' .. write.said[what])
   end
   journal.puts = journal.puts + n
 end
@@ -62,8 +62,8 @@ local function check_copies(port, what, bytes, n)
   if bytes * n > MAX_COPIED then
     journal.refuse('TOO_LARGE',
       ports.title(port) .. ' of job ' .. port.id .. ': expected at most ' .. MAX_COPIED
-      .. ' bytes of copies for all its targets, got ' .. what .. ' of ' .. numbers.int(bytes) .. ' bytes for '
-      .. numbers.int(n))
+      .. ' bytes of copies for all its targets, got ' .. what .. ' of ' .. bytes .. ' bytes for '
+      .. n)
   end
 end
 
@@ -82,7 +82,7 @@ function write.connect(port, targets, options)
   local items, n = {}, #targets
   if pushed > taken then items = ports.take(port, copied_at_once(port, pushed - taken, math.max(1, n))) end
   if options.arriving and items[1] then
-    items = envelope.stamped(items, numbers.int(math.floor(time.now / 1000)))
+    items = envelope.stamped(items, math.floor(time.now / 1000))
     wires.keep(port, items)
   end
   local default = ports.default(port)

@@ -97,8 +97,8 @@ function class_counts.settle()
       or (beside and size_of(beside) >= MOST_BESIDE)
     local text = is_read and text_of_today(q, beside) or beside or today .. '\n'
     if is_first then
-      cache.set_text(class_counts.key(q, 'k' .. numbers.int(hour % class_counts.HOURS)),
-        numbers.int(hour) .. '\n' .. text)
+      cache.set_text(class_counts.key(q, 'k' .. hour % class_counts.HOURS),
+        hour .. '\n' .. text)
       cache.change_queue(q, queue_fields.class_hour, hour)
     end
     text = with(text, of)

@@ -94,7 +94,7 @@ local function written_down(queue_record, moment, waited)
 end
 
 local function key_of(q, kind, moment, most)
-  return ns .. 'counts:' .. q .. ':' .. kind .. numbers.int(moment % most)
+  return ns .. 'counts:' .. q .. ':' .. kind .. moment % most
 end
 
 function counts.turn(q, queue_record)

@@ -17,7 +17,7 @@ end
 local SLOT_GRACE = 300000
 
 local function miss_slot(id, doc)
-  local late = doc.next_slot and time.now - tonumber(doc.next_slot) > SLOT_GRACE and not doc.wanted_early
+  local late = doc.next_slot and time.now - doc.next_slot > SLOT_GRACE and not doc.wanted_early
   if late and (values.get_value(id, doc, fields.repeats) or ''):find('"missed":"skip"', 1, true) then
     cache.change(id, doc, fields.slot_missed, '1')
   end
@@ -37,8 +37,7 @@ function due.timers(q)
 end
 
 local function take_back_piece(key, member)
-  local number = pieces.number_in(member)
-  local piece = cache.piece(number)
+  local piece, number = cache.piece_at(member)
   local till = piece and tonumber(piece.state:match('^"z":"l",.-"le":"(%d+)"') or nil)
   if not till or till > time.now then
     cache.zset(key, member, till or false)

@@ -47,7 +47,7 @@ function kinds.leave(id, doc)
 end
 
 function kinds.set(id, doc, kind, moment)
-  cache.change(id, doc, fields.error_kind, kind ~= '' and kind .. ',' .. numbers.int(math.floor(moment / 60000)) or nil)
+  cache.change(id, doc, fields.error_kind, kind ~= '' and kind .. ',' .. math.floor(moment / 60000) or nil)
 end
 
 function kinds.newest(q, kind, before, most)
@@ -126,7 +126,7 @@ local function add_minutes(text, more)
     if n > 0 and newest - tonumber(word) < PAST then kept[#kept + 1] = tonumber(word) end
   end
   table.sort(kept)
-  for i, minute in ipairs(kept) do words[i] = numbers.int(minute) .. ':' .. numbers.int(counts[numbers.int(minute)]) end
+  for i, minute in ipairs(kept) do words[i] = minute .. ':' .. counts[numbers.int(minute)] end
   return table.concat(words, ' ')
 end
 

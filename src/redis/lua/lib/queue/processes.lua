@@ -11,7 +11,7 @@ function processes.read(text)
 end
 
 function processes.write(name, known)
-  local head = numbers.int(known.since) .. ',' .. numbers.int(known.heard) .. ',' .. known.signal
+  local head = known.since .. ',' .. known.heard .. ',' .. known.signal
   cache.hset(processes.key, name, head .. '\n' .. table.concat(known.queues, '\n'))
 end
 

@@ -20,7 +20,7 @@ local function move_all(q, place, ids)
   for _, id in ipairs(ids) do
     local doc = cache.find(id)
     if doc and doc.place == place then
-      places.move(id, doc, sides.of(q, doc.class, doc.tag), nil, nil, true)
+      places.move(id, doc, sides.of(doc), nil, nil, true)
     end
   end
   return #ids
@@ -28,15 +28,14 @@ end
 
 -- Returns the number of moved jobs.
 local function sort_entry(q, place, index, member, id)
-  local number = pieces.number_in(id)
-  local piece = number and cache.piece(number)
+  local piece, number = cache.piece_at(id)
   local doc = piece and pieces.entry(number, piece) == member and cache.common_of(piece)
   if not number then
     doc = cache.find(id)
     doc = doc and doc.place == place and places.member_of(id, doc) == member and doc
   end
   if not doc then return 0 end
-  if sides.of(q, doc.class, doc.tag) ~= place then
+  if sides.of(doc) ~= place then
     return move_all(q, place, piece and pieces.ids(number, piece) or { id })
   end
   cache.zset(index, member, order.score(doc))
@@ -64,7 +63,7 @@ local slices = {
     for i, key in ipairs(answer[2]) do keys[i] = redis_keys.limit_key(key) end
     cache.fetch(keys)
     for _, key in ipairs(answer[2]) do
-      if limits.at(key).settings then
+      if limits.of(key) then
         limits.save(key, limit_fields.reordering, '0')
         limits.check_at(key, time.now)
       end
@@ -86,7 +85,7 @@ end
 
 function resort.go_on_at(key)
   local index = redis_keys.limit_key(key, 'waiting')
-  local further, members, ids = next_slice(index, limits.at(key).settings.reordering)
+  local further, members, ids = next_slice(index, limits.of(key).reordering)
   sides.fetch_limits_of(ids)
   for i, id in ipairs(ids) do
     local doc = cache.find(id)

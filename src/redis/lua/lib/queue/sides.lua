@@ -14,10 +14,10 @@ function sides.fetch_limits_of(ids)
   cache.fetch(keys)
 end
 
-function sides.of(q, class, tag)
-  local queue_record = cache.queue(q)
-  return (tag or queue_record.mode == 'pull' or (queue_record.pulled_classes and queue_record.pulled_classes[class]))
-    and 'p' or nil
+function sides.of(doc)
+  local queue_record = cache.queue(doc.queue)
+  local pulled = queue_record.pulled_classes
+  return (doc.tag or queue_record.mode == 'pull' or (pulled and pulled[doc.class])) and PLACE.pull or nil
 end
 
 function sides.worker_limit(q, class) return 'worker:' .. q .. '/' .. class end

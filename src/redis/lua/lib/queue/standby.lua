@@ -37,7 +37,7 @@ function standby.hand(q, lane, tokens)
   local before, since = handed_to(q, lane)
   if not before[1] then lanes.set(q, lane, time.now + lanes.BELL) end
   cache.change_queue(q, queue_fields.handed,
-    lane .. ' ' .. numbers.int(since) .. ' ' .. table.concat(before, ' ') .. ' ' .. table.concat(tokens, ' '))
+    lane .. ' ' .. since .. ' ' .. table.concat(before, ' ') .. ' ' .. table.concat(tokens, ' '))
 end
 
 -- Time that jobs may take to reach a lane that commits runs, in milliseconds.
@@ -52,7 +52,7 @@ function standby.unheard(q, lane, heard, asks)
   local waits = left[1] and not asks and time.now - since < ON_ITS_WAY
   if tokens[1] then
     cache.change_queue(q, queue_fields.handed, waits
-      and lane .. ' ' .. numbers.int(since) .. ' ' .. table.concat(left, ' ') or nil)
+      and lane .. ' ' .. since .. ' ' .. table.concat(left, ' ') or nil)
   end
   return waits and {} or left
 end

@@ -161,9 +161,9 @@ local function guard(id, doc)
   if doc.catch_up_at and (tonumber(doc.next_slot) or numbers.never) <= time.now then return true end
   local at_minute, n
   if doc.runs_this_minute then at_minute, n = doc.runs_this_minute:match('^(%d+):(%d+)$') end
-  n = at_minute == time.this_minute and tonumber(n) + 1 or 1
+  n = at_minute == time.this_minute and n + 1 or 1
   if n > RUNS_A_MINUTE then return false end
-  cache.change(id, doc, fields.runs_this_minute, time.this_minute .. ':' .. numbers.int(n))
+  cache.change(id, doc, fields.runs_this_minute, time.this_minute .. ':' .. n)
   return true
 end
 
@@ -222,7 +222,7 @@ function claim.one(want)
 end
 
 local function weight_of(id, doc)
-  if not cache.attached_to(id, doc)[1] then return #(cache.raw[redis_keys.key_of(id)] or '') end
+  if not cache.attached_to(id, doc)[1] then return #cache.document(id) end
   local weighed, weight = pcall(snapshot.weigh, id, doc)
   return weighed and weight or 0
 end

@@ -116,7 +116,7 @@ local function succeed(run)
   if run.pinned then cache.change(id, doc, fields.pinned_to, run.pinned) end
   if not run.paused then cache.change(id, doc, fields.failed_in_a_row, nil) end
   if doc.terminating ~= TERMINATING.shutdown then cache.change(id, doc, fields.started_up, '1') end
-  cache.change(id, doc, fields.run_number, tonumber(doc.run_number) + 1)
+  cache.change(id, doc, fields.run_number, doc.run_number + 1)
   counts.ran(doc)
   come_to_rest(id, doc, run)
   if doc.gone then return doc.gone end

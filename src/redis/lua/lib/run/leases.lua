@@ -9,13 +9,13 @@ end
 function leases.uncount_run(id, doc)
   local minute, n = (doc.runs_this_minute or ''):match('^(%d+):(%d+)$')
   if minute then
-    cache.change(id, doc, fields.runs_this_minute, minute .. ':' .. numbers.int(math.max(0, tonumber(n) - 1)))
+    cache.change(id, doc, fields.runs_this_minute, minute .. ':' .. math.max(0, n - 1))
   end
 end
 
 function leases.uncount(id, doc)
   leases.uncount_run(id, doc)
-  if doc.deliveries then cache.change(id, doc, fields.deliveries, tonumber(doc.deliveries) - 1) end
+  if doc.deliveries then cache.change(id, doc, fields.deliveries, doc.deliveries - 1) end
 end
 
 local MAX_KEPT_ERROR = 8192
@@ -27,7 +27,7 @@ function leases.most_kept(doc) return tonumber(doc.history) or FAILURES_KEPT end
 
 local function told(id, doc, did)
   cache.count(id, doc, fields.runs_noted)
-  return '\n+' .. doc.runs_noted .. ',' .. numbers.int(time.moment_of_sequence(doc.sequence)) .. ','
+  return '\n+' .. doc.runs_noted .. ',' .. time.moment_of_sequence(doc.sequence) .. ','
     .. (doc.next_commit or '0') .. (did and cjson.encode(did) or doc.run_did or '')
 end
 
@@ -35,7 +35,7 @@ function leases.of_version(version) return version and version ~= '' and ' ' .. 
 
 function leases.note_run(id, doc, outcome, more)
   local line = (doc.ran_at or '0') .. ',' .. time.now_text .. ',' .. outcome .. ','
-    .. numbers.int((tonumber(doc.failures) or 0) + 1) .. leases.of_version(more and more.version)
+    .. (tonumber(doc.failures) or 0) + 1 .. leases.of_version(more and more.version)
   cache.change(id, doc, fields.last_run, line)
   local most = (doc.history or outcome == 'failed' or outcome == 'lost') and leases.most_kept(doc) or 0
   if most == 0 then return end
@@ -44,7 +44,7 @@ function leases.note_run(id, doc, outcome, more)
     error = '{"message":"its error is ' .. #error .. ' bytes: only the last error is kept","reason":"other"}'
   end
   local by = more and more.by or doc.process
-    or (doc.lease_length and sides.of(doc.queue, doc.class, doc.tag) and 'pull') or ''
+    or (doc.lease_length and sides.of(doc) and 'pull') or ''
   local kept = lists.at(redis_keys.side_key(id, 'runs'), n)
   local text = line .. ',' .. doc.token .. ',' .. (more and more.again and '1' or '') .. ',' .. by .. '\n' .. error
     .. (doc.history and told(id, doc, more and more.did) or '')

@@ -1,7 +1,7 @@
 -- Handles jobs in pieces (lib/runtime/pieces.lua). Any other use of a job takes it out of its piece first.
 
 function packed.is_heard(number)
-  return hints.hears_all_jobs() or hints.hears_one_of(tonumber(number) * pieces.SIZE, pieces.SIZE)
+  return hints.hears_all_jobs() or hints.hears_one_of(number * pieces.SIZE, pieces.SIZE)
 end
 
 function packed.suits(want, number, piece, room)
@@ -16,14 +16,10 @@ function packed.suits(want, number, piece, room)
 end
 
 local function move(number, piece, state, moment)
-  local q, from = cache.where(piece)
-  cache.zset(redis_keys.queue_key(q, from), pieces.entry(number, piece), false)
+  cache.place_piece(number, piece, nil)
   cache.change_piece(number, piece, 'state', state)
-  local _, to = cache.where(piece)
-  cache.zset(redis_keys.queue_key(q, to), pieces.entry(number, piece), moment)
-  cache.count_packed(q, from, 1 - piece.n)
-  cache.count_packed(q, to, piece.n - 1)
-  places.soonest(q, to == 'leases' and queue_fields.next_lease or queue_fields.next_removal, moment)
+  local q, to = cache.place_piece(number, piece, moment)
+  places.soonest(q, cache.first_times[to], moment)
 end
 
 local function lent_state(token, till, begun)
@@ -78,7 +74,7 @@ function packed.finish(run, lane)
     if doc.quota_bytes then
       local bytes = math.ceil((#piece.common + #piece.args + #(piece.own or '')) / n)
       quota.keep(doc.api_key, n * bytes)
-      rest = '"kk":"' .. numbers.int(bytes) .. '",' .. rest
+      rest = '"kk":"' .. bytes .. '",' .. rest
     end
     move(run.piece, piece, completed_state(run, ran, rest), keep)
   else
@@ -88,12 +84,10 @@ function packed.finish(run, lane)
 end
 
 function packed.remove(number, piece)
-  local q, place = cache.where(piece)
   local doc = cache.common_of(piece)
   local bytes = doc.quota_bytes and piece.state:match('"kk":"(%d+)"')
-  if bytes then quota.keep(doc.api_key, -piece.n * tonumber(bytes)) end
-  cache.zset(redis_keys.queue_key(q, place), pieces.entry(number, piece), false)
-  cache.count_packed(q, place, 1 - piece.n)
+  if bytes then quota.keep(doc.api_key, -piece.n * bytes) end
+  cache.place_piece(number, piece, nil)
   cache.change_piece(number, piece, 'mask', string.rep('0', #piece.mask))
   cache.change_piece(number, piece, 'n', 0)
 end
@@ -102,7 +96,7 @@ local WHOLE = string.rep('1', pieces.SIZE)
 
 -- A job fits into a piece if it is ready immediately, is served by lanes, and has no listeners.
 function packed.suits_new(spec)
-  return spec.packed and not specs.moment_of(spec) and not sides.of(spec.queue, spec.class)
+  return spec.packed and not specs.moment_of(spec) and not sides.of(spec)
     and not hints.hears_all_jobs()
 end
 
@@ -124,7 +118,7 @@ function packed.taken_apart(spec, n)
 end
 
 function packed.create(spec, n, quota_of)
-  specs.check_registered(spec.queue, spec.class, spec.known)
+  specs.check_registered(spec)
   local q, first = spec.queue, ids.next_hundred(n)
   local ticks, common, index = time.next_ticks(n) + 1, spec.tail:sub(2, -2), redis_keys.queue_key(q, 'ready')
   for from = 0, n - 1, pieces.SIZE do
@@ -144,7 +138,7 @@ function packed.create(spec, n, quota_of)
   end
   counts.add(q, spec.class, 'made', n)
   if quota_of ~= '' then quota.add(quota_of, n, 0) end
-  journal.put(places.to_ring, q, (places.to_ring[q] or 0) + n)
+  places.ring(q, n)
   return numbers.int(first)
 end
 

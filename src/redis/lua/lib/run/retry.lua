@@ -38,7 +38,7 @@ function retry.lose(id, doc)
   local lost = tonumber(doc.lost_in_a_row)
   if lost >= most_lost(doc) then
     return ending.fail(id, doc,
-      '{"message":"lost ' .. numbers.int(lost) .. ' times: the run never answered","reason":"other"}')
+      '{"message":"lost ' .. lost .. ' times: the run never answered","reason":"other"}')
   end
   cache.change(id, doc, fields.backoff_until, lost > 0 and time.now + backoff.lost(lost) or nil)
   queueing.enqueue(id, doc, true)
@@ -78,7 +78,7 @@ function retry.fail(run, error, delay)
   elseif delay ~= '' then
     cache.count(id, doc, fields.failures)
     cache.change(id, doc, fields.deliveries, nil)
-    cache.change(id, doc, fields.backoff_until, time.now + tonumber(delay))
+    cache.change(id, doc, fields.backoff_until, time.now + delay)
     queueing.enqueue(id, doc, true)
   elseif doc.followed and (doc.child_during_run == '1' or doc.input_during_run) then
     queueing.enqueue(id, doc, true)

@@ -13,11 +13,11 @@ function snapshot.of(ids)
     if number then
       list[i] = row_of.lent { document = cache.raw[redis_keys.piece_key(number)], piece = number }
     elseif not doc or not (doc.has_children or doc.has_steps == '1' or cache.attached_to(id, doc)[1]) then
-      list[i] = row_of.lent { document = cache.raw[redis_keys.key_of(id)] }
+      list[i] = row_of.lent { document = cache.document(id) }
     else
       local ok, found = journal.isolate(id, snapshot.all_of, id, doc)
       list[i] = ok and found
-        or row_of.lent { document = cache.raw[redis_keys.key_of(id)], fault = found.code .. ' ' .. found.message }
+        or row_of.lent { document = cache.document(id), fault = found.code .. ' ' .. found.message }
     end
   end
   return list
@@ -71,20 +71,16 @@ local function flat_family(parent, doc, children)
     for i = 1, #children, 2 do see(children[i], children[i + 1]) end
   end
   table.sort(ids, function(a, b) return tonumber(a) < tonumber(b) end)
-  cache.fetch_jobs(ids)
   local rows, bytes = {}, 0
-  for _, id in ipairs(ids) do
-    local child_doc = cache.find(id)
-    if child_doc then
-      local how, left = legacy(id, child_doc)
-      bytes = bytes + #left + #(values.get_value(id, child_doc, fields.args) or '')
-      if bytes > MAX_FAMILY then
-        journal.refuse('TOO_LARGE',
-          'args and results of the children of job ' .. parent .. ': expected at most 8 MiB')
-      end
-      rows[#rows + 1] = row_of.heir { name = names[id], id = id, class = child_doc.class, how = how,
-        args = values.get_value(id, child_doc, fields.args) or '', left = left }
+  for id, child_doc in cache.each(ids) do
+    local how, left = legacy(id, child_doc)
+    local args = values.get_value(id, child_doc, fields.args) or ''
+    bytes = bytes + #left + #args
+    if bytes > MAX_FAMILY then
+      journal.refuse('TOO_LARGE', 'args and results of the children of job ' .. parent .. ': expected at most 8 MiB')
     end
+    rows[#rows + 1] = row_of.heir { name = names[id], id = id, class = child_doc.class, how = how, args = args,
+      left = left }
   end
   return rows
 end
@@ -105,7 +101,7 @@ end
 function snapshot.all_of(id, doc)
   local steps, more_steps = flat_steps(id, doc)
   local children, total = snapshot.flat_children(id, doc)
-  return row_of.lent { document = cache.raw[redis_keys.key_of(id)], inputs = flat_inputs(id, doc).flat,
+  return row_of.lent { document = cache.document(id), inputs = flat_inputs(id, doc).flat,
     side = snapshot.flat_side_values(id, doc), children = children, steps = steps, child_count = total,
     family = flat_family(id, doc, children), wires = doc.followed and snapshot.flat_wires(id, doc, children) or {},
     more_steps = more_steps }
@@ -131,10 +127,9 @@ end
 
 function snapshot.fetch_side_values(ids)
   local keys, bytes = {}, 0
-  for _, id in ipairs(ids) do
-    local doc = cache.find(id)
-    bytes = bytes + (doc and values.of(doc) or 0)
-    if doc and bytes <= MAX_SIDE then tables.append(keys, select(2, values.beside(id, doc))) end
+  for id, doc in cache.each(ids) do
+    bytes = bytes + values.of(doc)
+    if bytes <= MAX_SIDE then tables.append(keys, select(2, values.beside(id, doc))) end
   end
   cache.fetch(keys)
 end
@@ -154,7 +149,7 @@ function snapshot.flat_side_values(id, doc)
 end
 
 function snapshot.weigh(id, doc)
-  local bytes = #(cache.raw[redis_keys.key_of(id)] or '')
+  local bytes = #cache.document(id)
   for _, text in ipairs(snapshot.flat_side_values(id, doc)) do bytes = bytes + #text end
   return bytes + flat_inputs(id, doc).bytes
 end
@@ -162,7 +157,7 @@ end
 function snapshot.callback_of(doc)
   local callback = doc.callback_job and cache.find(doc.callback_job)
   if not callback then return {} end
-  return row_of.told { document = cache.text_at(redis_keys.key_of(doc.callback_job)),
+  return row_of.told { document = cache.document(doc.callback_job),
     error = values.get_value(doc.callback_job, callback, fields.last_error) or '' }
 end
 
@@ -203,17 +198,16 @@ end
 -- `closely`: also returns the job's own ports with values, the oldest value of each, values that passed through wires,
 -- and counts of moved values.
 function snapshot.flat_wires(id, doc, children, closely)
-  local rows, ids = {}, {}
+  local rows = {}
   local function add(name, of_id, of)
     for _, port in ipairs(port_refs.of(of_id, of)) do rows[#rows + 1] = flat_port(port, name, closely) end
   end
-  for i = 2, #children, 2 do ids[#ids + 1] = children[i]:match('^%d+') end
-  cache.fetch_jobs(ids)
   add('', id, doc)
-  for i = 1, #children, 2 do
-    local child_id = children[i + 1]:match('^%d+')
-    local child = child_id and cache.find(child_id)
-    if child then add(children[i], child_id, child) end
+  local ids = kin.ids_in(children)
+  cache.fetch_jobs(ids)
+  for i, child_id in ipairs(ids) do
+    local child = cache.find(child_id)
+    if child then add(children[2 * i - 1], child_id, child) end
   end
   return rows
 end
@@ -230,9 +224,9 @@ end
 
 function snapshot.with_documents(ids)
   local rows = {}
-  for i, id in ipairs(ids) do
-    rows[i] = row_of.stale { id = id, document = cache.raw[redis_keys.key_of(id)],
-      side = snapshot.flat_side_values(id, cache.find(id)) }
+  for id, doc in cache.each(ids) do
+    rows[#rows + 1] = row_of.stale { id = id, document = cache.document(id),
+      side = snapshot.flat_side_values(id, doc) }
   end
   return rows
 end

@@ -87,6 +87,19 @@ function cache.change_piece(number, piece, field, value)
   journal.put(cache.changed_pieces, number, true)
 end
 
+-- With a score, adds a piece to the index of its place. Otherwise, removes it.
+function cache.place_piece(number, piece, score)
+  local q, place = cache.where(piece)
+  cache.zset(redis_keys.queue_key(q, place), pieces.entry(number, piece), score or false)
+  cache.count_packed(q, place, (score and 1 or -1) * (piece.n - 1))
+  return q, place
+end
+
+function cache.piece_at(member)
+  local number = pieces.number_in(member)
+  return number and cache.piece(number), number
+end
+
 function cache.count_packed(q, place, n)
   local queue_record, letter = cache.queue(q), redis_keys.letters[place]
   local packed = journal.within(queue_record, queue_fields.packed)
@@ -138,6 +151,28 @@ function cache.find(id)
     end
   end
   return doc
+end
+
+-- The text of the document, or '' if this script has created the job.
+function cache.document(id) return cache.text_at(redis_keys.key_of(id)) or '' end
+
+-- Fetches jobs, and goes through the existing ones.
+function cache.each(ids)
+  cache.fetch_jobs(ids)
+  local i, doc = 0, nil
+  return function()
+    repeat
+      i = i + 1
+      doc = ids[i] and cache.find(ids[i])
+    until doc or not ids[i]
+    return ids[i], doc
+  end
+end
+
+function cache.add(id, doc)
+  journal.put(cache.docs, id, doc)
+  journal.put(cache.dirty, id, true)
+  cache.raw[redis_keys.key_of(id)] = false
 end
 
 -- Fields with text from users. They always stay in the document, so `^` in them is not the mark of a separate key.

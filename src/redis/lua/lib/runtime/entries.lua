@@ -7,8 +7,7 @@ function entries.ids_of(members, most)
   cache.fetch(keys)
   for _, member in ipairs(members) do
     if #ids >= most then return ids end
-    local number = pieces.number_in(member)
-    local piece = number and cache.piece(number)
+    local piece, number = cache.piece_at(member)
     if not number then ids[#ids + 1] = member:match('%d+$') end
     for _, id in ipairs(piece and pieces.ids(number, piece) or {}) do
       ids[#ids + 1] = id

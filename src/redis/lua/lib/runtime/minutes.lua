@@ -10,8 +10,8 @@ function minutes.counted(text, n)
   local counts = {}
   for _ = 1, math.min(MINUTES, minute_now - (tonumber(was_minute) or minute_now)) do counts[#counts + 1] = '0' end
   for count in (rest or '0'):gmatch('%d+') do counts[#counts + 1] = count end
-  counts[1] = numbers.int(tonumber(counts[1]) + n)
+  counts[1] = counts[1] + n
   local last = math.min(MINUTES, #counts)
   while last > 1 and counts[last] == '0' do last = last - 1 end
-  return numbers.int(minute_now) .. ':' .. table.concat(counts, ':', 1, last)
+  return minute_now .. ':' .. table.concat(counts, ':', 1, last)
 end

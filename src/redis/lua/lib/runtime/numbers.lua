@@ -1,5 +1,5 @@
--- The index is 0 - n, because some Lua engines create a list of length n for an index n. If n was a time in minutes,
--- this took seconds and 1.8 GB.
+-- Callers may send fractions of a millisecond. The index is 0 - n, because some Lua engines create a list of length n
+-- for an index n. If n was a time in minutes, this took seconds and 1.8 GB.
 local numerals = {}
 
 function numbers.int(n)

@@ -59,7 +59,7 @@ function outbox.flush()
   for i = #entries, 1, -1 do entries[i] = nil end
 end
 
-function outbox.key(n) return HEAD .. ':' .. numbers.int(n) end
+function outbox.key(n) return HEAD .. ':' .. n end
 
 -- Retention of ended jobs in Redis if there is a history, in milliseconds.
 function outbox.retain() return tonumber((outbox.head() or {}).retain) end

@@ -1,6 +1,6 @@
 -- The clock of Redis. Tests move it by `clock` milliseconds.
 local clock_time = redis.call('TIME')
-time.micros = tonumber(clock_time[1]) * 1000000 + tonumber(clock_time[2]) + (tonumber(clock) or 0) * 1000
+time.micros = clock_time[1] * 1000000 + clock_time[2] + (tonumber(clock) or 0) * 1000
 time.now = math.floor(time.micros / 1000)
 time.now_text = numbers.int(time.now)
 
@@ -25,5 +25,5 @@ end
 function time.sequence() return time.digits(time.next_ticks(1) + 1) end
 
 -- Equal times are ordered by id, regardless of when the jobs are checked.
-function time.sequence_of(moment, id) return time.digits(moment * 1000 + tonumber(id) % 1000) end
+function time.sequence_of(moment, id) return time.digits(moment * 1000 + id % 1000) end
 time.this_minute = numbers.int(math.floor(time.now / 60000))

@@ -2,7 +2,7 @@ local verbs = {}
 
 function verbs.cancel(me, id, doc)
   if doc.place == PLACE.completed or doc.place == PLACE.terminated then
-    journal.refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. states.of(doc) .. ': there is nothing to cancel')
+    states.refuse(id, doc, 'there is nothing to cancel')
   end
   cache.change(id, doc, fields.cancelled, '1')
   cache.makes_room = true
@@ -11,9 +11,7 @@ function verbs.cancel(me, id, doc)
 end
 
 function verbs.retry(me, id, doc)
-  if doc.place ~= PLACE.failed then
-    journal.refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. states.of(doc) .. ': only a failed job can be retried')
-  end
+  if doc.place ~= PLACE.failed then states.refuse(id, doc, 'only a failed job can be retried') end
   rerun.retry(id, doc)
   me.answer = { id, states.of(doc) }
 end
@@ -44,10 +42,8 @@ function verbs.requeue(me, id, doc, forgiven)
 end
 
 function verbs.requeue_all(me, queue_name, forgiven, jobs)
-  cache.fetch_jobs(jobs)
-  for _, id in ipairs(jobs) do
-    local doc = cache.find(id)
-    if doc and doc.queue == queue_name then rerun.requeue(id, doc, forgiven) end
+  for id, doc in cache.each(jobs) do
+    if doc.queue == queue_name then rerun.requeue(id, doc, forgiven) end
   end
 end
 
@@ -159,7 +155,7 @@ function verbs.graph(me, name, text, by)
   end
   if owner then
     local old_by, bytes = owner:match('^(%S+) (%d+)$')
-    quota.keep(old_by, -tonumber(bytes))
+    quota.keep(old_by, -bytes)
   end
   if text and by then quota.keep(by, #text) end
   if owner or by then cache.hset(owners, name, text and by and by .. ' ' .. #text or false) end

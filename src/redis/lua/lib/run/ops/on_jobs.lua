@@ -70,7 +70,7 @@ function verbs.bulk(me, act, jobs, to)
   end
   cache.change(me.id, doc, 's:done', done)
   cache.change(me.id, doc, 's:passed', passed)
-  me.result = '{"done":' .. numbers.int(done) .. ',"passed":' .. numbers.int(passed) .. '}'
+  me.result = '{"done":' .. done .. ',"passed":' .. passed .. '}'
   values.set_value(me.id, doc, fields.progress, me.result)
 end
 
