@@ -133,7 +133,9 @@ test('defaults of retention and of unique keys', async () => {
   const unwritten = await kit.make('noop', { parent: String(parent), name: 'unwritten' })
   await kit.rest(unwritten, 'completed')
   // `a child is removed when its parent has seen its end` in test/redis/rules/family.ts tests the second half.
-  expect(said('`retain`, with a parent, without input ports')).toMatch(/^as for a job without a parent, but at least until/)
+  expect(said('`retain`, with a parent, without input ports')).toMatch(
+    /^as for a job without a parent, but at least until/,
+  )
   expect(await keptFor(unwritten, 'completed')).toBe(DAY)
   const listening = await kit.make('ports', { in: { left: { channels: ['news'] } } })
   await kit.rest(listening, 'completed')
