@@ -9,7 +9,7 @@ import { type Nav, template } from './template.ts'
 const root = join(import.meta.dirname, '../..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
-/** The manual is at the top level, other linked files are under `repository/`. */
+/** The manual is at the top level. Other linked files are under `repository/`. */
 export function targetOf(path: string): string {
   const name = path.startsWith('docs/') ? path.slice('docs/'.length) : `repository/${path}`
   return name === 'README.md' ? 'index.html' : name.replace(/\.md$/, '.html')

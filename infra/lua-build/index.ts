@@ -9,7 +9,7 @@ import { headerOf, luaFiles, readLua } from './sources.ts'
 
 const target = join(import.meta.dirname, '../../src/redis/scripts.generated.ts')
 
-/** Changes a file before the build. Tests remove rules with it. */
+/** Changes a file before the build. Tests use this to remove rules. */
 export type Editing = (file: string, text: string) => string
 
 export const editedTexts = (edit: Editing = (_, text) => text): Map<string, string> =>

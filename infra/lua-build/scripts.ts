@@ -6,7 +6,7 @@ import { type File, type Given, handy, linked, nameEdits, type Unit, type Use, u
 import type { Header } from './sources.ts'
 import { nameOfShared, type Piece, print } from './syntax.ts'
 
-/** `end`: exclusive upper bound of the numbers of their members in `F`. */
+/** `end`: exclusive upper bound of the numbers that the members of the group have in `F`. */
 type Group = { units: Unit[]; end: number }
 
 type Part = Piece & { file?: string }
@@ -74,7 +74,7 @@ export class Library {
     this.#giveNames(units)
   }
 
-  /** Units with assigned members are eager: if created later, they would reset these members. */
+  /** Units with assigned members are created eagerly, because a later creation would reset these members. */
   #assigned(scripts: Iterable<File>): Unit[] {
     const uses = [...scripts].flatMap((script) => usesIn(script.body, script, new Map(), this.modules))
     return uses.flatMap(({ symbol, isTarget }) => (isTarget ? (this.unitOf.get(symbol) ?? []) : []))

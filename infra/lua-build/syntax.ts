@@ -6,7 +6,7 @@ type At = { range: [number, number]; loc: { start: { line: number } } }
 export type Node = luaparse.Node & At
 export type Identifier = luaparse.Identifier & At
 
-/** `at`: offset of the declaration. `depth`: number of other visible locals there. */
+/** `at`: offset of the declaration. `depth`: number of other locals that are visible at the declaration. */
 export type Binding = { depth: number; at: number }
 
 export type Place = {

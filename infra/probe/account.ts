@@ -32,7 +32,10 @@ export function databaseQuestion(env: Env): Question {
 /** Tolerance, because `Date` headers have whole seconds. */
 const SPREAD_MS = 2_000
 
-/** Returns how far the server's clock is ahead, in milliseconds; undefined if it sends no `Date`, like workerd. */
+/**
+ * Returns how far the server's clock is ahead, in milliseconds, or undefined if the server sends no `Date` (workerd
+ * does not).
+ */
 async function aheadOf(url: string, init: RequestInit = {}): Promise<number | undefined> {
   const sent = Date.now()
   const { headers } = await fetch(url, { ...init, signal: AbortSignal.timeout(30_000) })

@@ -2,7 +2,7 @@ import { rules } from './rules.ts'
 
 type Hit = { path: string; line: number; sentence: string; rule: string; advice: string }
 
-/** Does not apply to tables, code, and lines that consist of one link. */
+/** Maximum characters, except in tables, code, and lines that consist of one link. */
 export const MAX_LINE = 120
 
 export type Kind = 'comment' | 'string' | 'text'

@@ -114,7 +114,7 @@ function keepSnapshots(state: RedisServerState, file: string) {
 
   async function save(): Promise<void> {
     if (!isChanged) return
-    // A running script has made some of its changes, so wait until it ends.
+    // A running script has made only some of its changes, so wait until the script ends.
     const turns = await Promise.all(state.databases.map((database) => database.turnQueue.waitTurn()))
     isChanged = false
     const began = performance.now()

@@ -14,7 +14,7 @@ const require = createRequire(import.meta.url)
 const MIB_64 = Buffer.from([5, 6, 1, 1, 0x80, 8, 0x80, 8])
 const MIB_512 = Buffer.from([5, 6, 1, 1, 0x80, 64, 0x80, 64])
 
-/** Lua has 64 MiB in the package, which scripts exceed if they read a page of large jobs. */
+/** The package gives Lua 64 MiB. Scripts that read a page of large jobs need more. */
 function readWasm(): Buffer {
   const lua = createRequire(require.resolve('js-redis-server/core')).resolve('lua-redis-wasm')
   const wasm = readFileSync(join(dirname(lua), 'redis_lua.wasm'))
@@ -33,7 +33,7 @@ type Inner = {
 /** Bytes. Shorter scripts compile fast, and their text may differ from call to call. */
 const LONG = 1_000
 
-/** The place of `readonly` in the record of a Lua table. */
+/** Offset of the flag `readonly` in the record of a Lua table. */
 const READ_ONLY = 8
 
 /**

@@ -70,7 +70,7 @@ export async function startStrict({
   }
 }
 
-/** gopher-lua allows 200 registers per function. The first entry is the script itself. */
+/** gopher-lua allows 200 registers per function. The first entry of the result is the script itself. */
 export async function registersOf(text: string): Promise<{ line: number; registers: number; upvalues: number }[]> {
   const child = execFile(await strictBinary(), ['-registers'], { maxBuffer: 1 << 26 })
   const said: string[] = []

@@ -1,4 +1,5 @@
-// Limits of a plan, with the vendor's error messages. Redis measures a record when additions may have filled it.
+// Limits of a plan, with the vendor's error messages. The size of a record is read from Redis only if the known
+// additions may have filled the record.
 package main
 
 import (

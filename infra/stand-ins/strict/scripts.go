@@ -1,5 +1,5 @@
 // Runs scripts in gopher-lua with its default 5,120 registers, and 200 per function. Allows only half of its 256 nested
-// calls, so that a test finds calls that are nested too deeply before they fail at the vendor.
+// calls, so a test fails before the vendor would refuse the script.
 package main
 
 import (
@@ -339,7 +339,8 @@ type use struct {
 	Upvalues  int `json:"upvalues"`
 }
 
-// Reads a script from standard input and prints the registers of each function as JSON. The first is the script itself.
+// Reads a script from standard input and prints the registers of each function as JSON, beginning with the script
+// itself.
 func printRegisters() {
 	text, _ := io.ReadAll(os.Stdin)
 	proto, err := compile(string(text))
