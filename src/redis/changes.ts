@@ -73,8 +73,8 @@ const publishedItem = (channel: string, data: Encoded, vault: Vault, context?: E
   vault.sealItem(itemText({ data, context, channel }))
 
 /**
- * `keep: 1` stores the message as the last one of the channel, and 0 deletes the stored message. `keep` comes first, so
- * that the script reads the message together with the listeners.
+ * `keep: 1` stores the message as the last message of the channel, and 0 deletes the stored message. The op `keep`
+ * comes first, because the script then reads the stored message together with the listeners.
  */
 export function publishedWords(
   channel: string,

@@ -33,8 +33,8 @@ const named = ['once', 'lane'] as const
 const isNamed = (args: object): boolean => named.some((name) => (args as Record<string, unknown>)[name])
 
 /**
- * Scripts are safe to repeat, so a request without a response is sent again. After a timeout, this only applies to
- * calls with an identifying argument, because Redis may still be executing the first request.
+ * Scripts are safe to repeat, so a request without a response is sent again. After a timeout, Redis may still be
+ * executing the first request, so only calls with an identifying argument are sent again.
  */
 export function createClient({ url, token, timeout = 20_000, attempts = 3 }: RedisOptions): Client {
   const redis = new Redis({

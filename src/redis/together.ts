@@ -33,7 +33,7 @@ export function mayWaitForOthers(runtime: object = globalThis): boolean {
 }
 
 /**
- * Sends the first call immediately. Later calls wait until it is answered, then one of them sends all of them together.
+ * Sends the first call immediately. Later calls wait for its answer, and then one of them sends all of them together.
  * Each call waits in its own invocation.
  */
 export function createTogether<Call, Answer>({

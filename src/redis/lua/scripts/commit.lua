@@ -60,7 +60,7 @@ if lane ~= '' then
     return reply.committed { word = lane_record.word, answers = lane_record.answers,
       lent = snapshot.of(claim.still_lent(lane_record.tokens)), next_due = next_due() }
   end
-  -- The number of a pull worker identifies its request. A different number with the same key means a different request.
+  -- The number of a pull worker identifies its request. Another number with the same key means another request.
   if last and (last > seq or place == 'p') then return reply.committed { word = 'stale' } end
 end
 
@@ -117,7 +117,7 @@ do
   if claims and queue_record.limit_moments then moved = moved + limits.due(queue_name) end
   if claims and changing then moved = moved + resort.go_on(queue_name) end
   work.conclude()
-  -- With runs to commit, the index was not read, but the counts show if jobs are ready.
+  -- If there were runs to commit, the index was not read. The counts show whether jobs are ready.
   if claims and laned and not head and claim.finds_nothing(queue_name) then
     head = {}
   elseif runs.apart + moved > 0 and claim.is_overtaken() then

@@ -25,7 +25,7 @@ function mend.values(id, doc)
   ending.fail(id, doc, error)
 end
 
--- The document may contain values although the port has a list. Both count: the values of the document are older.
+-- The document may contain values although the port has a list. Both count, and the values of the document are older.
 function mend.ports(id, doc)
   for _, port in ipairs(port_refs.of(id, doc)) do
     local key = redis_keys.list_key(port)

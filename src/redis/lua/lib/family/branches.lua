@@ -13,7 +13,7 @@ local function add_page(id, doc, parent, cursor)
     { quiet = true, unnoted = true })
 end
 
--- Each job names the job before it, so that the chain can be walked backwards, deepest job first.
+-- Each job names the job before it, so the chain can be followed backwards, from the deepest job.
 local function stand(id, doc, other, other_doc)
   local mark = id .. ':' .. (doc.family_round or '0') .. ','
   if (other_doc.family_before or ''):sub(1, #mark) == mark then return end

@@ -16,7 +16,7 @@ local function untold(doc)
   return doc.callback_job and doc.callback_status ~= 'DELIVERED' and cache.find(doc.callback_job)
 end
 
--- Without 'follow', because a following parent keeps its children.
+-- Does not contain 'follow', because a following parent keeps its children.
 local committed = { completed = true, suspended = true, again = true }
 
 -- One script may end the child and claim the parent in the same millisecond. In this case, a suspended parent that

@@ -12,7 +12,7 @@ end
 
 write.heard = {}
 
--- Values × channels, counted even without listeners, so that adding a listener cannot fail a run.
+-- Messages are counted once for each channel, even without listeners, so that adding a listener cannot fail a run.
 write.said = { messages = 0, names = 0 }
 local MAX_PUBLISHED, MAX_NAMES = 10000, 10000
 

@@ -162,7 +162,7 @@ local function after_ports(piece, run)
   return common, own ~= '' and own or nil
 end
 
--- Without listeners and wires, only the waiting values change, and the lane has sent these values.
+-- Without listeners and wires, a run changes only the waiting values, and the lane has sent these values.
 function packed.use_ports(piece, run)
   if hints.hears('/sidejob/log') then return false end
   local common, own = after_ports(piece, run)

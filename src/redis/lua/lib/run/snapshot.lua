@@ -8,7 +8,7 @@ function snapshot.of(ids)
   local list = {}
   for i, id in ipairs(ids) do
     local number = pieces.number_in(id)
-    -- If the document is not loaded, the job was claimed as a string, because it has no other keys.
+    -- If the document is not loaded, the job has no other keys, and was claimed as a string.
     local doc = not number and cache.docs[id]
     if number then
       list[i] = row_of.lent { document = cache.raw[redis_keys.piece_key(number)], piece = number }

@@ -86,7 +86,7 @@ local function grow_all(leaving)
   end
 end
 
--- Values are found by their number. So pushed values are removed again if the documents that count them cannot be
+-- Readers find values by their number, so pushed values are removed again if the documents that count them cannot be
 -- written.
 local pushed = {}
 
