@@ -27,7 +27,7 @@ export const processList = z.object({
       z.object({
         kind: z.literal('lane'),
         ...atWork,
-        /** Time at which the process counts as dead if it sends no request. */
+        /** Time at which the process counts as dead unless it sends another request. */
         until: moment,
       }),
       z.object({

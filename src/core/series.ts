@@ -9,9 +9,7 @@ export const standing = ['ready', 'running', 'limited'] as const
 
 type Standing = Record<(typeof standing)[number], number> & { oldestReady: number | null }
 
-/**
- * `longestWait`: milliseconds from ready to claimed. Jobs are counted at the first event of the period.
- */
+/** `longestWait`: milliseconds from ready to claimed. Numbers of jobs are from the first event of the period. */
 export type Point = { at: number; longestWait: number } & Counted & Standing
 
 export const nothing = (at: number): Point => ({

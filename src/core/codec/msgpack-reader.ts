@@ -13,7 +13,10 @@ export const parseMsgpack = (bytes: Uint8Array, closed: Closed = OPEN, options?:
 
 type Kind = 'nil' | 'bool' | 'uint' | 'int' | 'float' | 'str' | 'bin' | 'array' | 'map' | 'ext'
 
-/** If `width` is 0, `inline` is the value or its length. Otherwise the next `width` bytes are. */
+/**
+ * If `width` is 0, `inline` is the value or its length. Otherwise the next `width` bytes contain the value or its
+ * length.
+ */
 type Format = { kind: Kind; width: number; inline: number }
 
 const wide = (kind: Kind, ...widths: number[]): Format[] => widths.map((width) => ({ kind, width, inline: 0 }))

@@ -53,8 +53,8 @@ const hourly = (walls: Step, offset: Step): Step => {
   const after = (at: number, shown: number): number => {
     const slot = walls(at + shown) - shown
     if (Number.isNaN(slot)) return slot
-    // A change moves the clock by at most a day. After a change back, some times occur twice. After a change forward,
-    // the slot comes sooner.
+    // A change moves the clock by at most a day, so this first looks for a change within a day. A change back repeats
+    // some times, and a change forward makes the slot earlier.
     const look = Math.min(slot, at + DAY)
     if (offset(look) !== shown) return afterChange(change(offset, at, look))
     return look === slot ? slot : afterNow(Math.max(look, slot - 2 * DAY))

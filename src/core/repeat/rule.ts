@@ -8,6 +8,9 @@ export type Rule = {
   skip: (from: number, now: number) => number
   /** Returns the last slot up to `now` in the series that starts at `from`. `from` is a slot. */
   last: (from: number, now: number) => number
-  /** Returns the next slot within a year that falls into a gap of the clock. `wall` is its wall-clock time in UTC. */
+  /**
+   * Returns the next slot within a year that falls into a gap of the clock. `wall` is the wall-clock time of the slot,
+   * as if the clock showed UTC.
+   */
   moved?: (from: number) => { at: number; wall: number } | undefined
 }

@@ -45,7 +45,7 @@ const entryOf = (entry: Encoded): Encoded => {
   return typeof text === 'string' ? encodeValue({ message: text }) : entry
 }
 
-/** Maximum change of Redis' clock, in milliseconds. */
+/** Tolerance for changes of Redis' clock, in milliseconds. */
 const MARGIN = 5_000
 
 const lifeOf = (document: JobRecord): { from?: number; to?: number } => ({

@@ -35,7 +35,6 @@ export function createPorts({ store, registry, classes, change, view, now }: Con
   }
 
   return {
-    /** Does the same as SideJob's `inports=` and `outports=`. */
     async define(job: Ref, specs: { in?: PortSpecs; out?: PortSpecs }, call?: Call): Promise<JobView> {
       checkRoot(specs.in, call)
       const { document } = await store.inspect(job)

@@ -37,7 +37,7 @@ function make({ local, definition }: Described, part: Part): Check | undefined {
   return text === undefined ? undefined : checkOf(decodeValue(text), { lenient: true })
 }
 
-/** Also refuses members that the class does not know, because the function would not receive them. */
+/** Also refuses members that the class does not define, because the function would not receive them. */
 function makeStrict(found: Described, part: Part): Check | undefined {
   const usual = checkFor(found, part)
   const text = textOf(announced(found), part)

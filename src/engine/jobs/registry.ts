@@ -66,7 +66,7 @@ const isNamedAs = (one: Named, other: Named): boolean => one.class === other.cla
 const FRESH = 5_000
 /** In milliseconds. Short, because a missing class may be registered at any time. */
 const MISSING = 1_000
-/** Reading up to this many changed queues costs less than a second read for one queue. */
+/** Reading up to this many changed queues at once is cheaper than reading one queue twice. */
 const MAX_NEAR = 20
 const closedDefinition = closedIn(keptWorker)
 const FORMER = { schemas: 4, size: 65_536 }

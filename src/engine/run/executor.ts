@@ -54,7 +54,7 @@ const BRIEFLY = 1_000
 /** Milliseconds until the first heartbeat of a push worker that answered 202. */
 const LATER_LEASE = 60_000
 
-/** The excess time of a run is divided by this, because some delay is normal. */
+/** Divisor of the time by which a run exceeds its usual duration, because some delay is normal. */
 const LATENESS = 3
 
 /** Cloudflare allows 32 invocations per request. Two are left for the user's code. */

@@ -16,9 +16,9 @@ export type RunStart = {
 }
 
 /**
- * Reports the end of a run. `retry`: the run failed, and the job will run again. `failed`: the run failed, and no
- * retries are left. `released`: the job was returned without using an attempt. The report comes before the commit. If
- * Redis refuses the commit, the run has no effect, and a second report has the error.
+ * Reports the end of a run, before the commit. `retry`: the run failed, and the job will run again. `failed`: the run
+ * failed, and no retries are left. `released`: the job was returned without using an attempt. If Redis refuses the
+ * commit, the run has no effect, and a second report has the error.
  */
 export type RunReport = RunStart & {
   outcome: 'completed' | 'suspended' | 'follow' | 'again' | 'retry' | 'failed' | 'released'
