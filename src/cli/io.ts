@@ -1,5 +1,3 @@
-// Output for terminals and files, and as JSON.
-
 import { createInterface } from 'node:readline'
 import type { Io } from './command.ts'
 

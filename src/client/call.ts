@@ -86,7 +86,7 @@ export const call = async (client: ClientOptions, address: string, args: unknown
       body: isQuery ? undefined : JSON.stringify(input ?? {}),
       signal: options.signal,
     })
-  // With an idempotency key, a repeated call that returns and deletes a result gets the same result.
+  // A call may return a result and delete it. With an idempotency key, a repeated call still returns this result.
   const key = options.idempotencyKey ?? ownKey()
   return persist(client, request)
 }

@@ -96,7 +96,7 @@ export type Client<F = undefined> = Omit<Verbs, 'jobs' | 'channels'> & {
 }
 
 /**
- * Creates a client. The arguments of a call are the names in its path, followed by its body or query.
+ * Creates a client. Arguments of a call: values for the names in its path, and then its body or query.
  *
  * @example const client = createClient<typeof functions>({ url: 'https://jobs.example.com', key })
  * const { id } = await client.jobs.enqueue({ class: 'zip' })

@@ -49,7 +49,10 @@ export function markConsole(): void {
 
 let listens = false
 
-/** In development, the line names the job whose function created the promise. */
+/**
+ * Prints rejections that no code handles. In development, a marked console adds the job whose function created the
+ * promise.
+ */
 export function printRejections(): void {
   const { addEventListener } = globalThis as { addEventListener?: Listen }
   if (listens || !addEventListener) return

@@ -41,7 +41,7 @@ export type DeployOptions = {
   folder?: string
   config?: string
   say?: (line: string) => void
-  /** Milliseconds until a new address must resolve. */
+  /** Maximum milliseconds until a new address resolves. */
   patience?: number
   pause?: number
 }

@@ -7,7 +7,10 @@ export type Pace = { rate: number; burst: number }
 
 type Bucket = { left: number; at: number }
 
-/** Returns 0 if the bucket has enough tokens, or else the seconds until it has. */
+/**
+ * Returns a function that takes tokens. It returns 0 if the bucket had enough tokens, or else the seconds until it
+ * will.
+ */
 export function buckets(names: number, now: () => number) {
   const known = new Lru<string, Bucket>(names)
   return (name: string, { rate, burst }: Pace, n = 1): number => {

@@ -59,7 +59,7 @@ const schemasOf = ({ path, query, body, answers, facade }: Route): z.ZodType[] =
     (schema) => schema !== undefined,
   )
 
-/** Reads the JSON schema, because parsing an empty object would make zod compile the schema, which is slow. */
+/** Reads the JSON schema. Parsing an empty object would be slow, because zod would first compile the schema. */
 function needsBody(
   { $ref, anyOf, required = [], minProperties = 0, type }: Shape,
   named: Record<string, Shape>,

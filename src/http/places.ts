@@ -13,7 +13,7 @@ export type Place<E extends Engine = Engine> = {
   tenantLimits?: KeyLimits
 }
 
-/** `key` is the key as it was sent, if any. `home` is the engine that knows the key. */
+/** `key` is the key as it was sent, if any. `home` is the engine that stores the key. */
 export type Caller = KnownKey & { key?: string; home: Engine; tenant?: string; tenantLimits?: KeyLimits }
 
 export function keyOf({ key }: Caller): string {

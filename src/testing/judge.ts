@@ -10,7 +10,7 @@ export const workerOf = (
 
 const REQUEST = 'it makes a request outside of a step'
 
-/** The last run. Runs wait for each other, because each replaces the global `fetch`. */
+/** The last run. Each run waits for the previous one, because runs replace the global `fetch`. */
 let turn: Promise<unknown> = Promise.resolve()
 
 function withoutFetch<T>(give: Give, run: () => Promise<T>): Promise<T> {

@@ -113,7 +113,7 @@ class Invocation {
   }
 
   async #cutAfter(ms: number): Promise<void> {
-    // Work that finishes with the response is counted in #kept until a moment later.
+    // Work that ends together with the response is still in #kept for a moment.
     await new Promise((resolve) => startTimer(resolve, 0))
     if (this.#kept.size === 0) return
     const late = await new Promise<boolean>((resolve) => {

@@ -96,7 +96,7 @@ const familyOf = (family: ChildResult[]) => {
 /** Shows the job in its state before the claim. */
 export const taken = ({ job, family }: Delivery, parents: Map<number, DeliveredJob>) => {
   const parent = job.parent === null ? undefined : parents.get(job.parent.id)
-  // Before the delivery, the job was in no run, so its current lease must not show.
+  // Before the delivery, the job was not running, so the current lease must not show.
   const shown = common({ ...job, status: 'queued' })
   const above = parent ? { parentJobID: parent.id, parentData: raw(dataOf(parent)) } : {}
   return sorted({ ...shown, ...above, ...familyOf(family) })

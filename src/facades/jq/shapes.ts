@@ -5,7 +5,7 @@ import { className, closed, httpUrl } from '../../core/schemas.ts'
 
 const isJsonInteger = (text: string): boolean => /^-?\d+$/.test(text)
 
-// The first byte tells integers from floats in MessagePack, so 1.0 is a float.
+// In MessagePack, the first byte distinguishes integers from floats, so 1.0 is a float.
 const isMsgpackInteger = ([first = 0]: Uint8Array): boolean =>
   first <= 0x7f || first >= 0xe0 || (first >= 0xcc && first <= 0xd3)
 
