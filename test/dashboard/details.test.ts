@@ -142,7 +142,7 @@ test('a group has one colour in the slots of a limit, in the lists below them, a
     if (holders.some((one) => one.group === group))
       expect([...colours((await reader.html(`/ui/groups/${group}`)).split('<main')[1]!)]).toEqual([colour])
   }
-  // A collapsed row does not read its groups, so its slots are not coloured by group.
+  // A collapsed row does not read the groups of its limit, so the slots are not coloured by group.
   await pages.engine.limits.set('stripe', { concurrency: 2 })
   const other = await reader.html('/ui/limits?open=stripe')
   const closed = other.slice(other.indexOf('worker:shop/sold'))

@@ -43,7 +43,7 @@ describe.skipIf(!program())('a long search', { timeout: 90_000 }, () => {
         if (!(await row.isVisible())) await older.click()
       }
       expect(await row.isVisible()).toBe(true)
-      // The next refresh keeps the row.
+      // The row is still there after the next refresh.
       await page.waitForTimeout(3_000)
       expect(await row.isVisible()).toBe(true)
       expect(new URL(page.url()).search).toBe('?args.order=ORD-7003')

@@ -1,5 +1,3 @@
-// Search of the history, pages of jobs that Redis no longer has, and saved searches.
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sqliteDatabase } from '../../src/history/sqlite.ts'
 import { createHistoryStore } from '../../src/history/store.ts'

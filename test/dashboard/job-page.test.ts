@@ -1,5 +1,3 @@
-// Sentences and numbers on the page of one job.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import { defineWorker, type Job } from '../../src/index.ts'

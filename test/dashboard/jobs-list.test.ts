@@ -1,5 +1,3 @@
-// The list of jobs and its crumbs, the search, and pages that do not exist.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { flow } from '../../functions/flow.ts'
 import { encodeValue } from '../../src/core/codec/value.ts'

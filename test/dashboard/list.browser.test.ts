@@ -1,5 +1,3 @@
-// New rows, previews, links to the previous and next job, and views.
-
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findings, program, startBrowser } from './browser.ts'

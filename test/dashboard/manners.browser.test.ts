@@ -1,5 +1,3 @@
-// Toasts, dialogs, one action per press, outages, colours, motion, the end of a session.
-
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'

@@ -11,7 +11,7 @@ export type Site = Awaited<ReturnType<typeof serve>>
 
 export type Visit = Look & {
   path: string
-  /** Scopes of a new key, or an existing key (default: the key of the deployment). */
+  /** Scopes of a new key, or the text of an existing key (default: the key of the deployment). */
   as?: Scope[] | string
   allowed?: RegExp
   clipboard?: boolean
@@ -38,7 +38,7 @@ export async function arrive(browser: Browser, site: Site, about: Visit) {
     page.waitForResponse((response) => response.request().isNavigationRequest() && response.status() !== 303),
     page.getByRole('button', { name: /^Log in as/ }).click(),
   ])
-  // Key presses before the scripts of the page run are lost.
+  // Keys that are pressed before the scripts of the page run have no effect.
   await page.waitForLoadState()
   if (ready) await page.waitForSelector(ready)
   return { ...window, allowed, status: answer.status() }

@@ -1,4 +1,4 @@
-// Runs the shell blocks of a page in one folder, against its own deployment whose ids start at the ids of the page.
+// Runs the shell blocks of a page in one folder, against a new deployment whose first id is the first id on the page.
 
 import { execFile, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

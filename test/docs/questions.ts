@@ -1,4 +1,4 @@
-// Public questions of users of job systems, and the heading of the manual that answers each.
+// Questions that users of job systems have asked in public, each with the heading of the manual that answers it.
 
 export const questions: [question: string, page: string, heading: string, answer: RegExp][] = [
   [

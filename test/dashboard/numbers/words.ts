@@ -107,7 +107,7 @@ function atomsOf(text: string, names: ReadonlySet<string>): string[] {
   })
 }
 
-/** Wording may change, so only numbers are compared, and the names at the beginning of cells. */
+/** Compares only numbers and the names at the beginning of cells, because wording may change. */
 export function isSame(
   shown: string | undefined,
   expected: string | undefined,

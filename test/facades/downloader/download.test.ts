@@ -1,5 +1,3 @@
-// Other buckets, unchanged files, limits and progress.
-
 import { createHash, randomBytes } from 'node:crypto'
 import { buffer, text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'

@@ -1,5 +1,3 @@
-// Submitting, fetching, retries, callbacks, groups, retention.
-
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Handler } from '../../kit/receiver.ts'

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 type Kept = { path: string; headers: Record<string, string> }
 type Begun = Kept & { key: string; parts: number[] }
 
-/** Appends a part, because a client that streams sends its parts in order. */
+/** Clients stream parts in order, so each part is appended. */
 async function append(path: string, request: IncomingMessage): Promise<number> {
   let size = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
