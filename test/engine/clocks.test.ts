@@ -1,5 +1,5 @@
-// The Worker's clock differs from Redis' clock by ten minutes, and Redis' clock jumps by an hour. Only scripts see the
-// moved clock; keys expire by the real one.
+// The Worker's clock differs from Redis' clock by ten minutes, and Redis' clock jumps by an hour. Only scripts use the
+// moved clock. Keys expire by the real clock.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { defineWorker } from '../../src/index.ts'

@@ -1,4 +1,4 @@
-// Deliveries to callers that know jobs by id: held children, redelivery, tags, bans.
+// Deliveries to callers that identify jobs by id: held children, redelivery, tags, bans.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'

@@ -1,4 +1,4 @@
-// Each answer of Redis causes an event, which leads to a state.
+// Each answer of Redis is converted to an event, and each event leads to a state.
 
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'

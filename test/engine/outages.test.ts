@@ -16,7 +16,7 @@ const beat = defineWorker({ class: 'beat', perform: (job) => void ran.push(job.s
 
 const anyone = { id: 0, queue: 'default', priority: 0, ahead: 0, since: '' }
 
-// One for each test, because an interrupted test continues to run its jobs.
+// Each test has its own stack, because an interrupted test continues to run its jobs.
 let kit: Kit
 beforeEach(async () => {
   kit = await startKit({ workers: [beat], hold: true })

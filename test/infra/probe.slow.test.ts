@@ -28,7 +28,7 @@ const measured = [
 ]
 /** This check fails here, because in the local stack only QStash sends ticks. */
 const CRON = "a tick of Cloudflare's cron trigger"
-/** Milliseconds here; on a real account these take minutes. */
+/** In milliseconds. On a real account, these waits take minutes. */
 const short = { silence: 300, cronPatience: 300, delays: [1, 2] }
 const RECORD = 12_000_000
 

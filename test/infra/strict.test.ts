@@ -140,8 +140,8 @@ describe.skipIf(kind !== 'strict' || !canBuild() || !findServer())('the strict R
     for (let n = 0; n < 2_000; n += 100) await log(n, () => 16_384)
     // Redis trims whole nodes, and a node contains one entry of this size.
     expect(await stack.redis.xlen(key)).toBeLessThanOrEqual(1_281)
-    // The worst case: each entry is a little smaller than the previous one, so that all entries may stay. The size is
-    // measured exactly, because the estimate uses the first nodes, which are the largest here.
+    // The worst case: each entry is a little smaller than the previous one, so that no entry is removed. The size is
+    // measured exactly, because an estimate would use the first nodes, which are the largest here.
     await stack.limit('record', 0)
     for (let n = 0; n < 10_000; n += 100) await log(n, (k) => Math.min(16_384, Math.floor((20 * MiB) / k)))
     expect(await stack.redis.xlen(key)).toBeGreaterThanOrEqual(9_900)

@@ -339,8 +339,8 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     }
   })
 
-  // Calls: a read, the subscription, a read that records the waiting caller, the message, and the read that finds the result.
-  // Waiting in between costs nothing.
+  // Requests: a read, the subscription, a read that records the waiting caller, the message, and the read that finds
+  // the result. Waiting in between costs nothing.
   test('a result that is waited for, up to 15 s (budget 4 calls and 20 billed, measured 4 and 18)', async () => {
     await kit.engine.queues.update('pull', { mode: 'pull' })
     const lent = async () => {

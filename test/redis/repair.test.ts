@@ -652,7 +652,7 @@ async function startNeighbours(world: World) {
   }
 }
 
-/** Not with DUMP, which the embedded Redis does not have. */
+/** Does not use DUMP, because the embedded Redis does not have this command. */
 async function contents(world: World): Promise<string[]> {
   const script = `local reads = {
   string = { 'GET' }, list = { 'LRANGE', 0, -1 }, set = { 'SMEMBERS' }, hash = { 'HGETALL' },

@@ -127,7 +127,7 @@ test('deployed code contains no examples, which any key could run for hours', ()
   expect([...reached].filter((file) => file.startsWith('examples/'))).toEqual([])
 })
 
-/** Layers from top to bottom. Each may import later ones, and only types from the files of the root. */
+/** Layers from top to bottom. Each layer may import lower layers, and only types from the files of the root. */
 const rooms = ['api', 'lane', 'run', 'remote', 'jobs']
 
 test.each(rooms)('engine/%s imports only rooms below it', (room) => {

@@ -307,7 +307,7 @@ const changes: [zone: string, from: string][] = [
   ['Europe/Berlin', '2026-10-24 00:00:00'],
   ['America/New_York', '2026-03-07 00:00:00'],
   ['America/New_York', '2026-10-31 00:00:00'],
-  // The clock changes by half an hour; it shows midnight twice, and so returns to the previous day; it skips a day.
+  // Unusual changes of the clock: by half an hour, around midnight in both directions, and over a whole day.
   ['Australia/Lord_Howe', '2026-04-04 00:00:00'],
   ['America/Sao_Paulo', '2018-02-17 00:00:00'],
   ['America/Sao_Paulo', '2018-11-03 00:00:00'],

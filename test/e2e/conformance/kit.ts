@@ -47,7 +47,7 @@ async function start(env: Record<string, string> = {}) {
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  // The last file of a test process does not know that it is the last.
+  // A file cannot detect that it is the last one of its test process, so the server ends with the process.
   process.once('exit', () => {
     server.kill('SIGTERM')
     rmSync(dir, { recursive: true, force: true })

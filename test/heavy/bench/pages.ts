@@ -1,5 +1,5 @@
-// `npm run bench:pages` measures the time to the first and the last byte of each page, with a million jobs. `--jobs`
-// sets another number. With `--over`, the exit code is 1 if a median exceeds this number of milliseconds.
+// `npm run bench:pages` measures the time to the first and the last byte of each page, with a million jobs or with the
+// number in `--jobs`. With `--over`, the exit code is 1 if a median exceeds this number of milliseconds.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,7 @@
 // `npm run bench:scripts` measures the scripts: size, functions before the first line of work, registers, and CPU of
-// each kind of call in Redis' own Lua, the vendor's and the embedded one. `--with <folder>` measures another checkout
-// alternately. `--only strict,server` selects engines; `--rounds` sets the number of rounds.
+// each kind of call in Redis' own Lua, in the vendor's, and in the embedded one. `--with <folder>` also measures
+// another checkout, in alternating rounds. `--only strict,server` selects engines; `--rounds` sets the number of
+// rounds.
 
 import { cpus, loadavg } from 'node:os'
 import { join, resolve } from 'node:path'

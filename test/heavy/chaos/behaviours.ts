@@ -248,7 +248,9 @@ function endOf(draft: Draft): End {
   return random.weighted(ends).end(draft)
 }
 
-/** Such jobs write nothing in the final phase, because a cycle of wires or channels would feed itself forever. */
+/**
+ * A job whose output has wires or channels writes nothing in the final phase, because a cycle of them would never end.
+ */
 function leadsOn({ lent: { document } }: Draft): boolean {
   const output = outputOf(document.class)
   return ['wo', 'co'].some((field) => document[`${field}:${output}`] !== undefined)

@@ -25,7 +25,7 @@ export type Facts = {
   slots: { job: number; planned: number; isSkipped: boolean }[]
   rescheduled: number[]
   left: { queue: string; looked: boolean }[]
-  /** Indirect causes are not tracked. */
+  /** True if the call has indirect effects, which are not tracked. */
   meddled: boolean
 }
 
@@ -436,10 +436,10 @@ export function createJudge(report: Report) {
     }
     for (const { id, doc } of after.jobs.values()) {
       if (isStopped(doc)) wantedAt.delete(id)
-      // A schedule that a caller ends between two runs completes without another one.
+      // A schedule that a caller ends between two runs completes without another run.
       const isEnded = facts.rescheduled.includes(id) && doc.place === 'c'
       if (isEnded) wantedAt.delete(id)
-      // A follower takes the place of its children without a run.
+      // A follower changes its place together with its children, without a run.
       if (isEnded || isStopped(doc) || doc.waitsFor || (doc.followed && doc.place !== 'l')) childNewsAt.delete(id)
     }
   }
@@ -478,7 +478,7 @@ export function createJudge(report: Report) {
         const last = lentAt.get(id) ?? -1
         if (statusOf(doc) === 'terminating' || !doc.place || !'scfT'.includes(doc.place))
           report('not at rest', `${id} ${statusOf(doc)} ${JSON.stringify(doc)}`)
-        // Held for a failed parent, until a client retries it.
+        // The job is held for a failed parent, until a client retries the parent.
         else if (doc.held) continue
         // If a run requests a time and also waits for children, the time applies after the children end.
         else if ((wantedAt.get(id) ?? -1) > last && !(doc.waitsFor && doc.notBefore))

@@ -98,7 +98,7 @@ export function createLedger(world: World) {
     },
 
     /**
-     * A repeated claim may return only the same jobs. A lane that was not let in and committed nothing leaves no
+     * A repeated claim may return only the same jobs. A lane that was refused and committed nothing has no stored
      * answer.
      */
     claim(key: string, { lent, word, answers }: CommitAnswer): boolean {

@@ -10,7 +10,7 @@ import { createSidejob } from '../../../src/index.ts'
 
 const QUEUE = 'default'
 
-/** Longer than a restart of the Worker takes. */
+/** The client's 15 attempts take longer than a restart of the Worker. */
 export async function startSoak(options: Partial<StackOptions> = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'sidejob-soak-'))
   const stack = await startLocalStack({ dir, persist: false, redis: 'server', ...options })

@@ -26,7 +26,7 @@ export const timers = defineShow({
         endedAt: Date.parse(endedAt as unknown as string),
       }))
       const late = seen.map(({ at, ranAt }) => ranAt - at)
-      // An upper bound, because the function began before the commit.
+      // This duration is an upper bound, because the function began before the commit.
       const over = seen.map(({ at, endedAt }) => endedAt - at)
       return [
         exactly('jobs that ran', seen.length, jobs),

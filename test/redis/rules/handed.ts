@@ -1,6 +1,6 @@
-// Rule 92: a job that arrives in an empty queue is leased with the call. Rule 93: leases of few runs are in their
-// queue's document. Rule 94: a lane does not look if nothing is counted. Rule 98: effects are written once, before a
-// claim that has to see them.
+// Rule 92: a job that arrives in an empty queue is leased in the same call. Rule 93: leases of few runs are in their
+// queue's document. Rule 94: a lane does not read the index if the counts are zero. Rule 98: effects are written once,
+// before a claim that has to see them.
 
 import { expect } from 'vitest'
 import type { Encoded } from '../../../src/core/codec/value.ts'

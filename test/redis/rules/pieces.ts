@@ -74,7 +74,7 @@ const making: Facts = {
       const [one, other] = await Promise.all(sequences)
       return Number.parseInt(other!, 16) - Number.parseInt(one!, 16)
     }
-    // Otherwise each job would leave the piece before the rest.
+    // While the piece waits, all its jobs have the same sequence.
     expect(await since()).toBe(0)
     await world.lane().ask()
     expect(await since()).toBe(12)
