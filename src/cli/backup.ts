@@ -45,7 +45,7 @@ async function* linesOf(path: string): AsyncGenerator<string> {
 
 type Begun = { cursor?: string; keys: number; bytes: number; isWhole: boolean }
 
-/** Drops the lines after the last cursor of an interrupted export. They are exported again. */
+/** Drops the lines after the last cursor of an interrupted export, because these lines are exported again. */
 async function begunIn(path: string, namespace: string): Promise<Begun> {
   const begun: Begun = { keys: 0, bytes: 0, isWhole: false }
   if (!(await stat(path).catch(() => undefined))?.size) return begun

@@ -1,4 +1,4 @@
-// Each list of a call has its own maximum. This budget also bounds their sum.
+// Each list of a call has its own maximum, and this budget bounds the sum of all lists.
 
 import { SidejobError } from './errors.ts'
 import type { Op } from './run.ts'

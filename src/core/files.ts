@@ -53,8 +53,8 @@ export type Files = {
 export const keyOf = (id: string): string => `${id.slice(0, 3)}/${id}`
 
 // 14 characters of 6 bits: 34 bits of proof, then 50 bits of the job's number. The proof comes first to spread the
-// files over the folders. Its first 10 bits depend only on the number, so most guessed ids need no lookup. Its other 24
-// bits also depend on the time.
+// files over the folders. The first 10 bits of the proof depend only on the number, so most guessed ids need no lookup.
+// The other 24 bits also depend on the time.
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 const NUMBER = 50n
 const MAC = 34n
@@ -84,7 +84,7 @@ export function numberIn(id: string): number | undefined {
   return job > 0 ? job : undefined
 }
 
-/** True if both ids have the same number and secret. Their times may differ. */
+/** True if both ids have the same number and secret, even if their times differ. */
 export const isKindred = (one: string, other: string): boolean =>
   bitsOf(one) >> (NUMBER + LASTING) === bitsOf(other) >> (NUMBER + LASTING) && numberIn(one) === numberIn(other)
 

@@ -3,7 +3,7 @@ import { type Encoded, encodeValue } from './codec/value.ts'
 
 const KEPT = 5
 
-/** `by` identifies the caller, such as `key:3`. It is null if the graph came through the flow's own port. */
+/** `by` identifies the caller, such as `key:3`. If the graph came through the flow's own port, `by` is null. */
 export type Version = { at: number; by: string | null; back?: true }
 
 export type Graphs = { graph?: Encoded; history?: Encoded; versions?: Encoded }

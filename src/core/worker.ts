@@ -99,7 +99,7 @@ export type Cron = {
   expression: string
   /** Time zone. The default is UTC. */
   tz?: string
-  /** Policy for missed slots. `last` starts one run for all of them. */
+  /** Policy for missed slots. `last` starts one run for all missed slots. */
   missed?: 'run' | 'last' | 'skip'
   args?: unknown
 }

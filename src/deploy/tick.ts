@@ -2,7 +2,7 @@ import { Client } from '@upstash/qstash'
 
 export const tickUrl = (publicUrl: string) => `${publicUrl}/tick`
 
-/** The schedule of one Worker. Creating it again replaces it. */
+/** A new schedule with the same id replaces the existing one. */
 export const scheduleIdOf = (name: string) => `sidejob-tick-${name}`
 
 export const EVERY_MINUTE = '* * * * *'

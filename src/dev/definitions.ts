@@ -14,7 +14,7 @@ export type Definitions = {
   env: Record<string, unknown>
 }
 
-/** Stand-ins for modules that Node does not have. Classes of the project can extend them. */
+/** Stand-ins for modules that Node does not have. Every export is a class that the project can extend. */
 const CLOUDFLARE = `
 const named = new Map()
 const get = (_, name) => named.get(name) ?? named.set(name, class {}).get(name)

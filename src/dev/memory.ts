@@ -1,4 +1,5 @@
-// Ends workerd if its isolate uses more memory than Cloudflare allows. Only the inspector reports this memory.
+// Ends workerd if its isolate uses more memory than Cloudflare allows. Only the inspector reports the memory of an
+// isolate.
 
 type MemoryOptions = {
   port: number

@@ -84,9 +84,9 @@ export type EngineOptions = {
   redis: RedisOptions | Client
   qstash: BellOptions
   workers?: readonly Worker[]
-  /** Number of consecutive lost runs after which a job fails (default 10). A class can override it. */
+  /** Number of consecutive lost runs after which a job fails (default 10), unless its class sets the number. */
   maxLost?: number
-  /** Number of runs to record per job (default: the last ten failed runs). A class can override it. */
+  /** Number of runs to record per job (default: the last ten failed runs), unless its class sets the number. */
   history?: number
   /** SQL database for ended jobs, and the number of days for which it keeps them. */
   historyStore?: HistoryOptions
@@ -121,7 +121,7 @@ export type EngineOptions = {
   traces?: TraceOptions
   /** Maps the positions in a stack from the bundle to the files of the project. */
   locate?: (stack: string) => Promise<string>
-  /** Version of the deployed code, such as a commit hash. Each run records it. */
+  /** Version of the deployed code, such as a commit hash, for the record of each run. */
   version?: string
   /** Address of exactly this version, for classes with `pin`. */
   versionUrl?: string

@@ -42,7 +42,7 @@ export function changeIn({ resource }: Listed, bytes: Uint8Array): { change?: st
   return { change: new TextDecoder().decode(bytes.subarray(0, MAX_CHANGE)) }
 }
 
-/** Current values of the members that a change sets. They are null if the object is new. */
+/** Current values of the members that a change sets, or null if the object is new. */
 export async function formerIn(
   { change }: { change?: string },
   read: () => Promise<unknown>,

@@ -1,5 +1,5 @@
-// If a batch fails, its halves are committed separately, until only the failing run is left. This run then fails and is
-// retried as usual.
+// If a batch fails, its halves are committed separately, until only the failing run is left. The failing run is retried
+// as usual.
 
 import { BUDGET, excessOf, unitsOf } from '../core/budget.ts'
 import { writeJson } from '../core/codec/json-writer.ts'

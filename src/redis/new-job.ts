@@ -163,7 +163,7 @@ function addOptions(parts: Parts, job: NewJob, vault: Vault): void {
   if (job.unique?.debounce) add(parts, 'debounce', text(job.unique.debounce.max))
   for (const limit of job.limits ?? []) add(parts, 'limit', ...limitWords(limit))
   for (const alias of job.aliases ?? []) add(parts, 'alias', alias)
-  // Only single jobs need these: a slot makes the job a timer, and a tag may add limits.
+  // Adds a part, because a job with a slot (a timer) or a tag (which may add limits) cannot be packed.
   if (job.slot !== undefined && parts.count === 0) add(parts, 'value', jobFields.nextSlot[0], String(job.slot))
   if (job.tag !== undefined && parts.count === 0) add(parts, 'value', jobFields.tag[0], job.tag)
 }
@@ -230,8 +230,8 @@ function packedWords(
 }
 
 /**
- * Consecutive jobs that differ only in args or values share one description. They are packed into pieces if there are
- * at least `packedFrom` of them.
+ * Consecutive jobs that differ only in args or values share one description. At least `packedFrom` such jobs are packed
+ * into pieces.
  */
 export function jobsArguments(jobs: readonly NewJob[], vault: Vault, packedFrom: number): string[] {
   const words: string[] = []

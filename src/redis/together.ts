@@ -24,8 +24,8 @@ const MOST = 16
 const GATHERING = 6
 
 /**
- * Since the compatibility date 2024-10-14, workerd resumes a waiting request in its own invocation. Before, a request
- * could resume in another invocation, where it could not send requests.
+ * Since the compatibility date 2024-10-14, workerd resumes a waiting request in its own invocation. With earlier dates,
+ * a request could resume in another invocation, and could not send requests there.
  */
 export function mayWaitForOthers(runtime: object = globalThis): boolean {
   const { Cloudflare: worker } = runtime as { Cloudflare?: { compatibilityFlags: Record<string, boolean> } }

@@ -7,7 +7,7 @@ export type Outcome = { status: number; headers: http.IncomingHttpHeaders; body:
 export type Flight = { abort(reason: string): void }
 export type Sender = ReturnType<typeof createSender>
 
-// Servers usually close idle connections after 5 s. These close sooner, so a reset is always a fault of the receiver.
+// Closes idle connections before servers do (usually after 5 s), so a reset is always a fault of the receiver.
 const KEEP_ALIVE = { keepAlive: true, timeout: 2_000 }
 
 export function createSender() {

@@ -74,8 +74,8 @@ export function createDispatcher(parts: DispatcherOptions) {
     await executor.tellCommitted(done, answer.answers)
     lane.noteTraces(done)
     if (answer.rings.length) usage.sent.requests++
-    // A guest is a lane inside another request's invocation. When its time is up, it must not start further lanes
-    // there.
+    // A guest is a lane inside another request's invocation. When its time is up, a guest must not start further lanes
+    // in this invocation.
     await ring(
       [...answer.rings, ...(await constraints.retag(answer))],
       guest && leaves ? { ...guest, until: 0 } : guest,

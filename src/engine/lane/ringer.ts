@@ -30,7 +30,10 @@ type RingerOptions = {
 const KEPT = 30_000
 const COMMIT = 3_000
 export const LONGEST_RUN = KEPT - COMMIT
-/** A lane inside another request's invocation claims for this many milliseconds. The remaining time is for its runs. */
+/**
+ * A lane inside another request's invocation claims for this many milliseconds. The rest of KEPT is for the runs of the
+ * lane.
+ */
 const STAY = 8_000
 export const BELLS_ONLY: Guest = { until: Number.NEGATIVE_INFINITY, calls: createSlots(), sent: { requests: 0 } }
 const TELL = 10_000

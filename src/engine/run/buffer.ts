@@ -60,7 +60,7 @@ export class RunBuffer {
   #counts: Record<string, number> = {}
   #closed = false
   #broken: unknown
-  /** The checkpoint in progress. The next checkpoint and all reads wait for it. */
+  /** The checkpoint in progress, for which the next checkpoint and all reads wait. */
   #turn: Promise<unknown> | undefined
   #acting = 0
   #loose: string | undefined

@@ -268,7 +268,7 @@ export function createExecutor({
     return undefined
   }
 
-  /** Returns undefined if the job fits. If it only fits the schema of newer code, that code has to run it. */
+  /** Returns undefined if the job fits. Releases the job if it fits only the schema of newer code. */
   async function misfit(lent: ClaimedJob, found: Registered): Promise<RunOutcome | undefined> {
     const { queue, class: name, schema: built } = lent.document
     const skew = skewOf(found, name, built)

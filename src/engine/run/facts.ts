@@ -78,8 +78,8 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
     return scheduledFor === undefined ? null : new Date(scheduledFor)
   }
   /**
-   * An idempotency key for calls to other systems. It is the same on every attempt, and different in each deployment
-   * and tenant.
+   * An idempotency key for calls to other systems: the same on every attempt, but different in each deployment and
+   * tenant.
    */
   effectKey(what = ''): string {
     const { job, run } = this.#run.snapshot

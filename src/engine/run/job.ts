@@ -231,7 +231,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return this.#parts.children.read<T>(port, which)
   }
 
-  /** Writes to an input port of a child. This run may have created the child. */
+  /** Writes to an input port of a child, which may be new in this run. */
   writeChild(child: string, port: string, ...values: unknown[]): void {
     this.op({
       op: 'write',

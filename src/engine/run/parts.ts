@@ -112,7 +112,7 @@ export class RunParts {
     return trace ? () => trace.span(name, action) : action
   }
 
-  /** A helper that is not awaited may outlive the run. Its error would then reach no caller. */
+  /** If a helper is not awaited, it may outlive the run, and no caller would receive its error. */
   guarded<T>(work: Promise<T>): Observed<T> {
     const isEarly = !this.#buffer.isClosed
     const isLost = () => isEarly && this.#buffer.isClosed && !observed.isObserved

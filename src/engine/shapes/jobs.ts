@@ -27,7 +27,7 @@ export type Callback = {
   retry?: number[]
   timeout?: number
   payload?: { as: string; with: Record<string, unknown> }
-  /** The commit that records the delivery also creates this job. Its args contain the ended job. */
+  /** The commit that records the delivery also creates this job, whose args contain the ended job. */
   afterwards?: { queue: string; class: string; wait?: number; args?: Record<string, unknown> }
 }
 

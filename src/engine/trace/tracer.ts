@@ -17,7 +17,7 @@ import type { Exporter } from './exporter.ts'
 
 type TracerOptions = {
   seed: string
-  /** Share of traces to send, from 0 to 1. The caller's `traceparent` overrides it. */
+  /** Share of traces to send, from 0 to 1, unless the caller's `traceparent` decides. */
   share: number
   exporter: Exporter
   now: () => number

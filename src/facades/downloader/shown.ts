@@ -12,8 +12,8 @@ const DAY = 86_400_000
 const LONGEST = 37 * DAY
 
 /**
- * If the deployment has a base URL, the address contains only the id. Otherwise it is signed with the time at which the
- * download ended, so that all attempts send the same address.
+ * If the deployment has a base URL, the address contains only the id. Otherwise the address is signed with the time at
+ * which the download ended, so that all attempts send the same address.
  */
 const addressOf = async ({ base, files, keep }: Downloads, id: string, since: number): Promise<string> =>
   base === undefined ? (await files.sign(id, LONGEST + keep, since)).url : `${base}/${keyOf(id)}`

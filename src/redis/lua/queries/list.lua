@@ -282,8 +282,8 @@ local function all()
   end
 end
 
--- Indexes of ended jobs are sorted by removal time. This equals the order of end times only if all jobs are kept for
--- the same time. So the entries that are removed last are sorted by end time, one window at a time.
+-- Indexes of ended jobs are sorted by removal time. This order equals the order of end times only if all jobs are kept
+-- for the same time. So the entries that are removed last are sorted by end time, one window at a time.
 local WINDOW = 2400
 
 local function ended_indexes()

@@ -9,7 +9,7 @@ function places.soonest(q, field, moment)
   if moment < (cache.queue(q)[field] or numbers.never) then cache.change_queue(q, field, moment) end
 end
 
--- follower → 'turned' if a child broke or was repaired, otherwise 'moved'
+-- following job → 'turned' if one of its children broke or was repaired, otherwise 'moved'
 places.moved = {}
 
 function places.index_of(doc)

@@ -1,5 +1,6 @@
--- A port is `{ id, doc, dir, name, field }`. `field` contains its counts. Other fields have one more letter before it.
--- Separate from ports.lua, because most scripts need only the names of a job's ports.
+-- A port is `{ id, doc, dir, name, field }`. `field` is the name of the field with the port's counts. The names of the
+-- port's other fields have one more letter at the start. Separate from ports.lua, because most scripts only check
+-- whether a job has ports.
 
 function port_refs.at(id, doc, dir, name)
   return { id = id, doc = doc, dir = dir, name = name, field = dir .. ':' .. name }

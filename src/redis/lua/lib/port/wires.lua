@@ -1,5 +1,5 @@
--- A port with wires stores no values. Its wires are stored as `id:dir:port`, separated by spaces. `!` calls the parent,
--- or the job itself if the port is an input.
+-- A port with wires stores no values. The wires of a port are stored as `id:dir:port`, separated by spaces. `!` calls
+-- the parent, or the job itself if the port is an input.
 
 -- A wire leads to a child, a sibling or the parent. So wires never form a cycle, even after adoptions.
 function wires.reaches(from, to)

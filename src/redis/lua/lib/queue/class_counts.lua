@@ -1,7 +1,6 @@
--- Each queue has one string per day. A script that has not read this string counts in the document of the queue.
---
--- The first count of an hour stores a copy of the string in one of 24 rotating keys. The events of an hour are the
--- difference between two copies.
+-- Each queue has one string per day. A script that has not read this string adds its counts to the document of the
+-- queue instead. The first count of an hour stores a copy of the string in one of 24 rotating keys. The events of an
+-- hour are the difference between two copies.
 
 class_counts.noted = {} -- queue → class → counts since the last flush
 

@@ -9,7 +9,7 @@ lanes.BATCH = 100
 -- Larger than BATCH, because writing a piece costs as much as writing one job.
 lanes.WIDE = 600
 
--- Maximum runs per lane that call other services. Such queues get more lanes instead.
+-- Maximum runs per lane that call other services. Queues with such runs get more lanes instead.
 lanes.CALLS = 4
 local CALLING_LANES = 8
 

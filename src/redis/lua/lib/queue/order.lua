@@ -1,4 +1,5 @@
--- All jobs age equally, so the rank never changes. It is an exact integer, because 2^31 hours are less than 2^53 ms.
+-- All jobs age equally, so the rank never changes. The rank is an exact integer, because 2^31 hours are less than 2^53
+-- ms.
 function order.rank(q, priority, moment)
   local ageing = cache.queue(q).ageing
   return ageing and priority * ageing + moment or priority

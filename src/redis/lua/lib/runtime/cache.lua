@@ -7,7 +7,7 @@ cache.queue_dirty = {}
 cache.writes = { strings = {}, expiring = {}, expires = {}, trims = {}, dels = {}, zsets = {}, hashes = {}, sets = {},
   lists = {}, log = {}, messages = {}, records = {} }
 
--- Scripts that delete, end or repair jobs set this. They may write even when Redis is full.
+-- Set by scripts that delete, end or repair jobs, because these scripts may write even when Redis is full.
 cache.makes_room = false
 
 -- A version that raises SCHEMA keeps OLDEST, so that it can read the data of the previous version while both versions
@@ -175,7 +175,7 @@ function cache.add(id, doc)
   cache.raw[redis_keys.key_of(id)] = false
 end
 
--- Fields with text from users. They always stay in the document, so `^` in them is not the mark of a separate key.
+-- Fields with text from users always stay in the document, so a `^` in such a field is not the mark of a separate key.
 local chosen = text_fields
 
 function cache.is_beside(field, value) return value == '^' and not chosen[field] end

@@ -1,5 +1,5 @@
--- While the values of a port are small in total, they are in the document, which costs no command. Otherwise they are
--- in a list.
+-- While the values of a port are small in total, they are in the document, which costs no command. Otherwise the values
+-- are in a list.
 
 -- `pop` old items are removed and `push` items are added. `had` is the number of old items.
 function lists.at(key, had)
