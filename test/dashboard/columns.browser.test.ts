@@ -1,4 +1,4 @@
-// The list of jobs shows chosen columns, which a view saves. Its filter completes words.
+// The list of jobs shows chosen columns, which a view saves. The filter of the list completes words.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -129,7 +129,8 @@ differing(
     await make('now')
     await serve()
     expect(runsOf('now')).toBe(1)
-    // The lease of a run that began before the clock moved back ends at its original time. Its commit still counts.
+    // The lease of a run that began before the clock moved back ends at its original time. The commit of this run still
+    // counts.
     await pass(MINUTE)
     expect(await status(leased)).toBe('running')
     await kit.engine.runs.commit(again.run.token, { end: 'completed', ops: [] } as never)

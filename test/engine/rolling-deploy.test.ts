@@ -116,7 +116,7 @@ test('no job fails, repeats an effect or waits for another time while two versio
   }
   const paths = new Set(Object.values(effects).map((all) => all.map(({ what, by }) => `${what} ${by}`).join(', ')))
   expect(ids.length).toBeGreaterThan(230)
-  // Jobs moved from old to new code, and from new to old and back. They took each patch separately.
+  // Jobs moved from old to new code, and from new to old and back. These jobs took each patch separately.
   expect(returned).toBeGreaterThan(10)
   expect([...paths]).toEqual(
     expect.arrayContaining([

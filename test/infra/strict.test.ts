@@ -152,7 +152,7 @@ describe.skipIf(kind !== 'strict' || !canBuild() || !findServer())('the strict R
   }, 60_000)
 
   test('a queue keeps a bounded number of ended jobs, so that its index stays below the maximum of a record', async () => {
-    // Fills the index to its maximum with entries of the maximum size, with ids of ten digits.
+    // Fills the index with the maximum number of entries, each of the maximum size (ids of ten digits).
     const fill = `for i = 1, 20000 do redis.call('ZADD', KEYS[1], 1795333598183 + i, string.format('%.0f', 1000000000 + i)) end`
     await stack.redis.eval(fill, ['ended'], [])
     const measure = "return redis.call('MEMORY', 'USAGE', KEYS[1], 'SAMPLES', '0')"

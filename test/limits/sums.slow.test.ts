@@ -216,7 +216,7 @@ function shrunk(value: unknown, most: number): unknown {
   )
 }
 
-// Routes of the clock and of QStash.
+// Skips the routes of the test clock and of QStash.
 const LEFT_OUT = new Set(['/v1/test/clock', '/dispatch/:queue'])
 const asked = list.filter(({ path, only, body }) => body && !LEFT_OUT.has(path) && !only) as Route[]
 

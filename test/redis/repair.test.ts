@@ -305,7 +305,7 @@ const damages: Record<string, [Damage, RegExp]> = {
   ],
 }
 
-/** Creates equal jobs, which wait in one piece. Its record has five lines. */
+/** Creates equal jobs, which wait in one piece with a record of five lines. */
 const packed = async (world: World, n = 12): Promise<number[]> => {
   const jobs = Array.from({ length: n }, (_, i) => ({
     queue: 'q',

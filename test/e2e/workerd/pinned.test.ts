@@ -20,7 +20,7 @@ const root = new URL('../../..', import.meta.url).pathname
 const KEY = 'key-of-a-test-with-two-versions'
 const GATEWAY = 'token-of-a-test-with-two-versions'
 
-/** The code of a version. Its results name the version. */
+/** The code of a version, whose results name the version. */
 const sourceOf = (version: string, step: string) => `
 import { createWorker } from '${root}src/cloudflare/index.ts'
 import { defineWorker } from '${root}src/index.ts'

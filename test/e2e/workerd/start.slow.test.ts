@@ -27,7 +27,7 @@ afterEach(async () => {
   folder.remove()
 })
 
-/** Starts npm. Only its own process id is known. */
+/** Starts npm. The ids of the processes that npm starts are unknown. */
 function npmStart(env: Record<string, string> = {}) {
   const npm = spawn('npm', ['start'], {
     cwd: ROOT,

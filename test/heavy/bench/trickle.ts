@@ -19,7 +19,7 @@ const { values: options } = parseArgs({
 })
 const [rate, seconds] = [options.rate, options.seconds].map(Number) as [number, number]
 
-/** Commands that this benchmark itself sends to Redis. They are not counted. */
+/** Commands that this benchmark itself sends to Redis, and therefore does not count. */
 const OWN = ['info', 'config', 'config|set', 'psubscribe']
 
 async function billed(redis: Connection): Promise<Map<string, number>> {

@@ -132,7 +132,7 @@ function connectToChild(draft: Draft): void {
   const [name, child] = someChild(draft) ?? []
   const to = child && inputOf(child.class)
   const from = outputOf(draft.lent.document.class)
-  // A value of a herald may already be in the port of the child, delivered as a message.
+  // The child may already have received the values of a herald as messages, and no value may arrive twice.
   if (name && to && from === 'out' && draft.lent.document.class !== 'herald')
     draft.ops.push({ op: 'connect', from: { out: from }, to: [{ child: name, in: to }] })
 }
@@ -146,7 +146,7 @@ function wire(draft: Draft): void {
   const [own, out] = [inputOf(draft.lent.document.class), outputOf(draft.lent.document.class)]
   if (own && other && to && draft.world.random.chance(0.3))
     draft.ops.push({ op: 'wire', from: { in: own }, to: [{ child: other, in: to }] })
-  // A value of a herald may already be in the other port, delivered as a message.
+  // The other port may already have received the values of a herald as messages.
   else if (name && from && child!.class !== 'herald' && other !== name && to)
     draft.ops.push({ op: 'wire', from: { child: name, out: from }, to: [{ child: other!, in: to }] })
   else if (name && from && child!.class !== 'herald' && out)

@@ -215,7 +215,7 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
   }
 
   function connect(): void {
-    // A value of a herald may already be in the other port, delivered as a message.
+    // The other port may already have received the values of a herald as messages.
     const from = someJob(({ doc, lists }) => lists['o:out'] !== undefined && doc.class !== 'herald')
     const to = someJob(({ doc }) => inputOf(doc.class) !== undefined)
     if (from && to)

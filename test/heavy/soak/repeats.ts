@@ -1,4 +1,4 @@
-// Simulates a year of repeats. Each runs at the times that SQLite and Intl compute, even if the clock is late.
+// Simulates a year of repeats. Each repeat runs at the times that SQLite and Intl compute, even if the clock is late.
 
 import type { Repeat } from '../../../src/core/repeat.ts'
 import { createEngine } from '../../../src/engine/index.ts'
