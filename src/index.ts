@@ -47,8 +47,8 @@ type Definition<In extends Ports, Out extends Ports, Args extends z.ZodType, Res
   /** Called before the first run. */
   startup?: (job: Job<In, Out, z.output<Args>>) => unknown
   /**
-   * Returns nothing or a result to complete the job, or else `job.suspend()`, `job.follow()` or `job.again()`. An error
-   * that it throws fails the run.
+   * Returns nothing or a result to complete the job, or else `job.suspend()`, `job.follow()` or `job.again()`. A thrown
+   * error fails the run.
    */
   perform: (job: Job<In, Out, z.output<Args>>) => Return | Promise<Return>
   /** Called as the last run of a terminated job. */

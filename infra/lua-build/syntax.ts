@@ -155,7 +155,7 @@ const TOKEN =
 
 const isWord = (character: string | undefined): boolean => character !== undefined && /\w/.test(character)
 
-/** True if the two tokens would be read as one without a space. */
+/** True if Lua would read both tokens as one token without a space between them. */
 const wouldJoin = (before: string, after: string): boolean =>
   (isWord(before.at(-1)) && isWord(after[0])) ||
   (/\d$/.test(before) && after.startsWith('.')) ||

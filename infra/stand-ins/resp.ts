@@ -19,7 +19,7 @@ export class RespError extends Error {
   override name = 'RespError'
 }
 
-/** It is unknown whether the commands have run. */
+/** The commands may or may not have run. */
 export class ConnectionLost extends Error {
   override name = 'ConnectionLost'
 }

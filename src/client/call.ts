@@ -11,7 +11,7 @@ export type CallOptions = {
   traceparent?: string
   /** Hash of the graph that the change is based on. If the current graph is different, the call fails with 412. */
   ifMatch?: string
-  /** Query parameters of a call whose input is its body. */
+  /** Query parameters, if the input of the call is its body. */
   query?: Record<string, string | number | boolean>
 }
 

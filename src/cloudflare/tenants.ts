@@ -28,7 +28,7 @@ export function deploymentFor(deployment: Deployment, tenant: string): Deploymen
       ...engine,
       namespace: namespaceOf(engine.namespace ?? NAMESPACE, tenant),
       qstash: { ...engine.qstash, publicUrl },
-      // The deployment's own key does not belong to the tenant, and http/door.ts accepts it.
+      // http/door.ts accepts the own key of the deployment, so the tenant does not need this key.
       apiKey: undefined,
       tokenSecret: `tenant ${tenant} of ${tokenSecret}`,
       versionUrl: engine.versionUrl && addressOf(engine.versionUrl, tenant),

@@ -154,7 +154,7 @@ function failed(error: unknown): Response {
   return Response.json(errorBody(shown), { status: shown.status })
 }
 
-/** Leaves the path out of the error, because it is secret. */
+/** Leaves the path out of the error, because the path is secret. */
 async function beat(url: string): Promise<void> {
   const answer = await fetch(url, { signal: AbortSignal.timeout(HEARTBEAT_MS) })
   await answer.body?.cancel()

@@ -1,4 +1,4 @@
-// Reads a comma-separated list of globs. A type must match every glob except those with `!`, which it must not match.
+// Reads a comma-separated list of globs. A type must match every glob without `!`, and no glob with `!`.
 
 import { SidejobError } from './errors.ts'
 import { fitsSteps, type Step } from './glob.ts'

@@ -105,7 +105,7 @@ export function callable(address: string, allowHosts: readonly string[], use: Us
   return url
 }
 
-/** An error about a setting that may contain a secret, so it has only the length of the value. */
+/** The setting may contain a secret, so the error has only the length of the value. */
 export const secretFault = (setting: string, expected: string, { length }: string): SidejobError =>
   new SidejobError('MISCONFIGURED', `${setting}: expected ${expected}, got another value of ${length} characters`)
 

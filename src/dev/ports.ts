@@ -3,9 +3,7 @@ import { createServer } from 'node:net'
 
 const HOST = '127.0.0.1'
 
-/**
- * Systems assign ports above this range to any process. `fetch` refuses some ports below it, such as 10080.
- */
+/** Systems assign ports above this range to any process. `fetch` refuses some ports below this range, such as 10080. */
 const [LOW, HIGH] = [10_081, 32_000]
 const TRIES = 20
 

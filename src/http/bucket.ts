@@ -8,8 +8,8 @@ export type Pace = { rate: number; burst: number }
 type Bucket = { left: number; at: number }
 
 /**
- * Returns a function that takes tokens. It returns 0 if the bucket had enough tokens, or else the seconds until it
- * will.
+ * Returns a function that takes tokens. The function returns 0 if the bucket had enough tokens, or else the seconds
+ * until the bucket has enough.
  */
 export function buckets(names: number, now: () => number) {
   const known = new Lru<string, Bucket>(names)

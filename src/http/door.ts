@@ -64,7 +64,7 @@ export function createDoor(deps: Deps, gate: Gate): Admit {
     return placed({ ...known, home: home.engine }, own, home, tenant)
   }
 
-  /** A tenant's key always acts in its own tenant. A deployment's key can enter a tenant only if it is an admin. */
+  /** A tenant's key always acts in its own tenant. A deployment's key needs the scope `admin` to enter a tenant. */
   async function placed(caller: Caller, own: string | undefined, home: Place, tenant = own): Promise<Admitted> {
     if (tenant === own) return { place: home, caller: { ...caller, ...ofTenant(own, home) } }
     if (own !== undefined) throw new SidejobError('NOT_FOUND', `there is no tenant ${tenant}`)

@@ -70,7 +70,7 @@ export const rows = {
   },
   member: { id: 'number', parent: 'moment', name: 'text', class: 'text', status: 'text' },
   waiting: { taken: 'number', items: 'texts', more: 'number' },
-  /** `word`: 'flow' | 'refused' | 'later' (the flows before it already have too many nodes). */
+  /** `word`: 'flow' | 'refused' | 'later' (earlier flows of the answer already have too many nodes). */
   flow: {
     word: 'text',
     id: 'number',

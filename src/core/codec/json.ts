@@ -1,7 +1,7 @@
 import { SidejobError } from '../errors.ts'
 import type { Encoded } from './opaque.ts'
 
-/** Maximum nesting, in JSON as in MessagePack, so that each can be converted to the other. */
+/** Maximum nesting of JSON and of MessagePack, so that each can be converted to the other. */
 export const DEPTH = 200
 
 /** Marks a position at which a user's value stays encoded. */

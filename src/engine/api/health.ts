@@ -57,7 +57,7 @@ const historyProblem = (message: string): Problem => ({
   remedy: 'check the database that is bound as `HISTORY`; ended jobs wait in Redis until it stores them',
 })
 
-/** Returns the last known answer of QStash, because each call to it costs a message. */
+/** Returns the last known answer of QStash, because a test of QStash costs a message. */
 export function createHealth({ client, store, bells, version, isTenant, history }: HealthParts) {
   return {
     async health(): Promise<Health> {

@@ -81,7 +81,7 @@ export function createKeys(
 
   /**
    * The answer stored for the idempotency key contains only a random string. A repeated call derives the same key from
-   * it and a secret that Redis does not have.
+   * this string and from a secret that is not in Redis.
    */
   async function made(about: Omit<Kept, 'hash' | 'createdAt'>, call: Call | undefined, more: string[][]) {
     const chance = newKey()

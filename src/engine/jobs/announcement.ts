@@ -96,7 +96,9 @@ const cronsOf = (versions: readonly CodeVersion[]): string[] =>
 
 type Standing = { own?: Deployment; mine: CodeVersion; isDone: boolean; grace: number }
 
-/** If an old version starts long after the newest one, it was deployed again, so it becomes the newest. */
+/**
+ * An old version that starts long after the newest version was deployed again, so the old version becomes the newest.
+ */
 function servingOf({ own, mine, isDone, grace }: Standing): CodeVersion[] {
   const before = own ? versionsOf(own) : []
   const [front] = before

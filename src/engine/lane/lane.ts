@@ -32,7 +32,7 @@ export type Lane = {
   warmth: Warmth
   seq: number
   askedBefore: number
-  /** Writes of this lane to the history. The lane must not end before they have ended. */
+  /** Writes of this lane to the history. The lane must not end before these writes have ended. */
   storing: Promise<void>[]
   noteTraces: (runs: readonly ToldOutcome[]) => void
   close: () => void

@@ -258,8 +258,8 @@ export function createExecutor({
     const after = await breakers.leave(host, permit, outcome).catch(() => permit)
     const isGone = outcome.unreached || GONE.has(outcome.status ?? 0)
     if (pinnedTo && isGone) return silence(outcome.unreached ? 'cannot be reached' : `answered ${outcome.status}`)
-    // The failure of a trial call counts for its job, so that a job that always fails ends eventually. Other failures
-    // of an unhealthy host do not count.
+    // A failed trial call counts as a failure of its job, so a job that always fails ends eventually. Other failures of
+    // an unhealthy host do not count.
     if (outcome.down && after.state === 'open' && permit.state === 'closed') return spare(lent, host, after.until!)
     if (changes !== 'later')
       return outcomeOf(lent.document.token!, changes, { ...deciding(lent, found, trace), unreached: outcome.unreached })

@@ -19,7 +19,7 @@ const PAUSE_MS = 60_000
 export function createExporter({ endpoint, headers, resource, fetch, defer, now }: ExporterOptions) {
   const url = endpoint.replace(/(\/v1\/traces)?\/*$/, '/v1/traces')
   let waiting: Span[] = []
-  /** The platform may cut off an invocation while it sends, so another invocation takes over after this time. */
+  /** If the platform cuts off an invocation that sends spans, another invocation takes over after this time. */
   let sendingUntil = 0
   let pausedUntil = 0
   let dropped = 0

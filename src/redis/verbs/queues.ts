@@ -14,7 +14,7 @@ type QueueSettings = {
   ageing: number | null
 }
 
-/** `replaces` is the stored definition that this one is based on. */
+/** `replaces` is the stored definition on which `definition` is based. */
 type NamedClass = {
   name: string
   definition: string | null

@@ -59,7 +59,7 @@ local function check_score(id, doc, score)
   end
 end
 
--- If a job waits for a limit, another job is before it, or the limit has a time for the next check.
+-- If a job waits for a limit, another job is ahead of it, or the limit has a time for the next check.
 local function check_limit(key)
   local settings, waiting = limits.of(key), redis.call('ZCARD', redis_keys.limit_key(key, 'waiting'))
   local counted = settings and settings.waiting or waiting

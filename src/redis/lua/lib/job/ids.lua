@@ -1,6 +1,6 @@
 -- A refused job also uses up its id.
 
--- Losing one of the two copies cannot cause an id to be reused.
+-- No id is reused if one of the two copies is lost.
 local id_key = ns .. 'jobs:last_id'
 local copy_key = ns .. 'jobs:highest'
 local last_id

@@ -50,7 +50,7 @@ local function parts(glob)
   while g <= #glob do
     local character, after = glob:sub(g, g), g + 1
     if character == '*' then
-      -- Treats several stars as one, because some Lua engines find an empty text at the start from any position.
+      -- Treats several stars as one, because in some Lua engines a search for an empty text always finds the start.
       if part ~= '' or #parts == 0 then parts[#parts + 1] = part end
       part = ''
     elseif character == '?' then

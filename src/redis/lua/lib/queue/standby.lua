@@ -1,4 +1,5 @@
--- A lane without work waits for new jobs. The call that creates them leases them to this lane if no job was ready.
+-- A lane without work waits for new jobs. If no job was ready, the call that creates new jobs leases these jobs to the
+-- lane.
 
 local function warm_lane(q)
   local lane, till = (cache.queue(q).warm or ''):match('^(%S+) (%d+)$')

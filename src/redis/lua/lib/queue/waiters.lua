@@ -25,7 +25,7 @@ local function call_waiters(q, classes)
   local in_vain = {} -- class → true if no remaining waiter wants it
   for _, class in ipairs(classes) do
     for i, claim in ipairs(in_vain[class] and {} or claims) do
-      -- If the classes cannot be matched in limited time, wakes the claim anyway, which costs at most one claim.
+      -- If the classes cannot be matched in limited time, wakes the claim anyway. At worst, this claim is unnecessary.
       if class == '' or globs.steps <= 0 or globs.match(class, claim.patterns, claim.known) then
         cache.zset(key, claim.member, false)
         journal.push(cache.writes.messages, { ns .. 'call:' .. claim.waiter, 'ready' })

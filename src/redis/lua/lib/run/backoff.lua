@@ -1,4 +1,4 @@
--- Milliseconds by number of consecutive failures. src/core/retry.ts computes the delay of a failed run.
+-- Delays in milliseconds, by number of consecutive failures. src/core/retry.ts computes the delay of a failed run.
 
 function backoff.doubling(first, n, cap) return math.min(cap, first * 2 ^ (n - 1)) end
 

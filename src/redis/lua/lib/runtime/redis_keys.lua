@@ -29,7 +29,7 @@ function redis_keys.queue_key(q, place)
   return known[q]
 end
 
--- The part comes before the key of the limit, because this key may be any string, and may even end like a part.
+-- The part comes before the key of the limit, because this key may be any string and could end like a part.
 function redis_keys.limit_key(key, part) return ns .. (part and 'limit-' .. part .. ':' or 'limit:') .. key end
 redis_keys.direction = { i = 'in', o = 'out' }
 function redis_keys.list_key(port)

@@ -1,4 +1,5 @@
--- A full Redis refuses the first write of a script if it may need memory, but accepts every command after a DEL.
+-- A full Redis refuses the first write of a script if this write may need memory, but accepts every command after a
+-- DEL.
 local function call(...)
   if not cache.makes_room then return redis.call(...) end
   cache.makes_room = false
