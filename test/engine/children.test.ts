@@ -29,7 +29,7 @@ let kit: Kit
 beforeAll(async () => {
   kit = await startKit({ workers: [head, limb] })
 })
-// The checks of close take about 20 s on an embedded Redis, and longer while other tests run.
+// The checks of `close` take about 20 s on an embedded Redis, and longer while other tests run.
 afterAll(() => kit.close(), 120_000)
 
 async function family(args: string, more: object = {}): Promise<number> {

@@ -1,4 +1,4 @@
-// A change to a schedule takes effect whatever the status of its job.
+// A change to a schedule takes effect in every status of its job.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Repeat } from '../../src/core/repeat.ts'

@@ -8,7 +8,7 @@ import { createSigner } from '../../src/engine/remote/sign.ts'
 import { setUp } from './kit.ts'
 import { answered, document, post, sent } from './worker-document.ts'
 
-// The part of OpenAPI 3.1.1 that the document uses: required members, and no unknown ones.
+// The part of OpenAPI 3.1.1 that the document uses. Unknown members are refused.
 const text = z.string().min(1)
 const schema = z.record(z.string(), z.unknown())
 const content = z.record(z.string().regex(/^\w+\/[\w.+-]+$/), z.strictObject({ schema }))

@@ -13,7 +13,7 @@ let doors: Doors
 beforeAll(async () => {
   doors = await startDoors({ workers: [quick, elsewhere, ...others] })
 })
-// The checks of close take about 20 s on an embedded Redis, and longer while other tests run.
+// The checks of `close` take about 20 s on an embedded Redis, and longer while other tests run.
 afterAll(() => doors.close(), 120_000)
 afterEach(async () => {
   expect(doors.slow()).toEqual([])

@@ -1,4 +1,4 @@
-// Builds scripts with one part removed or changed, to check that a fact fails.
+// Builds scripts with one part removed or changed. A fact about this part must then fail.
 
 import { buildScripts } from '../../infra/lua-build/index.ts'
 import { SidejobError } from '../../src/core/errors.ts'

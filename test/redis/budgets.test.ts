@@ -184,7 +184,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
   // Four commands create the job and lease it to the lane that its creator starts. Six end it.
   test('a no-op job alone, eager (budget 16, measured 2 calls and 10 billed)', async () => {
     const deferred: Promise<unknown>[] = []
-    // Lanes start only jobs that end before their invocation does, so the default timeout of 30 s is too long.
+    // A lane starts only jobs that must end before its invocation ends, so the default timeout of 30 s is too long.
     const brief = workers.map((one) => ({ ...one, timeout: 10_000 }))
     const eager = await startKit({ workers: brief, dispatch: 'eager', defer: (work) => deferred.push(work) })
     const run = () => eager.engine.jobs.enqueue(jobs(1, 'alone')).then(() => Promise.all(deferred))

@@ -1,5 +1,5 @@
-// Reads declare the keys of old documents, which are on disk, because Redis loads declared keys before it locks all keys
-// for a script.
+// Redis loads the declared keys of a script before it locks all keys. Reads therefore declare the keys of old
+// documents, which are on disk.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient } from '../../src/redis/client.ts'

@@ -42,7 +42,7 @@ function failingIn(facts: Facts): Need[] {
   })
 }
 
-/** Texts of the problems, each with its numbers and its start, by words that identify the problem. */
+/** Each problem consists of words from its text, and of the expected numbers with the start. */
 async function needsIn(facts: Facts, { site: { engine } }: Scene): Promise<Need[]> {
   const { now, queues, health } = facts
   const { callbacks } = await engine.callbacks.list({ state: 'FAILED', limit: 50 })

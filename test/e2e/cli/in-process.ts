@@ -1,4 +1,4 @@
-// Runs commands in this process, because a process of its own takes a third of a second of CPU.
+// Runs commands in this process, because a separate process takes a third of a second of CPU.
 
 import { createIo, talking } from '../../../src/cli/io.ts'
 import { main } from '../../../src/cli/main.ts'

@@ -8,7 +8,7 @@ import { chunksOf, inTurns, lone, trickle } from './load.ts'
 import { ALL, latency } from './served.ts'
 import type { Side } from './workloads.ts'
 
-/** The same as for the other systems. */
+/** All systems use the same batch size. */
 const BATCH = 1_000
 const MEBIBYTE = 1_048_576
 

@@ -111,7 +111,7 @@ async function storm(world: World, clients: Clients): Promise<void> {
 
 async function calm(world: World, clients: Clients): Promise<void> {
   world.calm()
-  // An outage that exceeds the tolerance for late slots, so that each policy for missed slots applies.
+  // The outage exceeds the tolerance for late slots, so each policy for missed slots applies.
   if (clients.hasSchedules() && world.random.chance(0.4)) {
     world.isDown = true
     await playFor(world, world.random.between(7, 16) * MINUTE)

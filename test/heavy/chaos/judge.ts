@@ -210,7 +210,7 @@ export function createJudge(report: Report) {
     }
   }
 
-  /** A job whose run was refused a checkpoint ends in the same step, or waits for its shutdown run. */
+  /** If a checkpoint of a run was refused, its job ends in the same step, or waits for its shutdown run. */
   function stops({ before, after, facts }: Step): void {
     for (const token of facts.stopped) {
       const id = Number.parseInt(token, 10)

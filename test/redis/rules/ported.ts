@@ -79,7 +79,7 @@ const waiting: Facts = {
       inputs: { n: Array.from({ length: 1 + (i % 2) }, () => '=1') },
     }))
     const mixed = (await world.store.enqueue(many)).made.map(({ id }) => id)
-    // In the other mode, each job may have its own piece.
+    // With 'in pieces', each job may have its own piece.
     if (world.way === 'as it comes') await expectOut(world, mixed, mixed)
     for (const job of [{ inputs: { n: [`="${'x'.repeat(600)}"`] } }, { in: { n: { channels: ['/a'] } } }]) {
       const ids = await pack(world, job)
