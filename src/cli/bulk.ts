@@ -1,5 +1,3 @@
-// sidejob bulk …: one action on all matching jobs.
-
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from '../client/index.ts'
 import { type Command, chosen, type Given, type Io, UsageError, yes } from './command.ts'

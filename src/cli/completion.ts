@@ -1,5 +1,3 @@
-// sidejob completion: a script for a shell.
-
 import { type Command, UsageError } from './command.ts'
 
 const second = (commands: Record<string, Command>, first: string): string[] =>

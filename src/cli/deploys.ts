@@ -1,5 +1,3 @@
-// sidejob deploys: what changed with each deploy.
-
 import type { Client } from '../client/index.ts'
 import { type Command, UsageError } from './command.ts'
 

@@ -1,5 +1,3 @@
-// sidejob doctor: finds faults in Redis.
-
 import type { Client } from '../client/index.ts'
 import { type Command, everyPage, type Io, UsageError } from './command.ts'
 

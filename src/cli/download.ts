@@ -1,5 +1,3 @@
-// sidejob download: a job for each URL of the input.
-
 import type { Client } from '../client/index.ts'
 import { type Command, count, forEach, type Given, type Io, UsageError } from './command.ts'
 

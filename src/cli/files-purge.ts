@@ -1,5 +1,3 @@
-// sidejob files purge: by age or by name.
-
 import type { Client } from '../client/index.ts'
 import { duration } from '../core/time.ts'
 import { type Command, everyPage, forEach, type Given, type Io, UsageError, yes } from './command.ts'

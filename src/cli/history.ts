@@ -1,5 +1,3 @@
-// sidejob history: ended jobs in a SQL database.
-
 import type { Client } from '../client/index.ts'
 import { type Command, chosen, pairsIn } from './command.ts'
 

@@ -1,5 +1,3 @@
-// Commands about single jobs: ls, show, why, …
-
 import type { Client } from '../client/index.ts'
 import { reasons } from '../core/reasons.ts'
 import { type Command, chosen, type Given, JSON_HELP, jsonFrom, pairsIn, reason } from './command.ts'

@@ -1,5 +1,3 @@
-// sidejob queues, limits, schedules, …
-
 import type { Client } from '../client/index.ts'
 import { missedWays } from '../core/repeat.ts'
 import { bulkCommands } from './bulk.ts'

@@ -1,5 +1,3 @@
-// Creates a job, and shows how it ends.
-
 import { ApiError, type Client } from '../client/index.ts'
 import { type Command, chosen, type Given, type Io, JSON_HELP, jsonFrom, pairsIn, UsageError } from './command.ts'
 import { jobPage } from './pages.ts'

@@ -1,5 +1,3 @@
-// The blocks of code on all pages.
-
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pagesIn } from '../../infra/docs/pages.ts'

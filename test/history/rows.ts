@@ -1,5 +1,3 @@
-// Rows of ended jobs for tests.
-
 import type { EndRow } from '../../src/history/store.ts'
 
 export const T = 1_700_000_000_000

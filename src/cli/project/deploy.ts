@@ -1,5 +1,3 @@
-// sidejob deploy, sidejob destroy.
-
 import { basename, join, resolve } from 'node:path'
 import { type Command, type Given, UsageError } from '../command.ts'
 import { configIn, configNames } from './config.ts'

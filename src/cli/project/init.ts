@@ -1,5 +1,3 @@
-// sidejob init: asks, then adds sidejob to a Worker.
-
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import { type Command, yes } from '../command.ts'

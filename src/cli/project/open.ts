@@ -1,5 +1,3 @@
-// sidejob open: opens the dashboard, logged in. sidejob key: prints the local key.
-
 import { spawn } from 'node:child_process'
 import type { Command } from '../command.ts'
 import { loginLink } from '../pages.ts'

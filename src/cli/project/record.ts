@@ -1,5 +1,3 @@
-// sidejob record: writes a test from the last run of a job.
-
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { Client } from '../../client/index.ts'

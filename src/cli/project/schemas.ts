@@ -1,5 +1,3 @@
-// sidejob schemas: the hashes of this folder's schemas.
-
 import { schemasOf } from '../../core/schema-hash.ts'
 import type { Command } from '../command.ts'
 

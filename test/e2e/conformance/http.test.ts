@@ -1,5 +1,3 @@
-// Behaviour of every route.
-
 import { createHash, createHmac } from 'node:crypto'
 import { encode } from '@msgpack/msgpack'
 import { beforeAll, describe, expect, test } from 'vitest'

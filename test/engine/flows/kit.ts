@@ -1,5 +1,3 @@
-// Small workers, and a flow that uses them.
-
 import * as z from 'zod'
 import { core } from '../../../functions/core.ts'
 import { decodeValue, encodeValue } from '../../../src/core/codec/value.ts'

@@ -1,5 +1,3 @@
-// All rules by their number.
-
 import type { Facts } from '../direct.ts'
 import { ageing } from './ageing.ts'
 import { measured } from './amounts.ts'
