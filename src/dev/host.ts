@@ -1,4 +1,4 @@
-// The process that runs a Worker. It does not use `wrangler dev`, whose second workerd and inspector reduce 3,700
+// The process that runs a Worker. Does not use `wrangler dev`, because its second workerd and inspector reduce 3,700
 // requests per second to 450 (on two cores).
 
 import { mkdirSync, watch } from 'node:fs'

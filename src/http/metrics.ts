@@ -7,7 +7,7 @@ import type { GroupView, LimitView, QueueView } from '../engine/engine.ts'
 export type Measured = {
   queues: QueueView[]
   total: Record<string, Record<string, number>>
-  /** Numbers of runs by queue and waiting time; `waitEnds` has the bounds of the waiting times. */
+  /** Numbers of runs by queue and waiting time. `waitEnds` has the bounds of the waiting times. */
   waits: Record<string, readonly number[]>
   classes: ({ queue: string } & Pick<ClassCount, 'class' | 'took'>)[]
   limits: LimitView[]

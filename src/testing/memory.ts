@@ -68,7 +68,7 @@ export const newChild = (memory: Memory, child: Partial<Child>): Child => ({
   ...child,
 })
 
-/** Ports of other jobs accept every op. Values written to them appear only in the returned ops. */
+/** Ports of other jobs accept every op, but values written to such ports appear only in the returned ops. */
 function portAt(memory: Memory, ref: PortRef): Port {
   if ('job' in ref) return portOf({})
   const { in: ins, out } = 'child' in ref ? childOf(memory, ref.child) : memory

@@ -1310,7 +1310,7 @@ const cases: Case[] = [
   ['system.advance', ask('POST', '/v1/test/clock', '{"advance":"1h"}'), 200, {}],
 ]
 
-/** Omits the caller, which is always the key `admin`. */
+/** Omits the caller, because it is always the key `admin`. */
 const withoutCaller = ({ verb, args }: Recorded): Recorded => ({
   verb,
   args: args.map((arg) => {

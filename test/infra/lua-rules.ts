@@ -1,4 +1,4 @@
-// Refuses Lua that gopher-lua reads differently from Redis, with file and line.
+// Refuses Lua that gopher-lua and Redis read differently, and reports the file and line.
 
 import type luaparse from 'luaparse'
 import { buildScripts, type Editing, editedTexts } from '../../infra/lua-build/index.ts'

@@ -341,7 +341,7 @@ const leased = async (world: World) => {
   await world.claimOne()
   return id
 }
-/** Damages fields of a job, by their names in Redis. */
+/** Damages fields of a job. Takes the names of the fields in Redis. */
 const fields =
   (more: Record<string, unknown>, prepare = (world: World): Promise<number> => world.make()): Damage =>
   async (world) => {
@@ -352,7 +352,7 @@ const fields =
     }
   }
 const YEARS = 10 * 365 * 86_400_000
-/** Damages the record of a queue, by the names of its fields in Redis. */
+/** Damages fields of the record of a queue. Takes the names of the fields in Redis. */
 const inQueue =
   (change: (record: Record<string, never>, world: World) => object, prepare = timer): Damage =>
   async (world) => {

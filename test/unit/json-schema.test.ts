@@ -1,4 +1,4 @@
-// Schemas of other authors validate correctly, and in bounded time.
+// Schemas that other authors wrote are checked correctly, and in bounded time.
 
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'

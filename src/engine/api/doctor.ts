@@ -14,8 +14,8 @@ import { flowFactsOf, graphsOf, wasGraph } from './flow-view.ts'
 
 const FIRST = '10'
 /**
- * The last digit of a cursor selects the kind of check, and the other digits are the position in it. Flows are checked
- * last.
+ * The last digit of a cursor selects the kind of check. The other digits are the position in this check. Flows are
+ * checked last.
  */
 const FLOWS = '9'
 /** Maximum flows per slice, and maximum nodes of these flows. */

@@ -18,7 +18,10 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
     this.#given = given
   }
 
-  /** Aborts when the run times out, the job must end, or another worker has taken the run. Stop all work then. */
+  /**
+   * Aborts when the run times out, the job must end, or another worker has taken the run. The function must then stop
+   * all work.
+   */
   get signal(): AbortSignal {
     return this.#given.stop.signal
   }

@@ -1,5 +1,6 @@
-// `npm run bench:trickle` creates single jobs at a fixed rate (`--rate 12 --seconds 60`). Lanes end when idle, wait, or
-// start within the request (`--lanes leave`, `wait` or `eager`). Redis is 2 ms and QStash 50 ms away, unless `--near`.
+// `npm run bench:trickle` creates single jobs at a fixed rate (`--rate 12 --seconds 60`). With `--lanes leave`, idle
+// lanes end; with `wait`, they wait for jobs; with `eager`, lanes start within the request. Redis is 2 ms and QStash 50
+// ms away, unless `--near`.
 
 import { parseArgs } from 'node:util'
 import { startRedis } from '../../../infra/stand-ins/redis.ts'

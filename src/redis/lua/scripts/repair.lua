@@ -177,7 +177,7 @@ function mend.place(id, doc)
   if doc.place == PLACE.limited then limits.touch(doc.waiting_limit) end
 end
 
--- A damaged limit applies to no job. Jobs that wait for it continue.
+-- A damaged limit applies to no job, and jobs that wait for this limit continue.
 local function mend_limit_record(key)
   if not readable.damaged[redis_keys.limit_key(key)] then return end
   cache.del(redis_keys.limit_key(key))

@@ -43,7 +43,7 @@ local function sort_entry(q, place, index, member, id)
 end
 
 -- The second value is true if the page is not finished. All slices return two values, because some Lua engines do not
--- clear a missing second value. The jobs of a page may fill many pieces, so a page may take several slices.
+-- clear a missing second value. A page may take several slices, because its jobs may fill many pieces.
 local function sort_side(q, place, cursor)
   local index, moved = redis_keys.queue_key(q, states.index(place)), 0
   local further, members, ids = next_slice(index, cursor)

@@ -1,6 +1,6 @@
 local MOST = 4096
 
--- Larger inputs are not stored. Each value counts 32 bytes more than its size.
+-- Larger inputs are not stored. The size of each value counts 32 bytes more.
 local MOST_INPUTS, PER_VALUE = 65536, 32
 
 local function taken_before(run, doc)

@@ -1,4 +1,4 @@
--- The clock of Redis. Tests move it by `clock` milliseconds.
+-- The clock of Redis, which tests move by `clock` milliseconds.
 local clock_time = redis.call('TIME')
 time.micros = clock_time[1] * 1000000 + clock_time[2] + (tonumber(clock) or 0) * 1000
 time.now = math.floor(time.micros / 1000)
