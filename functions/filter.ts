@@ -6,7 +6,8 @@ import { defineFunction } from './library.ts'
 const MAX_VALUES = 10_000
 const MAX_BYTES = 1_048_576
 
-// The filter has no environment, and its output is limited. It has its own line, because it may end with a comment.
+// The filter has no environment, and its output is limited. The filter is on a separate line, because it may end with a
+// comment.
 const program = (filter: string) => `def env: {}; {} as $ENV | foreach (
 ${filter}
 ) as $value ([0, 0]; [.[0] + 1, .[1] + ($value | tojson | utf8bytelength)];

@@ -54,8 +54,8 @@ export const parseRepeat = (repeat: Repeat): ParsedRepeat => {
 }
 
 /**
- * Returns a slot in the past if a run is due: with `missed: 'run'`, the slot after the last run; with 'last', the last
- * missed slot. With 'skip', returns a slot after `now`.
+ * If a run is due, returns a slot in the past: the slot after the last run (`missed: 'run'`), or the last missed slot
+ * ('last'). With 'skip', returns a slot after `now`.
  */
 export const nextSlot = (repeat: Repeat | ParsedRepeat, moments: Moments, now: number): number => {
   const parsed = understood(repeat)

@@ -97,7 +97,7 @@ const cronsOf = (versions: readonly CodeVersion[]): string[] =>
 type Standing = { own?: Deployment; mine: CodeVersion; isDone: boolean; grace: number }
 
 /**
- * An old version that starts long after the newest version was deployed again, so the old version becomes the newest.
+ * If an old version starts long after the newest version, the old version was deployed again and becomes the newest.
  */
 function servingOf({ own, mine, isDone, grace }: Standing): CodeVersion[] {
   const before = own ? versionsOf(own) : []
