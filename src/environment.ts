@@ -101,7 +101,7 @@ function wholeNumber(setting: string, text: string, most = Number.MAX_SAFE_INTEG
   throw new SidejobError('UNAVAILABLE', `${setting}: expected a whole number from 1${upTo}, got ${text}`)
 }
 
-/** A hundred years. */
+/** A hundred years, in days. */
 const MOST_DAYS = 36_525
 
 function durationOf(setting: string, text: string): number {

@@ -2,7 +2,7 @@ import { SidejobError } from './errors.ts'
 
 export type Prices = { run: number; second: number }
 
-/** Stored failed runs of a job without a history. */
+/** Maximum number of stored failed runs of a job without a history. */
 export const FAILURES_KEPT = 10
 
 /** `took` is in milliseconds. If `whole` is false, `total` omits failed runs that are not stored. */

@@ -12,7 +12,7 @@ type WatchOptions = {
   cpuOf?: (pid: number) => number | undefined
 }
 
-/** Per second, in Linux. */
+/** Clock ticks per second in Linux. */
 const TICKS = 100
 
 export function cpuOf(pid: number): number | undefined {

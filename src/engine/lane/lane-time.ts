@@ -1,6 +1,8 @@
 // A waiting lane uses no CPU time, so waiting does not use up the budget.
 
-/** A lane ends after this many budgets, including waiting, so that a new deployment replaces it soon. */
+/**
+ * A lane ends after this multiple of its budget, even if the lane only waited. So lanes of an old deployment end soon.
+ */
 const MAX_BUDGETS = 4
 
 type LaneTimeOptions = {

@@ -6,7 +6,7 @@ import type { Scene } from './scene.ts'
 import { HOUR, MINUTE, n, since, sum, took } from './words.ts'
 
 const AT_ONCE = 1_000
-/** Entries of the log on a page. */
+/** Maximum number of log entries on a page. */
 export const LOG = 100
 
 const kept = [

@@ -146,7 +146,7 @@ async function flowChanges(engine: Scene['site']['engine'], flow: number): Promi
 
 /** The jammed wire of the scene. */
 const WIRE = 'enrich.image>images.url'
-/** Values that the inspector shows. */
+/** Maximum number of values that the inspector shows. */
 const SHOWN = 5
 
 async function wireInspector({ site: { engine } }: Scene, nodes: FlowNodeView[], wires: WireView[]): Promise<Claims> {

@@ -121,7 +121,7 @@ function timeline({ now }: Facts, job: JobView, runs: readonly Run[], family: re
   }
 }
 
-/** Values that a port shows. */
+/** Maximum number of values that a port shows. */
 const SHOWN = 5
 
 async function portsOf({ site: { engine } }: Scene, job: JobView): Promise<Claims> {

@@ -3,7 +3,7 @@ import type { Scene } from './scene.ts'
 import type { Claims } from './survey.ts'
 import { momentOf, n, row, sum, time } from './words.ts'
 
-/** Listeners that a channel names. */
+/** Maximum number of listeners that the page names for a channel. */
 const NAMED = 6
 
 export async function channelsPage(_: Facts, { site: { engine } }: Scene): Promise<Claims> {
@@ -73,10 +73,10 @@ export function logLine({ at, job, class: name, entry }: Entry, withJob = false)
   return `{The entry of ${momentOf(at)}}${time(at)} ${withJob && job !== null ? `#${job} ${name}` : ''} ${text}`
 }
 
-/** Slices of the chart of the log. */
+/** Number of time slices in the chart of the log. */
 const SLICES = 40
 
-/** Slices of the log with entries, newest first. */
+/** Returns the slices that have entries, newest first. */
 export function slicesOf(entries: readonly Entry[]): { from: number; to: number; of: Entry[] }[] {
   const [first, last] = [entries.at(-1)?.at ?? 0, entries[0]?.at ?? 0]
   const width = Math.ceil((last + 1 - first) / SLICES)

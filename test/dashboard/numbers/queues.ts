@@ -42,7 +42,7 @@ export const queuesPage = (facts: Facts): Claims => ({
   'main tbody tr': inOrder(facts).map((queue) => queueRow(facts, queue)),
 })
 
-/** Jobs per batch if the queue sets none. */
+/** Maximum jobs per batch, unless the queue sets a number. */
 const BATCH = 100
 
 export async function queuePage(facts: Facts, { site: { engine } }: Scene, name: string): Promise<Claims> {

@@ -31,7 +31,7 @@ const byPlace = (a: WorkerView, b: WorkerView): number =>
 const pullWorkers = ({ processes }: Facts, queue: string) =>
   processes.flatMap((one) => (one.kind === 'pull' && one.queues.includes(queue) ? [one] : []))
 
-/** Pull workers that a queue names. */
+/** Maximum number of pull workers that the page names for a queue. */
 const NAMED = 5
 
 function queueRow(facts: Facts, queue: string): string {
@@ -100,7 +100,7 @@ export async function workersPage(facts: Facts, scene: Scene): Promise<Claims> {
   }
 }
 
-/** Newest jobs on the page of a class. */
+/** Maximum number of newest jobs on the page of a class. */
 const NEWEST = 8
 
 /** The errors of a class, and the last deploy before them. */

@@ -1,7 +1,7 @@
--- `quota:<key>` is `jobs,bytes,maximum jobs,maximum bytes` for jobs that have not ended. `quota:<key>:kept` contains
--- the bytes of jobs at rest and stored graphs, the number of the current quarter of a day, and the bytes of expiring
--- strings written in this quarter and in each of the four before it. In a tenant's namespace, `quota:tenant` is the sum
--- of all keys.
+-- `quota:<key>` is `jobs,bytes,maximum jobs,maximum bytes` for jobs that have not ended. `quota:<key>:kept` starts with
+-- the bytes of jobs at rest and stored graphs. The number of the current quarter of a day follows, and then the bytes
+-- of expiring strings that were written in this quarter and in each of the four earlier ones. In a tenant's namespace,
+-- `quota:tenant` is the sum of all keys.
 
 local grown = {} -- account → true if its count is larger than before
 local allowed = {}

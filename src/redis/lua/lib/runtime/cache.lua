@@ -87,7 +87,7 @@ function cache.change_piece(number, piece, field, value)
   journal.put(cache.changed_pieces, number, true)
 end
 
--- With a score, adds a piece to the index of its place. Otherwise, removes it.
+-- With a score, adds a piece to the index of its place. Without a score, removes the piece from the index.
 function cache.place_piece(number, piece, score)
   local q, place = cache.where(piece)
   cache.zset(redis_keys.queue_key(q, place), pieces.entry(number, piece), score or false)
@@ -156,7 +156,7 @@ end
 -- The text of the document, or '' if this script has created the job.
 function cache.document(id) return cache.text_at(redis_keys.key_of(id)) or '' end
 
--- Fetches jobs, and goes through the existing ones.
+-- Iterates over the jobs that exist.
 function cache.each(ids)
   cache.fetch_jobs(ids)
   local i, doc = 0, nil
