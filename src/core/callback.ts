@@ -20,7 +20,6 @@ const callbackDelays: readonly number[] = [
 
 export const CALLBACKS = { queue: 'sidejob', class: 'callback' } as const
 
-/** True for the queues that sidejob itself uses. */
 export const isOurs = (queue: string): boolean => queue === CALLBACKS.queue || queue.startsWith(`${CALLBACKS.queue}.`)
 
 /** The API refuses group names with this prefix. */

@@ -1,7 +1,7 @@
 import { type Counted, counted } from './series.ts'
 import { waitBelow } from './waits.ts'
 
-/** Upper bounds of the buckets in milliseconds, as in lib/queue/class_counts.lua. The last bucket is unbounded. */
+/** Upper bounds of the buckets in milliseconds, as in lib/queue/class_counts.lua. */
 export const classEnds = [
   10,
   30,

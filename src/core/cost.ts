@@ -25,7 +25,6 @@ export const priceOf = ({ runs, took }: Pick<Spent, 'runs' | 'took'>, { run, sec
 
 type Known = { cost?: Pick<Spent, 'whole'>; history: number }
 
-/** True if the job had runs that are not stored. */
 export const lacksRuns = ({ cost }: Known): boolean => cost?.whole === false
 
 export const lacksFailures = (job: Known, { length }: { length: number }): boolean =>

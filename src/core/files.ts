@@ -37,7 +37,7 @@ export type Files = {
   bucket: Bucket
   /**
    * The id proves that this deployment issued it. The proof covers the time of the request, because Redis may reuse a
-   * job's number after a restore from older data.
+   * job's number after a restore.
    */
   idOf: (job: number, askedAt?: number) => Promise<string>
   jobOf: (id: string) => Promise<number | undefined>
@@ -49,7 +49,6 @@ export type Files = {
   verify: (id: string, signed: { expires?: string; signature?: string }) => Promise<boolean>
 }
 
-/** The first three characters of the id are the folder. */
 export const keyOf = (id: string): string => `${id.slice(0, 3)}/${id}`
 
 // 14 characters of 6 bits: 34 bits of proof, then 50 bits of the job's number. The proof comes first to spread the
@@ -99,7 +98,6 @@ export function rangeOf(header: string | null, size: number): Range | null | und
   return offset >= size || length < 1 ? null : { offset, length }
 }
 
-/** Returns undefined for other records in the bucket. */
 export const idIn = (key: string): string | undefined => /^([\w-]{3})\/(\1[\w-]{11})$/.exec(key)?.[2]
 
 export type Downloads = {

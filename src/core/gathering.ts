@@ -3,9 +3,7 @@
 
 const OFTEN = 10
 const WEIGHT = 0.2
-/**
- * Longer intervals count as this one in the average, so a few calls after a pause are enough to start the waits again.
- */
+/** Longer intervals count as this one, so a few calls after a pause start the waits again. */
 const LONGEST = 1_000
 /**
  * After this many consecutive waits without another call, one wait is skipped. Each further wait without a call doubles

@@ -13,6 +13,6 @@ function hash32(text: string): number {
   return (hash ^ (hash >>> 16)) >>> 0
 }
 
-/** Returns eight hex digits for each of `words`. Uses no bigints, because they are slow. */
+/** Returns eight hex digits for each of `words`. Uses no bigints, which are slow. */
 export const hexHash = (text: string, words: number): string =>
   Array.from({ length: words }, (_, i) => hash32(`${i} ${text} ${i}`).toString(16).padStart(8, '0')).join('')

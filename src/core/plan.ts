@@ -158,7 +158,7 @@ function startsOf(seen: Comparison): Set<string> {
     if (asks || [given('inports', name), given('outports', name)].some((ports) => Object.keys(ports).length))
       begin(name)
   }
-  // Data starts the target nodes. The outputs of these nodes may have defaults, which start more nodes.
+  // Data starts the target nodes. Defaults at the outputs of these nodes may start more nodes.
   for (let before = -1; before !== start.size; ) {
     before = start.size
     for (const wires of sources) {

@@ -29,7 +29,7 @@ export const recordedQuery = z.strictObject({
   cursor: cursor.optional(),
 })
 
-/** A page of large jobs is short. A page may be empty although more pages follow. */
+/** A page may be empty although more pages follow. */
 export const recordedPage = z.object({ jobs: z.array(recordedJob), cursor: z.string().nullable() })
 
 export type RecordedRun = z.output<typeof recordedRun>

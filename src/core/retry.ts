@@ -35,7 +35,6 @@ export function retryDelay(
   return Number.isFinite(delay) ? Math.round(Math.max(floor, delay)) : retryDelay({ max }, failures, random, floor)
 }
 
-/** Returns 50 ms for the first retry, then four times the previous delay. `n` counts from 1. */
 export const requestDelay = (n: number): number => 50 * 4 ** (n - 1)
 
 /** Returns milliseconds. The header contains seconds or a date. */

@@ -1,4 +1,4 @@
-/** Upper bounds of the buckets in milliseconds, as in lib/queue/counts.lua. The last bucket is unbounded. */
+/** Upper bounds of the buckets in milliseconds, as in lib/queue/counts.lua. */
 export const waitEnds = [10, 100, 1_000, 5_000, 30_000, 60_000, 600_000, 3_600_000, Number.POSITIVE_INFINITY] as const
 
 export function waitBelow(

@@ -84,7 +84,7 @@ export type WorkerLimit<Args = any> = {
   rate?: { limit: number; period: Length }
 }
 
-/** Settings for retries of failed runs. If `backoff` is a duration, it is the first delay. */
+/** If `backoff` is a duration, it is the first delay. */
 export type RetryOptions = {
   max?: number
   backoff?: Length | { base?: Length; factor?: number; cap?: Length; jitter?: number; delays?: Length[] }

@@ -13,9 +13,7 @@ export type Deps = {
   /** This key has all scopes. All other keys are in Redis. */
   apiKey?: string
   clock?: { advance: (ms: number) => void | Promise<void> }
-  /** If absent, the deployment has no downloads. */
   downloads?: Downloads
-  /** If absent, the deployment has no tenants. */
   tenants?: Tenants
   /** Origins (`https://app.example.com`) whose pages may read streams, or `*` for all. */
   origins?: readonly string[]

@@ -195,7 +195,6 @@ export const tokenPath = (url: string): string => {
   return `${tenant === undefined ? '' : `/t/${tenant}`}${path.slice(Math.max(0, path.indexOf('/v1/')))}`
 }
 
-/** A token in the query counts only if there is no Authorization header. */
 const tokenOf = ({ headers, url }: Request): string | undefined =>
   headers.has('authorization') ? undefined : (new URL(url).searchParams.get('token') ?? undefined)
 

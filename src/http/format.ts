@@ -15,7 +15,6 @@ export const mediaTypes: Record<string, Format> = {
   'application/x-msgpack': 'msgpack',
 }
 
-/** Assumes JSON if there is no Content-Type. */
 export const formatOf = (contentType: string | null): Format => {
   const [type, ...parameters] = (contentType ?? 'application/json').toLowerCase().split(';').map(trimmed)
   const charset = parameters.find((parameter) => parameter.startsWith('charset='))

@@ -115,10 +115,7 @@ type Hole = { name: string; closed: Closed; from: number; to: number }
 
 type Mould = { made: unknown; holes: Hole[]; texts: string[]; fitted: number }
 
-/**
- * Minimum number of objects that a pattern must fit. Below this, patterns are no longer tried, because an object that
- * does not fit is read twice.
- */
+/** If a pattern fits fewer objects, it is no longer tried, because an object that does not fit is read twice. */
 const FEW = 4
 
 const holdsClosed = (item: Closed): item is Pattern =>

@@ -1,7 +1,6 @@
 import { brotliDecompressSync } from 'node:zlib'
 import { fromBase64 } from './base64.ts'
 
-/** Unpacks a generated value on first use. */
 export function unpacking<P, T>(packed: string, read: (parsed: P) => T): () => T {
   let value: T | undefined
   return () => {

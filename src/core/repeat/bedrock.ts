@@ -138,8 +138,8 @@ const skipEven = (length: number) => (from: number, now: number) =>
 const lastEven = (length: number) => (from: number, now: number) =>
   known(from + Math.max(0, Math.floor((now - from) / length)) * length)
 
-// Enough for 800 years of months, or a year of hours. If the slot is still in the past after these steps, as with "+1
-// SECOND, WEEKDAY 1", it starts one run.
+// Enough for 800 years of months, or a year of hours. A slot that is still in the past after these steps ("+1 SECOND,
+// WEEKDAY 1") starts one run.
 const MOST_STEPS = 10_000
 
 // A rule has no later slot if a step does not increase the time.

@@ -42,7 +42,6 @@ export const keyInput = z.strictObject({
   limits: keyLimits.optional(),
 })
 
-/** No other response contains the key itself. */
 export const keyMade = z.object({ id: z.string(), key: z.string() })
 
 export const keyList = z.object({

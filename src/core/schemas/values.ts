@@ -46,10 +46,8 @@ export const within = (least: number, most: number, expected: string) =>
 const bounded = (parse: (given: number | string) => number) =>
   amount.transform(read(parse)).refine(...within(0, limits.durationMs.most, 'at most 10 years'))
 
-/** Accepts seconds, or a string with units. */
 export const duration = bounded(readDuration).describe("seconds, or a string like '5m', '1h30m', '3 days'")
 
-/** Accepts milliseconds, or a string with units. */
 export const milliseconds = bounded(readMilliseconds)
 
 export const flag = z

@@ -26,7 +26,7 @@ type ListFilter = {
   until?: number
   longer?: number
   waits?: 'limit' | 'retry' | 'function'
-  /** Matches failed jobs of this kind, and failed jobs whose kind is unknown. `-` matches only the latter. */
+  /** Matches failed jobs of this kind, and failed jobs whose kind is unknown. `-` matches only jobs of unknown kind. */
   kind?: string
   before?: string
   limit: number
