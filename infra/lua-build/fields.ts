@@ -26,7 +26,7 @@ const records: Record<string, Names> = {
 
 const makers: Record<string, string> = { 'cache.find': 'fields', 'cache.need': 'fields', 'cache.queue': 'queue_fields' }
 
-/** Contains only first letters, because every script includes this text. */
+/** Contains the first letter of each kind. Every script includes this text, so it must be short. */
 const kindsOf = (fields: Record<string, readonly string[]>): string =>
   `{${Object.values(fields).flatMap(([name, , kind]) => (kind ? [`${name}='${kind[0]}'`] : []))}}`
 

@@ -1,4 +1,4 @@
-// Installs the package as a user would: in templates, in an existing Worker, and the client in every Node and in a
+// Installs the package as a user would, in templates and in an existing Worker. Runs the client in every Node and in a
 // browser.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
