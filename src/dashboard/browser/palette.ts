@@ -62,7 +62,6 @@ export function openPalette(typed: HTMLInputElement | null): void {
     shown = text
   }
 
-  /** Opens the search page if this text has no results yet. */
   function enter(): void {
     const text = field.value.trim()
     if (text === shown) press(optionsIn(list)[chosenIn(list)])

@@ -7,7 +7,6 @@ import { cut, plain, title } from '../words/text.ts'
 import { LinkButton } from './act.tsx'
 import { Icon, Link } from './layout.tsx'
 
-/** The page whose path begins like the given one. */
 const nearest = (first: string) =>
   entries.find(({ path }) => path === `/${first}`) ??
   entries.find(({ path }) => first.length > 2 && path.slice(1, 4) === first.slice(0, 3).toLowerCase())

@@ -3,7 +3,6 @@ import { title } from '../words/text.ts'
 import { To } from './layout.tsx'
 
 type FurtherProps = {
-  /** Without `to`, the list is complete. */
   to?: string
   more: string
   rows: number

@@ -58,7 +58,6 @@ await client.jobs.enqueue(${body.replace(/^( +)"(\w+)":/gm, '$1$2:')})`
   )
 }
 
-/** The same job, created by code. */
 export function Code({ worker, typed }: { worker: Named; typed: URLSearchParams }) {
   try {
     return <Snippets body={laidOut(jobBody(typed, worker, true))} />

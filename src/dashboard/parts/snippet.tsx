@@ -46,7 +46,6 @@ const firsts: Partial<Record<NavName, string>> = {
   log: "job.log('charged the card')",
 }
 
-/** The contents of an empty page, with code that creates the first row. */
 export function First({ of }: { of: NavName }) {
   const { base } = useLook()
   const { title, says } = entryOf(of)

@@ -10,7 +10,6 @@ const MOST = 65_536
 /** Maximum bytes of a value that opens in place. */
 const BEHIND = 4_096
 
-/** A long value opens in place, or on the page at `href`. */
 export function Value({ value, href }: { value: Encoded; href?: string }) {
   const { text, length, isCut } = textOf(value)
   if (!isCut)

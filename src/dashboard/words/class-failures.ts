@@ -1,5 +1,3 @@
-// Problems of classes whose jobs fail, and of lost runs.
-
 import { CALLBACKS } from '../../core/callback.ts'
 import type { ErrorKind } from '../../engine/engine.ts'
 import { sum } from './counts.ts'
@@ -119,7 +117,8 @@ function lostByClass({ classes = [], now }: Known): string {
 }
 
 export const lostRuns: Rule = (known) => {
-  const lost = sum(within(known, 60 * MINUTE), ({ lost }) => lost)
+  const recent = within(known, 60 * MINUTE)
+  const lost = sum(recent, ({ lost }) => lost)
   if (lost === 0) return []
   return [
     need('lost', {
@@ -127,7 +126,7 @@ export const lostRuns: Rule = (known) => {
       subject: 'runs',
       text: '{} lost in the last hour.',
       more: `${lostByClass(known)}Their leases ended without a commit, because a lane or worker stopped or could not commit. They are retried, unless their job has failed`,
-      since: within(known, 60 * MINUTE).find((point) => point.lost > 0)?.at,
+      since: recent.find((point) => point.lost > 0)?.at,
       buttons: [{ to: '/log', text: 'Open the log' }],
       jobs: lost,
     }),

@@ -1,12 +1,11 @@
-import type { Status } from '../../core/job.ts'
+import { type Status, statuses } from '../../core/job.ts'
 import type { QueueView } from '../../engine/engine.ts'
-import { statusOrder } from './text.ts'
 
 export type Counted = Partial<Record<Status, number>>
 
 export function countsOf(queues: readonly QueueView[], queue: string | null): Counted {
   const chosen = queue ? queues.filter(({ name }) => name === queue) : queues
-  return Object.fromEntries(statusOrder.map((status) => [status, sum(chosen, ({ counts }) => counts[status])]))
+  return Object.fromEntries(statuses.map((status) => [status, sum(chosen, ({ counts }) => counts[status])]))
 }
 
 export const sum = <One>(list: readonly One[], of: (one: One) => number): number =>

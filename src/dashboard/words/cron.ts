@@ -4,7 +4,6 @@ import cronstrue from 'cronstrue/dist/cronstrue.min.js'
 import { SidejobError } from '../../core/errors.ts'
 import { type ParsedRepeat, parseRepeat } from '../../core/repeat.ts'
 
-/** Returns undefined for an invalid pattern. */
 export function cronWords(pattern: string): string | undefined {
   try {
     return cronstrue.toString(pattern, { use24HourTimeFormat: true, verbose: false })

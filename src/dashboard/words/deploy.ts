@@ -13,6 +13,6 @@ export const deployPath = ({ id, at }: Deploy): string => `/deploys?of=${id}&at=
 
 type Run = { version: string | null; ranAt: number | null }
 
-/** Returns the last deploy before a run, with the run's version if it is known. `deploys` is newest first. */
+/** `deploys` is newest first. */
 export const deployOfRun = <D extends DeployMark>(deploys: readonly D[], { version, ranAt }: Run): D | undefined =>
   deploys.find((one) => one.at <= (ranAt ?? 0) && (version === null || one.version === version))

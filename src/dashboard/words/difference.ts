@@ -1,6 +1,5 @@
 export type Line = { sign: '+' | '-'; line: string }
 
-/** Removed lines, then added lines. */
 export function differenceOf(was: readonly string[], is: readonly string[]): Line[] {
   const [before, after] = [new Set(was), new Set(is)]
   return [

@@ -4,7 +4,7 @@ import type { ErrorKind } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
 import { sum } from './counts.ts'
 
-type ClassRow = Awaited<ReturnType<Engine['stats']['classes']>>['classes'][number]
+export type ClassRow = Awaited<ReturnType<Engine['stats']['classes']>>['classes'][number]
 
 const [MINUTE, HOUR] = [60_000, 3_600_000]
 
@@ -44,7 +44,6 @@ function completedByHours(rows: readonly ClassRow[] | undefined, now: number): n
   )
 }
 
-/** Infinity if one of the queues is not known. */
 function completedInQueues(queues: ReadonlySet<string>, { points, now }: Known): number {
   let sum = 0
   for (const name of queues) {

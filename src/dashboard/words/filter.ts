@@ -11,7 +11,6 @@ export const DEPLOY = 'deploy'
 
 type FilterName = (typeof filters)[number]
 
-/** Filters with a user-defined name after a dot. */
 const maps = ['args', 'labels'] as const
 type InMap = `${(typeof maps)[number]}.${string}`
 
@@ -60,18 +59,12 @@ export function momentOf(text: string, { now, deployedAt }: Moments): number | u
 const isStatus = (text: string): text is Status => statuses.includes(text as Status)
 const oneOf = <T extends string>(of: readonly T[], text: string): T | undefined => of.find((one) => one === text)
 
-const readers: Record<FilterName, (text: string, moments: Moments) => unknown> = {
+/** Other filters are texts. */
+const readers: Partial<Record<FilterName, (text: string, moments: Moments) => unknown>> = {
   status(text) {
     const found = text.split(',').filter(isStatus)
     return found.length > 1 ? found : found[0]
   },
-  queue: String,
-  class: String,
-  group: String,
-  tag: String,
-  parent: String,
-  alias: String,
-  error: String,
   callback: (text) => oneOf(['PENDING', 'DELIVERED', 'FAILED'], text),
   since: momentOf,
   until: momentOf,
@@ -109,7 +102,7 @@ export function stretchIn(query: URLSearchParams, now: number): Stretch | undefi
 
 export function filterOf(query: URLSearchParams, moments: Moments): JobFilter {
   const found = tokensOf(query).flatMap(({ name, value }) =>
-    isInMap(name) ? [] : [[name, readers[name](value, moments)] as const],
+    isInMap(name) ? [] : [[name, (readers[name] ?? String)(value, moments)] as const],
   )
   const sort = isSorted(query) ? 'ended' : undefined
   const stretch = stretchIn(query, moments.now)

@@ -11,8 +11,8 @@ import type {
   Stats,
   WaitedLimit,
 } from '../../engine/engine.ts'
-import type { Engine } from '../../engine/index.ts'
 import type { Deploy } from './deploy.ts'
+import type { ClassRow } from './failing.ts'
 
 export type Known = {
   now: number
@@ -20,7 +20,7 @@ export type Known = {
   limits: readonly WaitedLimit[]
   points: readonly Point[]
   pointsByQueue?: Readonly<Record<string, readonly Point[]>>
-  classes?: Awaited<ReturnType<Engine['stats']['classes']>>['classes']
+  classes?: readonly ClassRow[]
   /** Newest first. */
   deploys?: readonly Deploy[]
   givenUp: readonly CallbackView[]
@@ -57,7 +57,7 @@ export type Need = {
 
 export type Rule = (known: Known) => Need[]
 
-/** Name of its alert. @example alertOf(need) // 'paused mail' */
+/** @example alertOf(need) // 'paused mail' */
 export const alertOf = ({ rule, subject, name }: Need): string => `${rule} ${subject ?? name}`.slice(0, 300)
 
 const looks = {

@@ -10,6 +10,8 @@ import { lineOf } from './why.ts'
 
 const OLDEST = MINUTE
 
+const DOCTOR = [{ to: '/doctor', text: 'Open doctor' }]
+
 const callbacksGivenUp: Rule = ({ givenUp, moreGivenUp = false }) => {
   const hosts = Map.groupBy(givenUp, ({ url }) => (URL.canParse(url) ? new URL(url).host : url))
   return [...hosts].map(([host, failed]): Need => {
@@ -159,7 +161,7 @@ const silentBells: Rule = ({ bells }) =>
           name: 'QStash',
           text: '{} refuses bells.',
           more: `${bells.why}; ${many(bells.refused, 'request')} refused in a row. Until it accepts them, ticks serve the queues`,
-          buttons: [{ to: '/doctor', text: 'Open doctor' }],
+          buttons: DOCTOR,
         }),
       ]
     : []
@@ -183,7 +185,7 @@ const missingTick: Rule = (known) => {
       text: tickAt === null ? 'No {} has arrived yet.' : 'The {} is missing: one should arrive every minute.',
       more: `The tick finds lost runs and due jobs. ${TICK_REMEDY}`,
       since: tickAt ?? undefined,
-      buttons: [{ to: '/doctor', text: 'Open doctor' }],
+      buttons: DOCTOR,
     }),
   ]
 }
@@ -196,7 +198,7 @@ export const wentBack: Rule = ({ restored, now }) =>
           text: '{} has lost recent data.',
           more: `Jobs ${restored.lost.from} to ${restored.lost.to} are lost`,
           since: restored.noticedAt,
-          buttons: [{ to: '/doctor', text: 'Open doctor' }],
+          buttons: DOCTOR,
         }),
       ]
     : []

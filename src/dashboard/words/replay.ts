@@ -13,19 +13,13 @@ export type Timeline = { moves: Map<string | null, Move[]>; counts: Map<string, 
 
 const portKey = (node: string | null, dir: PortDir, port: string): string => JSON.stringify([node, dir, port])
 
-function put<Key, One>(map: Map<Key, One[]>, key: Key, one: One): void {
-  const list = map.get(key)
-  if (list) list.push(one)
-  else map.set(key, [one])
-}
-
 export function timelineOf(events: readonly FlowEvent[]): Timeline {
-  const found: Timeline = { moves: new Map(), counts: new Map() }
-  for (const { at, moves, counts } of events) {
-    for (const move of moves) put(found.moves, move.node, { ...move, at })
-    for (const { node, dir, port, was, is } of counts) put(found.counts, portKey(node, dir, port), { at, was, is })
+  const moves = events.flatMap(({ at, moves }) => moves.map((move) => ({ ...move, at })))
+  const counts = events.flatMap(({ at, counts }) => counts.map((count) => ({ ...count, at })))
+  return {
+    moves: Map.groupBy(moves, ({ node }) => node),
+    counts: Map.groupBy(counts, ({ node, dir, port }) => portKey(node, dir, port)),
   }
-  return found
 }
 
 /** -1 if there is none. */

@@ -1,4 +1,3 @@
-/** Schemas with form fields. Other schemas are edited as JSON. */
 export type Schema = {
   type?: string | string[]
   enum?: unknown[]

@@ -60,7 +60,6 @@ export function columnsOf(points: readonly Point[], range: Range, now: number): 
   return summed([Array.from({ length: columns }, (_, i) => nothing(startOf(i))), within])
 }
 
-/** Rounds up to 1, 2 or 5 times a power of ten. */
 export function niceTop(most: number): number {
   if (most <= 4) return 4
   const unit = 10 ** Math.floor(Math.log10(most))

@@ -1,5 +1,3 @@
-import type { Status } from '../../core/job.ts'
-
 export const plain = (text: string): string =>
   text.replace(
     // biome-ignore lint/suspicious/noControlCharactersInRegex: removes exactly these characters.
@@ -17,16 +15,6 @@ export const cut = (text: string, most = 40): string => {
 
 export const title = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-export const statusOrder: readonly Status[] = [
-  'queued',
-  'running',
-  'suspended',
-  'completed',
-  'failed',
-  'terminating',
-  'terminated',
-]
-
 export const listed = (words: readonly string[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
 
@@ -34,12 +22,10 @@ const grouped = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 
 export const count = (n: number): string => grouped.format(n)
 
-/** `50+` if only some were counted. */
 export const atLeast = (n: number, isCut = false): string => `${count(n)}${isCut ? '+' : ''}`
 
 export const round = (n: number): number => Math.round(n * 100) / 100
 
-/** Exact below 10,000. */
 export const short = (n: number): string => {
   if (n < 10_000) return count(n)
   const [size, unit] = n < 1_000_000 ? [n / 1_000, 'k'] : [n / 1_000_000, 'M']
@@ -70,7 +56,6 @@ const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000] as co
 
 const two = (n: number): string => String(n).padStart(2, '0')
 
-/** Uses at most two units. */
 export const span = (given: number): string => {
   const ms = Math.max(0, given)
   if (ms < SECOND) return `${Math.round(ms)} ms`
@@ -123,7 +108,6 @@ export const dayOf = (at: number, zone: string): string => {
   return `${day} ${month}`
 }
 
-/** Names the day unless it is today. */
 export const timeOn = (at: number, now: number, zone: string): string =>
   `${dayOf(at, zone) === dayOf(now, zone) ? '' : `${dayOf(at, zone)}, `}${clock(at, zone)}`
 
@@ -137,7 +121,6 @@ export const moment = (at: number, zone: string): string => {
   return `${day} ${month} ${year}, ${clock(at, zone)}.${String(at % 1000).padStart(3, '0')} ${zone}`
 }
 
-/** Relative for up to a day, then a date and time. */
 export const ago = (at: number, now: number, zone: string): string => {
   const ms = now - at
   if (Math.abs(ms) >= DAY) return `${dayOf(at, zone)}, ${hourOf(at, zone)}`

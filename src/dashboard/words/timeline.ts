@@ -155,7 +155,6 @@ export type Parts = Seen & { steps: readonly KeptWait[]; family: Family }
 
 export const CHILDREN = 20
 
-/** Follows the name of a child, which is often its class. */
 export const idNote = (name: string, { class: of, id }: Pick<JobView, 'class' | 'id'>): string =>
   `${name === of ? '' : `${cut(of, 20)} `}#${id}`
 

@@ -209,7 +209,6 @@ const pills: Partial<Record<ReasonCode, string>> = {
   INPUT: 'Waits for input',
 }
 
-/** Names the wait of a queued job in few words. */
 export function pillOf(reason: Reason | undefined, { now, zone }: When): string | undefined {
   const text = pills[reason?.code as ReasonCode]
   return text && isTimed(reason!.code) && reason!.until ? `${text} ${timeOn(reason!.until, now, zone)}` : text

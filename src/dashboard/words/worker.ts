@@ -99,22 +99,20 @@ const membersOf = (port: Tree): Members =>
   mapValues(port, (value, name) => writeJson(name === 'default' || name === 'schema' ? raw(value as Encoded) : value))
 
 /** Removed members become null. */
-function differing(is: Members, was: Members): Members {
-  const names = [...new Set([...Object.keys(was), ...Object.keys(is)])].filter((name) => is[name] !== was[name])
-  return Object.fromEntries(names.map((name) => [name, is[name] ?? 'null']))
-}
+const differing = (is: Members, was: Members): string =>
+  objectOf(mapValues({ ...was, ...is }, (_, name) => (is[name] === was[name] ? undefined : (is[name] ?? 'null'))))
 
-/** Removed ports become null. */
 function portsPatch(name: 'in' | 'out', is: WorkerTexts, was: WorkerTexts): string {
   const [before, after] = [portsIn(was[name], name), portsIn(is[name], name)]
-  const gone = Object.keys(before).filter((port) => !Object.hasOwn(after, port))
-  const changed = Object.entries(after).flatMap(([port, said]): [string, string][] => {
-    if (!isObject(said)) return [[port, writeJson(said)]]
-    if (!Object.hasOwn(before, port)) return [[port, objectOf(membersOf(said))]]
+  const changed = mapValues({ ...before, ...after }, (_, port) => {
+    if (!Object.hasOwn(after, port)) return 'null'
+    const said = after[port]
+    if (!isObject(said)) return writeJson(said)
+    if (!Object.hasOwn(before, port)) return objectOf(membersOf(said))
     const members = differing(membersOf(said), membersOf(before[port] as Tree))
-    return Object.keys(members).length === 0 ? [] : [[port, objectOf(members)]]
+    return members === '{}' ? undefined : members
   })
-  return objectOf(Object.fromEntries([...gone.map((port) => [port, 'null'] as const), ...changed]))
+  return objectOf(changed)
 }
 
 const waitsIn = (text: string): Members =>
@@ -128,23 +126,28 @@ function waitsPatch(text: string): string {
   return objectOf(waits.delays === undefined ? { base: 'null', delays: 'null', ...waits } : waits)
 }
 
+const asNumber = (text: string, name: WorkerField): string => String(numberIn(text, name))
+const asText = (text: string): string => JSON.stringify(text)
+
+const members = {
+  concurrency: asNumber,
+  timeout: asText,
+  retain: asText,
+  history: asNumber,
+  description: asText,
+  args: jsonText,
+  result: jsonText,
+  limits: jsonText,
+}
+
 /** An empty field removes its member. */
 function saidBy(is: WorkerTexts, names: ReadonlySet<WorkerField>, waits: (text: string) => string): Members {
-  const said = (name: WorkerField, json: (text: string) => string): string | undefined =>
-    names.has(name) ? (is[name] === '' ? 'null' : json(is[name])) : undefined
-  const number = (name: WorkerField) => said(name, (text) => String(numberIn(text, name)))
-  const json = (name: WorkerField) => said(name, (text) => jsonText(text, name))
-  const [max, backoff] = [number('retries'), names.has('backoff') ? waits(is.backoff) : undefined]
+  const said = (name: WorkerField, json: (text: string, name: WorkerField) => string): string | undefined =>
+    names.has(name) ? (is[name] === '' ? 'null' : json(is[name], name)) : undefined
+  const [max, backoff] = [said('retries', asNumber), names.has('backoff') ? waits(is.backoff) : undefined]
   return {
-    concurrency: number('concurrency'),
+    ...mapValues(members, (json, name) => said(name as WorkerField, json)),
     retry: (max ?? backoff) === undefined ? undefined : objectOf({ max, backoff }),
-    timeout: said('timeout', JSON.stringify),
-    retain: said('retain', JSON.stringify),
-    history: number('history'),
-    description: said('description', JSON.stringify),
-    args: json('args'),
-    result: json('result'),
-    limits: json('limits'),
   }
 }
 

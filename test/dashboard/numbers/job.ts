@@ -1,4 +1,4 @@
-import { statusOrder } from '../../../src/dashboard/words/text.ts'
+import { statuses } from '../../../src/core/job.ts'
 import type { JobView, Why, WhyLink } from '../../../src/engine/engine.ts'
 import { counted, type Facts, having, messageOf, ranFor } from './facts.ts'
 import { logLine } from './messages.ts'
@@ -189,7 +189,7 @@ export async function jobPage(facts: Facts, scene: Scene, id: number, tab?: 'run
     engine.log.read({ job: String(id), limit: 50 }),
     engine.jobs.why(String(id), { deep: 3 }),
   ])
-  const rank = ({ status }: JobView) => ['failed', ...statusOrder].indexOf(status)
+  const rank = ({ status }: JobView) => ['failed', ...statuses].indexOf(status)
   const sorted = children.toSorted((a, b) => rank(a) - rank(b))
   const family = [...(job.parent ? [job.parent.id] : []), id, ...sorted.map((child) => child.id)]
   const failed = runs.filter(({ outcome }) => outcome === 'failed').length

@@ -1,6 +1,6 @@
 import { groupIdOf } from '../../../core/constraint.ts'
 import { lacksFailures } from '../../../core/cost.ts'
-import type { Status } from '../../../core/job.ts'
+import { type Status, statuses } from '../../../core/job.ts'
 import type { JobView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { type Fact, Facts } from '../../parts/facts.tsx'
@@ -8,7 +8,7 @@ import { LabelTags } from '../../parts/label-tags.tsx'
 import { Ago, Card, JobId, Link, Name, NameLink, StatusMark, To } from '../../parts/layout.tsx'
 import { wayToLimit } from '../../words/limit.ts'
 import { groupPath, workerPath } from '../../words/paths.ts'
-import { atLeast, count, dayOf, hourOf, many, moment, money, span, statusOrder, title } from '../../words/text.ts'
+import { atLeast, count, dayOf, hourOf, many, moment, money, span, title } from '../../words/text.ts'
 import type { Family as Known } from '../../words/timeline.ts'
 
 type RailProps = { job: JobView; known: Known }
@@ -19,7 +19,7 @@ const FEW = 5
 type Child = { id: number; name: string; of: string; status: Status; is: string }
 
 const { compare } = new Intl.Collator('en', { numeric: true })
-const rank = ({ status }: Child): number => (status === 'failed' ? -1 : statusOrder.indexOf(status))
+const rank = ({ status }: Child): number => (status === 'failed' ? -1 : statuses.indexOf(status))
 
 function Summary({ id, all, more }: { id: number; all: readonly Child[]; more: number }) {
   const groups = [...Map.groupBy(all, ({ is }) => is)].map(([is, { length }]) => (

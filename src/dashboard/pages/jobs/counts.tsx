@@ -1,7 +1,8 @@
+import { statuses } from '../../../core/job.ts'
 import { queryWith } from '../../look.ts'
 import { Shape, To } from '../../parts/layout.tsx'
 import { type Counted, sumOf } from '../../words/counts.ts'
-import { count, statusOrder, title } from '../../words/text.ts'
+import { count, title } from '../../words/text.ts'
 import { isPast } from './past.tsx'
 
 const pastStatuses = ['completed', 'failed', 'terminated'] as const
@@ -16,7 +17,7 @@ export function Counts({ counts, query }: { counts?: Counted; query: URLSearchPa
         {counts && <b>{count(sumOf(counts))}</b>}
         <span>All</span>
       </To>
-      {(isPast(query) ? pastStatuses : statusOrder).map((status) => (
+      {(isPast(query) ? pastStatuses : statuses).map((status) => (
         <To to={to(status)} kind={status} current={chosen === status}>
           {counts && <b>{count(counts[status] ?? 0)}</b>}
           <span class={`st ${status}`}>

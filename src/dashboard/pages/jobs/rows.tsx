@@ -19,7 +19,7 @@ function Tries({ job: { attempt, status } }: { job: JobRow }) {
 
 type Common = Pick<JobRow, 'id' | 'status' | 'class' | 'group' | 'labels' | 'queue'> & Partial<Pick<JobRow, 'name'>>
 
-/** The columns that the lists of current and of ended jobs share. `also` is part of the address of a label. */
+/** `also` is part of the address of a label. */
 export function columnsWith<Job extends Common>(what: Column<Job>['cell'], also?: string): Column<Job>[] {
   return [
     { head: '-Status', cell: ({ status }) => <StatusMark status={status} /> },

@@ -105,7 +105,7 @@ function Said({ tried }: { tried: Tried }) {
             </span>
           </span>
         ))}
-        {fits > named.length && <span class="dimmer">{many(fits - named.length, 'more', 'more')}</span>}
+        {fits > named.length && <span class="dimmer">{count(fits - named.length)} more</span>}
       </p>
     </>
   )

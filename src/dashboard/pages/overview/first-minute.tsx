@@ -7,7 +7,6 @@ import { OWN_CLASS, Snippet } from '../../parts/snippet.tsx'
 import { many } from '../../words/text.ts'
 import { GROUP } from './acts.ts'
 
-/** `flow` is the id of the demo's flow. */
 export type FirstMinuteData = { flow?: string; own?: JobView; demo: { open: number; all: number }; url: string }
 
 /** The second command reads from this alias. */
