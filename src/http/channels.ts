@@ -33,7 +33,7 @@ export const channels = {
     scope: 'read',
     summary: 'List channels',
     description:
-      'Returns the channels with their listeners. `publishers=true` adds the classes that publish to each channel; `last=true` adds the last kept message.',
+      'Returns the channels with their listeners. `publishers=true` adds the classes that publish to each channel, and the channels of their ports; `last=true` adds the last kept message.',
     query: z.strictObject({ publishers: flag.optional(), last: flag.optional(), cursor: scanCursor.optional() }),
     answers: { 200: channelList },
     handle: ({ engine, query }) => engine.channels.list(query),

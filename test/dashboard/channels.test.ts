@@ -32,19 +32,24 @@ test('channels are shown as a tree, and each branch has the ports at and below i
   const html = await reader.html('/ui/channels')
   expect(rowsIn(html)).toEqual([
     '/shop|4|3 channels below it',
-    '\u20037|3|#1 n',
-    '\u2003\u2003paid|2|#1 n #2 n',
-    '\u20038/a/b|1|#3 n',
+    '/shop/7|3|#1 n',
+    '/shop/7/paid|2|#1 n #2 n',
+    '/shop/8/a/b|1|#3 n',
     '/shop-b|1|#4 n',
   ])
   expect(html).toContain('aria-label="Listen to /shop/7/paid"')
   expect(html).not.toContain('More channels')
   await hear(['/'])
   expect(await preview('/shop/7/paid')).toBe('3 ports would receive it.')
-  expect(rowsIn(await reader.html('/ui/channels')).slice(0, 2)).toEqual([
-    '/|6|#5 n',
-    '\u2003shop|4|3 channels below it',
-  ])
+  expect(rowsIn(await reader.html('/ui/channels')).slice(0, 2)).toEqual(['/|6|#5 n', '/shop|4|3 channels below it'])
+})
+
+test('a channel to which only a class publishes was not listed', async () => {
+  await pages.engine.workers.register('shop', 'till', { pull: true, out: { sold: { channels: ['/sales/till'] } } })
+  const rows = rowsIn(await reader.html('/ui/channels'))
+  expect(rows).toContain('/sales/till|0|')
+  expect(await reader.html('/ui/channels')).toMatch(/sales\/till.*href="\/ui\/workers\/shop\/till">till<.*sold/s)
+  await pages.engine.workers.unregister('shop', 'till')
 })
 
 test('each of 2,000 channels is on exactly one page, and a page has about 300 rows', async () => {

@@ -27,8 +27,8 @@ type Channel = ChannelsData['channels'][number]
 const SHOWN = 300
 const LISTENERS = 6
 
-/** `all` are the channels at and below the path. `own` is undefined if the path is only the beginning of channels. */
-type Row = Branch & { all: readonly Channel[]; own?: Channel }
+/** `all` are the channels at and below the path. `own` is empty if the path is only the beginning of channels. */
+type Row = Branch & { all: readonly Channel[]; own: Partial<Channel> }
 
 function Several<One extends { port: string }>({ of, show }: { of: readonly One[]; show: (one: One) => Child }) {
   const more = of.length - LISTENERS
@@ -42,7 +42,7 @@ function Several<One extends { port: string }>({ of, show }: { of: readonly One[
           </span>{' '}
         </span>
       ))}
-      {more > 0 && <span class="dimmer">{many(more, 'more', 'more')}</span>}
+      {more > 0 && <span class="dimmer">{count(more)} more</span>}
     </>
   )
 }
@@ -55,18 +55,22 @@ const columns: readonly Column<Row>[] = [
   {
     head: 'Channel',
     kind: 'mono',
-    cell: ({ name, label, depth }) => (
-      <>
-        {'\u2003'.repeat(depth)}
-        <NameLink to={channelPath(name)} label={`Listen to ${name}`} of={label} most={60} isMain />
-      </>
+    cell: ({ name, label }) => (
+      <To to={channelPath(name)} label={`Listen to ${name}`}>
+        <span class="dimmer">
+          <Name of={name.slice(0, -label.length)} />
+        </span>
+        <b>
+          <Name of={label} most={60} />
+        </b>
+      </To>
     ),
   },
   { head: '#Ports', label: 'ports', cell: ({ all }) => <Zero n={portsOf(all)} /> },
   {
     head: 'Listeners',
     cell: ({ own, all }) =>
-      own ? (
+      own.subscribers ? (
         <Several of={own.subscribers} show={({ job }) => <JobId id={job} />} />
       ) : (
         <span class="dim">{many(all.filter(isHeard).length, 'channel')} below it</span>
@@ -74,10 +78,10 @@ const columns: readonly Column<Row>[] = [
   },
   {
     head: 'Publishing classes',
-    label: ({ own }) => (own?.publishers?.length ? 'from' : undefined),
+    label: ({ own }) => (own.publishers?.length ? 'from' : undefined),
     cell: ({ own }) => (
       <Several
-        of={own?.publishers ?? []}
+        of={own.publishers ?? []}
         show={({ queue, class: name }) => <NameLink to={workerPath(queue, name)} of={name} most={24} />}
       />
     ),
@@ -85,7 +89,7 @@ const columns: readonly Column<Row>[] = [
   {
     head: 'Last kept message',
     kind: 'fill',
-    cell: ({ own: { last } = {} as Partial<Channel> }) =>
+    cell: ({ own: { last } }) =>
       last &&
       (last.message === undefined ? (
         <span class="dimmer">{bytes(last.size)}; too large to keep</span>
@@ -96,13 +100,13 @@ const columns: readonly Column<Row>[] = [
   {
     head: '#Received',
     kind: 'dim',
-    title: ({ own: { last, minutes = [] } = {} as Partial<Channel> }) =>
+    title: ({ own: { last, minutes = [] } }) =>
       last &&
       `${many(
         sum(minutes, (n) => n),
         'message',
       )} in ten minutes`,
-    cell: ({ own }) => own?.last && <Ago at={own.last.at} />,
+    cell: ({ own }) => own.last && <Ago at={own.last.at} />,
   },
 ]
 
@@ -110,7 +114,7 @@ function Tree({ channels, cursor }: Pick<ChannelsData, 'channels' | 'cursor'>) {
   const way = useWay()
   const rows = branchesOf(channels.map(({ name }) => name)).map((branch): Row => {
     const all = channels.filter(({ name }) => isBelow(name, branch.name))
-    return { ...branch, all, own: all.find(({ name }) => name === branch.name) }
+    return { ...branch, all, own: all.find(({ name }) => name === branch.name) ?? {} }
   })
   return (
     <Card>
@@ -118,7 +122,7 @@ function Tree({ channels, cursor }: Pick<ChannelsData, 'channels' | 'cursor'>) {
         caption="Channels with their listeners, publishing classes and last message"
         rows={rows}
         columns={columns}
-        kind="lined"
+        kind="lined split"
       />
       {cursor !== null && (
         <div class="further">

@@ -9,12 +9,12 @@ function sharedPath(name: string, next = ''): string {
 const sortable = (path: string): string => path.replaceAll('/', '\0')
 
 /** `label` is the part of the name below the previous branch. */
-export type Branch = { name: string; label: string; depth: number }
+export type Branch = { name: string; label: string }
 
 /**
  * Returns the sorted names as a tree, with the paths at which they part.
  *
- * @example branchesOf(['/shop/7', '/shop/8']) // /shop at depth 0, then 7 and 8 at depth 1
+ * @example branchesOf(['/shop/7', '/shop/8']) // /shop, then 7 and 8 below it
  */
 export function branchesOf(names: readonly string[]): Branch[] {
   const paths = new Set(names.flatMap((name, i) => [name, sharedPath(name, names[i + 1])]))
@@ -25,6 +25,7 @@ export function branchesOf(names: readonly string[]): Branch[] {
     .map((name) => {
       while (above.length > 0 && !isBelow(name, above.at(-1)!)) above.pop()
       const label = above.length > 0 ? name.slice(above.at(-1)!.length).replace(/^\//, '') : name
-      return { name, label, depth: above.push(name) - 1 }
+      above.push(name)
+      return { name, label }
     })
 }

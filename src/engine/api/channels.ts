@@ -127,7 +127,8 @@ export function createChannels({ store, client, registry, ring, now }: Context) 
       const heard = Object.entries(page.channels).flatMap(([name, head]) =>
         Number.parseInt(head, 10) > 0 ? [name] : [],
       )
-      const names = [...new Set([...heard, ...kept])].sort()
+      const declared = cursor === '0' ? (ports ?? []).flatMap(({ channels }) => channels) : []
+      const names = [...new Set([...heard, ...kept, ...declared.slice(0, MOST_PUBLISHERS)])].sort()
       const [lists, messages] = await Promise.all([store.subscribers(names), store.lastMessages(kept)])
       const lastOf = new Map(kept.map((name, i) => [name, messages[i]]))
       return {

@@ -19,13 +19,13 @@ export async function channelsPage(_: Facts, { site: { engine } }: Scene): Promi
   return {
     '.head .note': [`${n(channels.length)} channels, ${n(heard.length)} with listeners`],
     '.cols > .card:first-child tbody tr': [
-      row('/shop', ports, `in ${n(heard.length)} channels`, '', '', ''),
-      ...channels.map(({ name, subscribers, last, minutes = [] }) =>
+      row('/shop', ports, `${n(heard.length)} channels below it`, '', '', ''),
+      ...channels.map(({ name, subscribers, publishers = [], last, minutes = [] }) =>
         row(
-          name.replace('/shop/', ''),
+          name,
           n(subscribers.length),
           first(subscribers),
-          '',
+          publishers.map(({ class: of, port }) => `${of} ${port}`).join(' '),
           last ? `{${last.message}}${last.message}` : '',
           last ? `{${n(sum(minutes))} in ten minutes}${time(last.at)}` : '',
         ),
