@@ -10,7 +10,7 @@ export type Cost = readonly [trips: number, look: number, first: number]
 export const costs: Readonly<Record<string, Cost>> = {
   '/': [2, 10, 30],
   '/jobs': [1, 14, 24],
-  '/jobs/new': [2, 8, 17],
+  '/jobs/new': [2, 8, 18],
   '/jobs/:job': [2, 9, 29],
   '/jobs/:job/history': [1, 4, 9],
   '/flows': [2, 10, 15],

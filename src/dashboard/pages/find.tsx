@@ -1,14 +1,16 @@
 import { isId } from '../../core/job.ts'
-import type { JobRow } from '../../engine/engine.ts'
+import type { JobRow, QueueView } from '../../engine/engine.ts'
 import { entries } from '../nav.ts'
 import { type Asked, Elsewhere, page } from '../page.ts'
 import { Act as Button } from '../parts/act.tsx'
 import { Card, Empty, Head, Icon, To } from '../parts/layout.tsx'
 import { Search } from '../parts/search.tsx'
 import { searchedOf } from '../words/further.ts'
+import { waitingIn } from '../words/needs.ts'
 import { channelPath, groupPath, limitPath, queuePath, workerPath } from '../words/paths.ts'
-import { cut, many, title } from '../words/text.ts'
+import { count, cut, many, title } from '../words/text.ts'
 import { FRESH, kindsOf } from './jobs/kinds.tsx'
+import { countedIn, kindOf, todayOf } from './workers/classes.tsx'
 
 type Act = { act: string; at: string; fields: Record<string, string> }
 /** `here` names a button that a script of the page handles. */
@@ -25,10 +27,12 @@ const VERB = /^(pause|resume) +(.+)$/i
 
 const at = encodeURIComponent
 
-/** Searches jobs only for texts of at least 3 characters, until 5 are found, at most twice 250 jobs. */
+/** Texts of at least 3 letters are searched in at most twice 250 jobs. */
 const [LEAST, FOUND, LOOKED_AT] = [3, 5, 250]
 
-const pages: Line[] = entries.map(({ name, title, path }) => ({ icon: name, text: title, what: 'page', to: path }))
+const line = (icon: string, text: string, what: string, to: string): Line => ({ icon, text, what, to })
+
+const pages = entries.map(({ name, title, path }) => line(name, title, 'page', path))
 
 const settings: Line[] = [
   { text: 'Theme: light or dark', here: 'theme' },
@@ -40,7 +44,6 @@ const settings: Line[] = [
   { text: 'Timeout and retries of a class', to: '/workers' },
 ].map((line) => ({ icon: 'pencil', what: 'setting', ...line }))
 
-/** Finds actions for texts such as `pause media`. */
 function actsOf(text: string, queues: readonly string[]): Line[] {
   const verb = VERB.exec(text)?.[1]?.toLowerCase()
   if (!verb) return []
@@ -60,7 +63,6 @@ function partOf({ labels, message, aliases }: JobRow, has: (text: string) => boo
 
 const isAlert = ({ queue }: JobRow): boolean => queue === 'alerts'
 
-/** Finds kinds of error, and the newest jobs with the text in labels, args or errors. */
 async function insideOf(asked: Asked, text: string, has: (text: string) => boolean) {
   if (text.length < LEAST) return { lines: [], seen: 'jobs' }
   const [{ kinds, muted }, { jobs, ...page }] = await Promise.all([
@@ -70,23 +72,25 @@ async function insideOf(asked: Asked, text: string, has: (text: string) => boole
   const lines: Line[] = [
     ...[...kinds, ...muted]
       .filter(({ message, example, class: name }) => [message, example, name].some((part) => part && has(part)))
-      .map(({ error, class: name, message, count }) => ({
-        icon: 'stop',
-        text: `${name}: ${cut(message, 60)}`,
-        what: many(count, 'failed job'),
-        to: `/jobs?status=failed&error=${error}`,
-      })),
-    ...[...jobs.filter((job) => !isAlert(job)), ...jobs.filter(isAlert)].slice(0, FOUND).map((job) => ({
-      icon: 'jobs',
-      text: `${job.class} #${job.id}`,
-      what: `${job.status} job, ${partOf(job, has)}`,
-      to: `/jobs/${job.id}`,
-    })),
+      .map(({ error, class: name, message, count }) =>
+        line('stop', `${name}: ${cut(message, 60)}`, many(count, 'failed job'), `/jobs?status=failed&error=${error}`),
+      ),
+    ...[...jobs.filter((job) => !isAlert(job)), ...jobs.filter(isAlert)]
+      .slice(0, FOUND)
+      .map((job) =>
+        line('jobs', `${job.class} #${job.id}`, `${job.status} job, ${partOf(job, has)}`, `/jobs/${job.id}`),
+      ),
   ]
   return { lines, seen: `searched ${searchedOf(page)?.where ?? 'all jobs'}` }
 }
 
-/** Exact names first, then names that begin with the text. */
+function stateOf(queue: QueueView): string {
+  const { running, failed } = queue.counts
+  const numbers = { waiting: waitingIn(queue), running, failed }
+  const said = Object.entries(numbers).flatMap(([word, n]) => (n > 0 ? `${count(n)} ${word}` : []))
+  return [...(queue.paused ? ['paused'] : []), ...said].join(', ') || 'idle'
+}
+
 function bestFirst(lines: readonly Line[], wanted: string): Line[] {
   const ranks = [(text: string) => text === wanted, (text: string) => text.startsWith(wanted), () => true]
   return [...new Set(ranks.flatMap((fits) => lines.filter(({ text }) => fits(text.toLowerCase()))))]
@@ -97,43 +101,50 @@ async function linesOf(asked: Asked, text: string): Promise<Line[]> {
   const name = VERB.exec(text)?.[2] ?? text
   const wanted = name.toLowerCase()
   const has = (part: string): boolean => part.toLowerCase().includes(wanted)
-  const [{ workers }, { jobs, queues, groups, channels, limits }, exact, inside, [{ flows }, { schedules }]] =
-    await Promise.all([
-      cache.get('workers', FRESH, () => engine.workers.list()),
-      engine.search(name),
-      query.has('list') ? undefined : engine.jobs.list({ alias: text, limit: 1 }).catch(() => undefined),
-      insideOf(asked, name, has),
-      cache.get('named jobs', FRESH, () => Promise.all([engine.flows.list({}), engine.schedules.list({})])),
-    ])
+  const [
+    { workers },
+    { jobs, queues, groups, channels, limits },
+    exact,
+    inside,
+    [{ flows }, { schedules }],
+    counted,
+    glance,
+  ] = await Promise.all([
+    cache.get('workers', FRESH, () => engine.workers.list()),
+    engine.search(name),
+    query.has('list') ? undefined : engine.jobs.list({ alias: text, limit: 1 }).catch(() => undefined),
+    insideOf(asked, name, has),
+    cache.get('named jobs', FRESH, () => Promise.all([engine.flows.list({}), engine.schedules.list({})])),
+    countedIn(asked),
+    cache.glance(),
+  ])
   if (exact?.jobs[0]) goTo(exact.jobs[0].id)
   const isWanted = (line: Line): boolean => has(line.text)
-  const classes = workers
-    .map(({ queue, class: name }) => ({
-      icon: 'workers',
-      text: `${queue}/${name}`,
-      what: 'class',
-      to: workerPath(queue, name),
-    }))
-    .filter(isWanted)
+  const waitingAt = (limit: string): number => glance.limits.find(({ key }) => key === limit)?.waiting ?? 0
   const names: Line[] = [
     ...pages.filter(isWanted),
     ...flows
       .filter(({ name }) => has(name))
-      .map(({ id, name, status }) => ({ icon: 'flows', text: name, what: `${status} flow`, to: `/flows/${id}` })),
+      .map(({ id, name, status }) => line('flows', name, `${status} flow`, `/flows/${id}`)),
     ...jobs.map(({ id, class: name, status, alias }) => {
       const [icon, kind] = schedules.some(({ job }) => job === id) ? ['schedules', 'schedule'] : ['jobs', 'job']
-      return {
-        icon,
-        text: alias ?? `${name} #${id}`,
-        what: `${alias ? `${name}, ` : ''}${status} ${kind}`,
-        to: `/jobs/${id}`,
-      }
+      return line(icon!, alias ?? `${name} #${id}`, `${alias ? `${name}, ` : ''}${status} ${kind}`, `/jobs/${id}`)
     }),
-    ...classes,
-    ...queues.map((name) => ({ icon: 'queues', text: name, what: 'queue', to: queuePath(name) })),
-    ...groups.map((id) => ({ icon: 'limits', text: id, what: 'group', to: groupPath(id) })),
-    ...channels.map((name) => ({ icon: 'channels', text: name, what: 'channel', to: channelPath(name) })),
-    ...limits.map((key) => ({ icon: 'limits', text: key, what: 'limit', to: limitPath(key) })),
+    ...queues.map((name) => {
+      const queue = glance.stats.queues.find((one) => one.name === name)
+      return line('queues', name, queue ? stateOf(queue) : 'queue', queuePath(name))
+    }),
+    ...workers.flatMap((worker) => {
+      const name = `${worker.queue}/${worker.class}`
+      if (!has(name)) return []
+      const what = todayOf(counted, worker) || `${kindOf(worker)} class`
+      return line('workers', name, what, workerPath(worker.queue, worker.class))
+    }),
+    ...groups.map((id) => line('limits', id, 'group', groupPath(id))),
+    ...channels.map((name) => line('channels', name, 'channel', channelPath(name))),
+    ...limits.map((key) =>
+      line('limits', key, waitingAt(key) ? `${count(waitingAt(key))} waiting` : 'limit', limitPath(key)),
+    ),
     ...settings.filter(isWanted),
   ]
   const known = new Set(names.map(({ to }) => to))
@@ -141,29 +152,16 @@ async function linesOf(asked: Asked, text: string): Promise<Line[]> {
     .slice(0, MOST)
     .concat(
       ...(engine.history.isOn
-        ? [
-            {
-              icon: 'search',
-              text: `Search the history for ${name}`,
-              what: 'ended jobs',
-              to: `/jobs?in=history&text=${at(name)}`,
-            },
-          ]
+        ? [line('search', `Search the history for ${name}`, 'ended jobs', `/jobs?in=history&text=${at(name)}`)]
         : []),
-      {
-        icon: 'search',
-        text: `Search labels, args and errors for ${name}`,
-        what: inside.seen,
-        to: `/jobs?text=${at(name)}`,
-      },
+      line('search', `Search labels, args and errors for ${name}`, inside.seen, `/jobs?text=${at(name)}`),
     )
 }
 
-/** Opens the list of jobs for texts such as `status:failed`. */
 function goToFilter({ query }: Asked, text: string): FindData {
   const to = `/jobs?q=${at(text)}`
   if (!query.has('list')) throw new Elsewhere(to)
-  return { text, lines: [{ icon: 'jobs', text: `Jobs with ${text}`, what: 'filter', to }] }
+  return { text, lines: [line('jobs', `Jobs with ${text}`, 'filter', to)] }
 }
 
 async function load(asked: Asked): Promise<FindData> {

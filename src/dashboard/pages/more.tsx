@@ -12,7 +12,7 @@ export const more = page({
   crumbs: () => [{ name: 'All pages' }],
   View: ({ look: { who } }) => (
     <>
-      <Head title="All pages" note="Each key opens its page after g." />
+      <Head title="All pages" note="Press g, then the key." />
       <div class="stack">
         {nav.map(({ title, entries }) => (
           <Card title={title} kind="narrow">

@@ -1,35 +1,40 @@
 import { encodedToJson } from '../../core/codec/value.ts'
 import { missing } from '../../core/errors.ts'
 import { isId } from '../../core/job.ts'
-import type { JobView } from '../../engine/engine.ts'
+import type { JobView, WaitedLimit } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
 import type { Act } from '../page.ts'
 import { page } from '../page.ts'
 import { LinkButton } from '../parts/act.tsx'
 import { Code } from '../parts/job-code.tsx'
 import { JobForm, jobBody } from '../parts/job-form.tsx'
-import { Card, Head, Link, To } from '../parts/layout.tsx'
+import { Card, Head, Link, NameLink, To } from '../parts/layout.tsx'
 import { Search } from '../parts/search.tsx'
-import { First } from '../parts/snippet.tsx'
 import { given, jsonText, labelWords, maybe } from '../words/form.ts'
-import { jobLink, ofClass } from '../words/paths.ts'
+import { jobLink, limitPath, ofClass, queuePath } from '../words/paths.ts'
+import { pausedNames } from '../words/queue.ts'
 import { membersOf, readSchema } from '../words/schema.ts'
 import { cut, many } from '../words/text.ts'
 import { typedAs } from '../words/value-form.ts'
-import { byQueue, foundIn, type Worker } from './workers/classes.tsx'
+import { byQueue, Classes, type Counted, countedIn, named, todayOf, type Worker } from './workers/classes.tsx'
 
 type Like = Pick<JobView, 'id' | 'queue' | 'class' | 'args' | 'group' | 'priority' | 'labels'>
 
-type NewJobData = { workers: Worker[]; from?: Like; queue: string; class?: string }
-
-const named = (workers: Worker[], of: { queue: string; class?: string }): Worker | undefined =>
-  workers.find((one) => one.queue === of.queue && one.class === of.class)
+type NewJobData = {
+  workers: Worker[]
+  counted: Counted
+  paused: ReadonlySet<string>
+  limits: readonly WaitedLimit[]
+  from?: Like
+  queue: string
+  class?: string
+}
 
 async function bodyIn(form: FormData, engine: Engine): Promise<string> {
   const body = maybe(form, 'body')
   if (body) return jsonText(body, 'body')
   const of = { queue: given(form, 'queue'), class: given(form, 'class') }
-  return jobBody(form, named((await engine.workers.list()).workers, of) ?? of)
+  return jobBody(form, named((await engine.workers.list()).workers, of.queue, of.class) ?? of)
 }
 
 async function likeOf(engine: Engine, from: string): Promise<Like | undefined> {
@@ -62,22 +67,24 @@ export const make: Act = {
 
 const titleOf = ({ from }: NewJobData): string => (from ? `Duplicate #${from.id}` : 'New job')
 
-function takenBy({ in: ports = {}, args }: Worker): string {
-  const names = [...Object.keys(ports), ...membersOf(readSchema(args && encodedToJson(args)))]
-  return names.length === 0 ? '' : `takes ${cut(names.join(', '))}`
+function takenBy({ in: ports = {}, args }: Worker): string[] {
+  const taken = { inputs: Object.keys(ports), args: membersOf(readSchema(args && encodedToJson(args))) }
+  return Object.entries(taken).flatMap(([kind, names]) => (names.length > 0 ? `${kind} ${cut(names.join(', '))}` : []))
 }
 
-function List({ of }: { of: Worker[] }) {
-  return byQueue(of).map(([queue, own]) => (
+function List({ of, data, data: { counted, paused } }: { of: readonly Worker[]; data: NewJobData }) {
+  return byQueue(of, data).map(([queue, own]) => (
     <>
-      <h3 class="group">Queue {cut(queue)}</h3>
+      <h3 class="group">
+        Queue {cut(queue)} {paused.has(queue) && <span class="st suspended">paused</span>}
+      </h3>
       <ul class="checks next found choose">
         {own.map((worker) => (
           <li>
             <To to={`/jobs/new?${ofClass(queue, worker.class)}`}>
               <b>{cut(worker.class)}</b> <span class="dim">{cut(worker.description ?? '', 200)}</span>
             </To>
-            <span class="right">{takenBy(worker)}</span>
+            <span class="right">{[...takenBy(worker), todayOf(counted, worker)].filter(Boolean).join(' · ')}</span>
           </li>
         ))}
       </ul>
@@ -85,32 +92,36 @@ function List({ of }: { of: Worker[] }) {
   ))
 }
 
-function Choose({ data: { workers, queue, class: name }, query }: { data: NewJobData; query: URLSearchParams }) {
+function Choose({ data, query }: { data: NewJobData; query: URLSearchParams }) {
+  const { queue, class: name, ...known } = data
   const wanted = name ?? query.get('q')?.slice(0, 100) ?? ''
-  const { own, library } = foundIn(workers, wanted.toLowerCase())
   return (
     <>
       <Head title="New job" note="Choose its class: the function or worker that runs it.">
         <Search at="/jobs/new" label="Search classes" value={wanted} />
       </Head>
-      {name && <p class="gone">{`No class "${cut(name)}" in queue ${cut(queue)}.`}</p>}
-      <Card>
-        {wanted && (
-          <p class="body">
-            {`${many(own.length + library.length, 'class', 'classes')} with “${cut(wanted)}”. `}
-            <Link to="/jobs/new">Show all classes</Link>
-          </p>
-        )}
-        {own.length === 0 && !wanted && <First of="workers" />}
-        <List of={own} />
-        {library.length > 0 && (
-          <details class="foot" open={own.length === 0 || wanted !== ''}>
-            <summary>{`Standard library: ${many(library.length, 'class', 'classes')}`}</summary>
-            <List of={library} />
-          </details>
-        )}
-      </Card>
+      {wanted && (
+        <p class="gone">
+          {name && `No class "${cut(name)}" in queue ${cut(queue)}. `}
+          <Link to="/jobs/new">Show all classes</Link>
+        </p>
+      )}
+      <Classes {...known} wanted={wanted} show={(of) => <List of={of} data={data} />} />
     </>
+  )
+}
+
+function Wait({ data: { paused, limits }, worker: { queue, class: name } }: { data: NewJobData; worker: Worker }) {
+  const key = `worker:${queue}/${name}`
+  const waiting = limits.find((limit) => limit.key === key)?.waiting ?? 0
+  const isPaused = paused.has(queue)
+  if (!isPaused && waiting === 0) return null
+  const [to, of] = isPaused ? [queuePath(queue), queue] : [limitPath(key), key]
+  return (
+    <p class="gone">
+      {isPaused ? 'Its queue is paused: ' : `${many(waiting, 'job')} already waiting for the limit of the class: `}
+      <NameLink kind="link said" to={to} of={of} most={60} />
+    </p>
   )
 }
 
@@ -120,6 +131,7 @@ function Fill({ data, worker, typed }: { data: NewJobData; worker: Worker; typed
       <Head title={titleOf(data)} note={cut(`${worker.queue}/${worker.class}`, 60)}>
         <LinkButton to="/jobs/new">Choose another class</LinkButton>
       </Head>
+      <Wait data={data} worker={worker} />
       <div class="cols c21">
         <Card>
           {worker.description && <p class="body dim">{cut(worker.description, 1_000)}</p>}
@@ -137,16 +149,22 @@ export const newJob = page<NewJobData>({
   path: '/jobs/new',
   nav: 'jobs',
   every: 0,
-  async load({ engine, query }) {
+  async load(asked) {
+    const { engine, query, cache } = asked
     const id = query.get('from')
-    const [{ workers }, from] = await Promise.all([engine.workers.list(), id ? likeOf(engine, id) : undefined])
+    const [{ workers }, { stats, limits }, counted, from] = await Promise.all([
+      engine.workers.list(),
+      cache.glance(),
+      countedIn(asked),
+      id ? likeOf(engine, id) : undefined,
+    ])
     const { queue, class: name } = from ?? { queue: query.get('queue') || 'default', class: query.get('class') }
-    return { workers, from, queue, class: name || undefined }
+    return { workers, paused: pausedNames(stats), limits, counted, from, queue, class: name || undefined }
   },
   title: titleOf,
   crumbs: (data) => [{ name: titleOf(data) }],
   View({ data, query }) {
-    const worker = named(data.workers, data)
+    const worker = named(data.workers, data.queue, data.class)
     if (!worker) return <Choose data={data} query={query} />
     return <Fill data={data} worker={worker} typed={data.from ? typedLike(data.from, worker) : query} />
   },

@@ -41,6 +41,7 @@ export function JobForm({ worker, stay, typed }: { worker: Named; stay?: boolean
           name={`${PORT}${name}`}
           label={name}
           schema={schema && encodedToJson(schema)}
+          more={otherwise === undefined ? ', required' : undefined}
           otherwise={otherwise && encodedToJson(otherwise)}
           path={name}
           was={was}

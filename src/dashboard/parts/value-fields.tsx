@@ -63,7 +63,7 @@ function AsJson({ name, label, path, was, depth }: OneProps) {
 }
 
 function List(props: OneProps) {
-  const { name, label, of, more = '', was, path } = props
+  const { name, label, of, more = '', otherwise, was, path } = props
   const field = `${name}/${LINES}`
   return (
     <>
@@ -71,6 +71,7 @@ function List(props: OneProps) {
         name={field}
         label={label}
         note={`${wordsOf(of)}; one per line${more}`}
+        placeholder={otherwise && [JSON.parse(otherwise)].flat().join('\n')}
         value={was?.(field)}
         path={path}
       />

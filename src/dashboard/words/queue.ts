@@ -1,14 +1,16 @@
 import { isOurs } from '../../core/callback.ts'
-import type { Glance, QueueView } from '../../engine/engine.ts'
+import type { Glance, QueueView, Stats } from '../../engine/engine.ts'
 
 const library = new Set(['core', 'alerts', 'files', 'downloader'])
 
-/** True for the queues of sidejob and of its standard library. */
 export const isBuiltIn = (queue: string): boolean => isOurs(queue) || library.has(queue)
 
 /** Jobs that wait for nothing but a lane or a pull worker, or for the end of the pause of their queue. */
 const startableIn = ({ counts: { queued, scheduled, limited } }: QueueView): number =>
   Math.max(0, queued - scheduled - limited)
+
+export const pausedNames = ({ queues }: Pick<Stats, 'queues'>): ReadonlySet<string> =>
+  new Set(queues.flatMap(({ name, paused }) => (paused ? name : [])))
 
 export const readyIn = (queue: QueueView): number => (queue.paused ? 0 : startableIn(queue))
 
@@ -16,7 +18,6 @@ export const pausedIn = (queue: QueueView): number => (queue.paused ? startableI
 
 export type Queue = QueueView & { pulled: number }
 
-/** Adds the number of runs that pull workers hold. */
 export function withPulled<One extends QueueView>(
   queues: readonly One[],
   { processes, others }: Pick<Glance, 'processes' | 'others'>,

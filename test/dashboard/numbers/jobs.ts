@@ -84,7 +84,7 @@ export function byClass(facts: Facts): Claims {
   }
 }
 
-async function happenedTo({ status, ranAt, runAt, waitingAt, id, error }: Job, facts: Facts, scene: Scene) {
+export async function happenedTo({ status, ranAt, runAt, waitingAt, id, error }: Job, facts: Facts, scene: Scene) {
   if (error !== null) return messageOf({ error })
   if (status === 'running') return time(ranAt!)
   if (status === 'suspended') return n(Object.keys((await scene.site.engine.jobs.get(String(id))).children).length)

@@ -1,6 +1,7 @@
 import { isOurs } from '../../../src/core/callback.ts'
 import type { WorkerView } from '../../../src/engine/engine.ts'
-import { counted, type Facts, having, messageOf } from './facts.ts'
+import { counted, type Facts, having } from './facts.ts'
+import { happenedTo } from './jobs.ts'
 import { kinds } from './overview.ts'
 import type { Scene } from './scene.ts'
 import type { Claims } from './survey.ts'
@@ -23,10 +24,24 @@ function workerRow(facts: Facts, { queue, class: name }: WorkerView): string {
   return row(name, '', own ? hoursOf(own.hours) : '', short(own?.counts.runs ?? 0), short(failed), title)
 }
 
-/** The standard library and our own queues come last. */
-const rankOf = (queue: string): number => (queue === 'core' ? 1 : isOurs(queue) ? 2 : 0)
-const byPlace = (a: WorkerView, b: WorkerView): number =>
-  rankOf(a.queue) - rankOf(b.queue) || (`${a.queue}\n${a.class}` < `${b.queue}\n${b.class}` ? -1 : 1)
+const isLibrary = (queue: string): boolean => queue === 'core' || isOurs(queue)
+
+const todayOf = ({ classes }: Facts, of: WorkerView) =>
+  classes.find((one) => one.queue === of.queue && one.class === of.class)?.counts ?? { runs: 0, failed: 0 }
+
+/** Most failed jobs first, then most runs, then paused queues. A queue has the place of its first class. */
+function inPlace(facts: Facts, workers: readonly WorkerView[]): WorkerView[] {
+  const isPaused = ({ queue }: WorkerView) => facts.queues.some(({ name, paused }) => name === queue && paused)
+  const ranks: ((worker: WorkerView) => number)[] = [
+    (worker) => todayOf(facts, worker).failed,
+    (worker) => todayOf(facts, worker).runs,
+    (worker) => Number(isPaused(worker)),
+  ]
+  const sorted = workers
+    .toSorted((a, b) => (`${a.queue}\n${a.class}` < `${b.queue}\n${b.class}` ? -1 : 1))
+    .toSorted((a, b) => ranks.map((rank) => rank(b) - rank(a)).find((difference) => difference !== 0) ?? 0)
+  return [...Map.groupBy(sorted, ({ queue }) => queue).values()].flat()
+}
 
 const pullWorkers = ({ processes }: Facts, queue: string) =>
   processes.flatMap((one) => (one.kind === 'pull' && one.queues.includes(queue) ? [one] : []))
@@ -46,27 +61,31 @@ function queueRow(facts: Facts, queue: string): string {
   ].join(' ')
 }
 
-async function sortedIn({ site: { engine } }: Scene) {
+async function sortedIn(facts: Facts, { site: { engine } }: Scene) {
   const { workers } = await engine.workers.list()
-  const isLibrary = ({ queue }: WorkerView) => rankOf(queue) > 0
-  return Object.groupBy(workers.toSorted(byPlace), (one) => (isLibrary(one) ? 'library' : 'own'))
+  return Object.groupBy(inPlace(facts, workers), ({ queue }) => (isLibrary(queue) ? 'library' : 'own'))
 }
 
 /** The classes in the form for a new job, with the names of their args and ports. */
-export async function choosePage(_: Facts, scene: Scene): Promise<Claims> {
-  const { own = [], library = [] } = await sortedIn(scene)
+export async function choosePage(facts: Facts, scene: Scene): Promise<Claims> {
+  const { own = [], library = [] } = await sortedIn(facts, scene)
+  const today = (worker: WorkerView) => {
+    const { runs, failed } = todayOf(facts, worker)
+    return [...(runs > 0 ? [`${n(runs)} runs today`] : []), ...(failed > 0 ? [`${n(failed)} failed jobs`] : [])]
+  }
   const namesIn = ({ in: ports = {}, args }: WorkerView) =>
     [...Object.keys(ports), ...Object.keys(JSON.parse(args ?? '{}').properties ?? {})].join(', ')
   return {
+    '.card > header .tag': [n(own.length + library.length)],
     summary: [`Standard library: ${n(library.length)} classes`],
     '.choose li': [...own, ...library].map((worker) =>
-      [worker.class, worker.description ?? '', namesIn(worker)].join(' '),
+      [worker.class, worker.description ?? '', namesIn(worker), ...today(worker)].join(' '),
     ),
   }
 }
 
 async function classesIn(facts: Facts, scene: Scene): Promise<Claims> {
-  const { own = [], library = [] } = await sortedIn(scene)
+  const { own = [], library = [] } = await sortedIn(facts, scene)
   const rowsOf = (own: WorkerView[]) => [
     row('Queue and class', 'Kind', 'Runs per hour', 'Runs', 'Failed jobs', 'p95'),
     ...[...Map.groupBy(own, ({ queue }) => queue)].flatMap(([queue, own]) => [
@@ -84,13 +103,13 @@ async function classesIn(facts: Facts, scene: Scene): Promise<Claims> {
 export async function workersPage(facts: Facts, scene: Scene): Promise<Claims> {
   const { workers } = await scene.site.engine.workers.list()
   const queues = new Set(workers.map(({ queue }) => queue)).size
-  const runsOf = (of: WorkerView) =>
-    facts.classes.find((one) => one.queue === of.queue && one.class === of.class)?.counts.runs ?? 0
   const isRunning = (of: WorkerView): boolean =>
     counted(facts, { queue: of.queue, class: of.class, status: 'running' }) > 0
   const states = [
     workers.filter(({ queue, class: name }) => counted(facts, { queue, class: name, status: 'failed' }) > 0),
-    workers.filter((worker) => worker.pull && worker.seen === null && runsOf(worker) === 0 && !isRunning(worker)),
+    workers.filter(
+      (worker) => worker.pull && worker.seen === null && todayOf(facts, worker).runs === 0 && !isRunning(worker),
+    ),
     workers.filter(({ queue }) => facts.queues.some(({ name, paused }) => name === queue && paused)),
   ]
   return {
@@ -117,6 +136,7 @@ export async function workerPage(facts: Facts, scene: Scene, queue: string, name
   const failed = counted(facts, { queue, class: name, status: 'failed' })
   const completed = counted(facts, { queue, class: name, status: 'completed' })
   const newest = having(facts, { queue, class: name }).slice(0, NEWEST)
+  const happened = await Promise.all(newest.map((job) => happenedTo(job, facts, scene)))
   const { workers } = await scene.site.engine.workers.list()
   const worker = workers.find((one) => one.queue === queue && one.class === name)!
   const { servedBy, history, seen, concurrency, retry, pull } = worker
@@ -137,9 +157,9 @@ export async function workerPage(facts: Facts, scene: Scene, queue: string, name
           ? ''
           : [time(seen), ...held].join(' '),
       ...(concurrency === undefined ? [] : [n(concurrency)]),
-      retry?.max === undefined ? 'default' : n(retry.max + 1),
+      retry?.max === undefined ? 'default 3' : n(retry.max),
       ...(pull ? ['60 s'] : []),
-      history ? `default, with the last ${n(history)} runs` : 'default',
+      `default 1d, failed 30d${history ? `, with the last ${n(history)} runs` : ''}`,
     ],
     '.cols > :first-child > .card:first-child > header .right': [`${n(row.counts.runs)} runs, ${n(failed)} failed`],
     '.stack .shares svg@aria-label':
@@ -150,9 +170,9 @@ export async function workerPage(facts: Facts, scene: Scene, queue: string, name
     '.cols .card > .note.foot': (found) => found.map(() => `20,000 ${n(facts.jobs[0]!.id)}`),
     '.lasts li': (found) =>
       isFound(found)
-        ? newest.map((job) => {
+        ? newest.map((job, i) => {
             const ran = job.ranAt !== null && job.endedAt !== null ? `took ${took(job.endedAt - job.ranAt)}` : ''
-            return `#${job.id} ${job.status} ${messageOf(job)} ${ran} ${time(job.createdAt)}`
+            return `#${job.id} ${job.status} ${happened[i]} ${ran} ${time(job.createdAt)}`
           })
         : [],
   }

@@ -7,6 +7,7 @@ import { LinkButton } from '../../parts/act.tsx'
 import { Card, Choice, Head } from '../../parts/layout.tsx'
 import { First } from '../../parts/snippet.tsx'
 import { movedBy, type Shown, shownIn, spans } from '../../words/calendar.ts'
+import { pausedNames } from '../../words/queue.ts'
 import { dayOf, hourOf, many } from '../../words/text.ts'
 import { acts, fieldsOf } from './acts.ts'
 import { Calendar, isOverdue, zoneOf } from './calendar.tsx'
@@ -123,7 +124,7 @@ export const schedules = page<SchedulesData>({
     const [cron, tz] = [query.get('cron') ?? was?.cron, query.get('tz') ?? was?.tz ?? '']
     return {
       schedules,
-      paused: new Set(stats.queues.flatMap(({ name, paused }) => (paused ? name : []))),
+      paused: pausedNames(stats),
       more: cursor !== null,
       shown,
       runs: new Map(ran.schedules.map((one) => [one.job, one.runs ?? []])),

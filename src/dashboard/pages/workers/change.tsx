@@ -14,13 +14,13 @@ import {
   workerPatchOf,
   workerTexts,
 } from '../../words/worker.ts'
-import type { Worker } from './classes.tsx'
+import { named, type Worker } from './classes.tsx'
 import { type Draft, Preview } from './draft.tsx'
 import { Fields } from './fields.tsx'
 
 export async function found({ engine, params }: Asked): Promise<Worker> {
   const { workers } = await engine.workers.list()
-  const worker = workers.find((one) => one.queue === params.queue && one.class === params.class)
+  const worker = named(workers, params.queue, params.class)
   if (!worker) throw new SidejobError('NOT_FOUND', `there is no class ${params.class} in queue ${params.queue}`)
   return worker
 }

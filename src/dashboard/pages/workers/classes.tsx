@@ -1,10 +1,11 @@
+import type { Child } from 'hono/jsx'
 import type { ProcessView, RunUnderWay, WorkerDefinition, WorkerView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import type { Asked } from '../../page.ts'
 import { Ago, Card, Empty, Name, NameLink, Zero } from '../../parts/layout.tsx'
 import { First } from '../../parts/snippet.tsx'
 import { Bars } from '../../parts/spark.tsx'
-import { HeadCell } from '../../parts/table.tsx'
+import { Table } from '../../parts/table.tsx'
 import { ofClass, queuePath, workerPath } from '../../words/paths.ts'
 import { isBuiltIn } from '../../words/queue.ts'
 import { about, count, cut, many, short } from '../../words/text.ts'
@@ -17,15 +18,35 @@ export const kindOf = ({ push, pull }: WorkerDefinition): string => (push ? 'pus
 /** Users may add classes to any queue. */
 const isLibrary = ({ queue, push, pull }: Worker): boolean => isBuiltIn(queue) && !push && !pull
 
-export const byQueue = (workers: readonly Worker[]): [string, Worker[]][] => [
-  ...Map.groupBy(
-    workers.toSorted((a, b) => (`${a.queue}\n${a.class}` < `${b.queue}\n${b.class}` ? -1 : 1)),
-    ({ queue }) => queue,
-  ),
-]
+export const named = (workers: readonly Worker[], queue?: string | null, name?: string | null): Worker | undefined =>
+  workers.find((one) => one.queue === queue && one.class === name)
 
 export const nameOf = (queue: string, name: string | null): string => `${queue}\n${name ?? ''}`
 export type Counted = ReadonlyMap<string, ClassRow>
+
+export const countsOf = (counted: Counted, { queue, class: name }: Worker) =>
+  counted.get(nameOf(queue, name))?.counts ?? { runs: 0, failed: 0 }
+
+/** Empty if the class has not run today. */
+export function todayOf(counted: Counted, worker: Worker): string {
+  const { runs, failed } = countsOf(counted, worker)
+  if (runs === 0) return ''
+  return `${many(runs, 'run')} today${failed > 0 ? `, ${many(failed, 'failed job')}` : ''}`
+}
+
+/** The first class of a queue gives the place of the queue. */
+export function byQueue(workers: readonly Worker[], { counted, paused }: Known): [string, Worker[]][] {
+  const compare = (a: Worker, b: Worker): number => {
+    const [one, other] = [countsOf(counted, a), countsOf(counted, b)]
+    return (
+      other.failed - one.failed ||
+      other.runs - one.runs ||
+      Number(paused.has(b.queue)) - Number(paused.has(a.queue)) ||
+      (nameOf(a.queue, a.class) < nameOf(b.queue, b.class) ? -1 : 1)
+    )
+  }
+  return [...Map.groupBy(workers.toSorted(compare), ({ queue }) => queue)]
+}
 
 const LATER = 10_000
 
@@ -50,30 +71,23 @@ export function Hours({ hours = [] }: Pick<ClassRow, 'hours'>) {
   )
 }
 
-/** `running` are the classes with runs under way, as `nameOf` names them. */
-type Known = { counted: Counted; paused?: ReadonlySet<string>; running?: ReadonlySet<string> }
+/** `running`: names of classes with current runs. */
+type Known = { counted: Counted; paused: ReadonlySet<string>; running?: ReadonlySet<string> }
 
 export const states = ['failed today', 'no claims yet', 'paused'] as const
 
-/** The states that need attention. */
-export function statesOf(
-  { queue, class: name, pull, seen }: Worker,
-  { counted, paused, running }: Known,
-): (typeof states)[number][] {
-  const id = nameOf(queue, name)
-  const { runs = 0, failed = 0 } = counted.get(id)?.counts ?? {}
-  const isUnclaimed = pull === true && seen === null && runs === 0 && !running?.has(id)
-  const has = [failed > 0, isUnclaimed, paused?.has(queue)]
+export function statesOf(worker: Worker, { counted, paused, running }: Known): (typeof states)[number][] {
+  const { queue, class: name, pull, seen } = worker
+  const { runs, failed } = countsOf(counted, worker)
+  const isUnclaimed = pull === true && seen === null && runs === 0 && !running?.has(nameOf(queue, name))
+  const has = [failed > 0, isUnclaimed, paused.has(queue)]
   return states.filter((_, i) => has[i])
 }
 
 function Row({ worker, ...known }: Known & { worker: Worker }) {
   const { queue, class: name, description } = worker
-  const {
-    counts: { runs, failed } = { runs: 0, failed: 0 },
-    took,
-    hours,
-  } = known.counted.get(nameOf(queue, name)) ?? {}
+  const { runs, failed } = countsOf(known.counted, worker)
+  const { took, hours } = known.counted.get(nameOf(queue, name)) ?? {}
   return (
     <tr>
       <td class="fill" title={description}>
@@ -81,6 +95,7 @@ function Row({ worker, ...known }: Known & { worker: Worker }) {
         {description && <span class="sub clip">{cut(description, 400)}</span>}
       </td>
       <td>
+        {known.running?.has(nameOf(queue, name)) && <span class="st running">running</span>}{' '}
         {statesOf(worker, known).includes('no claims yet') && <span class="st suspended">no claims yet</span>}{' '}
         <span class="tag">{kindOf(worker)}</span>
       </td>
@@ -116,25 +131,32 @@ const SHOWN = 5
 /** In milliseconds. */
 const SILENT = 120_000
 
+const isSilent = (seenAt: number): boolean => useLook().now - seenAt > SILENT
+
+export function Seen({ at }: { at: number }) {
+  return isSilent(at) ? (
+    <span class="st suspended">
+      <Ago at={at} word="last seen" />
+    </span>
+  ) : (
+    <Ago at={at} word="seen" />
+  )
+}
+
 function PullWorkers({ queue, programs = [], unnamed = [] }: Pulling & { queue: string }) {
-  const { now } = useLook()
   const own = programsIn(programs, queue)
   const runs = (of: readonly RunUnderWay[]) => many(of.filter((run) => run.queue === queue).length, 'job')
   return (
     <>
-      {own.slice(0, SHOWN).map(({ id, live, signal, runs: held, seenAt }) => {
-        const isSilent = now - seenAt > SILENT
-        return (
-          <span class="note listener">
-            <span class={live && !isSilent ? 'st completed' : 'st suspended'}>
-              <Name of={id} most={28} />
-            </span>{' '}
-            {runs(held)}, <Ago at={seenAt} word={isSilent ? 'last seen' : 'seen'} />{' '}
-            {signal && <span class="tag">{signal}</span>}
-          </span>
-        )
-      })}
-      {own.length > SHOWN && <span class="note listener">{many(own.length - SHOWN, 'more', 'more')}</span>}
+      {own.slice(0, SHOWN).map(({ id, live, signal, runs: held, seenAt }) => (
+        <span class="note listener">
+          <span class={live && !isSilent(seenAt) ? 'st completed' : 'st suspended'}>
+            <Name of={id} most={28} />
+          </span>{' '}
+          {runs(held)}, <Seen at={seenAt} /> {signal && <span class="tag">{signal}</span>}
+        </span>
+      ))}
+      {own.length > SHOWN && <span class="note listener">{count(own.length - SHOWN)} more</span>}
       {unnamed.some((run) => run.queue === queue) && (
         <span class="note">{`${runs(unnamed)} of unnamed pull workers`}</span>
       )}
@@ -146,61 +168,49 @@ type TableProps = Known & Pulling & { workers: readonly Worker[] }
 
 const heads = ['Queue and class', '-Kind', '##Runs per hour', '#Runs', '#Failed jobs', '#p95'] as const
 
-function ClassTable({ workers, programs, unnamed, ...known }: TableProps) {
+export function ClassTable({ workers, programs, unnamed, ...known }: TableProps) {
   return (
-    <table class="tbl classes lined">
-      <caption class="vh">Classes by queue, with their counts since midnight UTC</caption>
-      <thead>
-        <tr>
-          {heads.map((name) => (
-            <HeadCell name={name} />
-          ))}
-        </tr>
-      </thead>
-      {byQueue(workers).map(([queue, own]) => (
-        <tbody>
+    <Table caption="Classes by queue, with their counts since midnight UTC" heads={heads} kind="classes lined split">
+      {byQueue(workers, known).map(([queue, own]) => (
+        <>
           <tr class="of">
-            <th scope="colgroup" colspan={heads.length}>
+            <th scope="rowgroup" colspan={heads.length}>
               <NameLink to={queuePath(queue)} of={queue} most={40} kind="said" />{' '}
-              {known.paused?.has(queue) && <span class="st suspended">paused</span>}{' '}
+              {known.paused.has(queue) && <span class="st suspended">paused</span>}{' '}
               <PullWorkers {...{ queue, programs, unnamed }} />
             </th>
           </tr>
           {own.map((worker) => (
             <Row worker={worker} {...known} />
           ))}
-        </tbody>
+        </>
       ))}
-    </table>
+    </Table>
   )
 }
 
+type ClassesProps = Known & { workers: readonly Worker[]; wanted: string; show: (of: readonly Worker[]) => Child }
+
 /** `wanted` is a part of a name, port, description, kind or state. */
-export function foundIn(all: readonly Worker[], wanted: string, known: Known = { counted: new Map() }) {
-  const found = all.filter((worker) => {
+export function Classes({ workers, wanted, show, ...known }: ClassesProps) {
+  const found = workers.filter((worker) => {
     const { queue, class: name, description = '', in: ins, out } = worker
     const ports = Object.keys({ ...ins, ...out })
     return [`${queue}/${name}`, ...ports, description, kindOf(worker), ...statesOf(worker, known)]
       .join(' ')
       .toLowerCase()
-      .includes(wanted)
+      .includes(wanted.toLowerCase())
   })
   const { own = [], library = [] } = Object.groupBy(found, (worker) => (isLibrary(worker) ? 'library' : 'own'))
-  return { own, library }
-}
-
-export function Classes({ workers, wanted, ...shown }: TableProps & { wanted: string }) {
-  const { own, library } = foundIn(workers, wanted, shown)
-  const n = own.length + library.length
   return (
-    <Card title="Classes" tag={count(n)} right="today, UTC">
-      {n === 0 && <Empty>No classes match.</Empty>}
+    <Card title="Classes" tag={count(found.length)} right="most failures and runs today, UTC, first">
+      {found.length === 0 && <Empty>No classes match.</Empty>}
       {own.length === 0 && !wanted && <First of="workers" />}
-      {own.length > 0 && <ClassTable workers={own} {...shown} />}
+      {own.length > 0 && show(own)}
       {library.length > 0 && (
         <details open={own.length === 0 || wanted !== ''}>
           <summary class="body">{`Standard library: ${many(library.length, 'class', 'classes')}`}</summary>
-          <ClassTable workers={library} {...shown} />
+          {show(library)}
         </details>
       )}
     </Card>

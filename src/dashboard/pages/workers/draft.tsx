@@ -11,7 +11,7 @@ import { textsIn, unfitWords, workerBodyOf, workerFields, workerPatchOf, workerT
 import { kindOf, type Worker } from './classes.tsx'
 import { fields } from './fields.tsx'
 
-/** The request that the form would send. `body` is empty if the values are not valid. */
+/** `body` is empty if the values are not valid. */
 export type Draft = { method: 'PUT' | 'PATCH'; path: string; body: string; says: string }
 
 type Class = Pick<Worker, 'queue' | 'class'>

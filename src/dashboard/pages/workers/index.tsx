@@ -7,6 +7,7 @@ import { Search } from '../../parts/search.tsx'
 import { type Step, searchRows } from '../../search-on.ts'
 import { type Deploy, deploysOf } from '../../words/deploy.ts'
 import { queuePath, workerPath } from '../../words/paths.ts'
+import { pausedNames } from '../../words/queue.ts'
 import { count, many, title } from '../../words/text.ts'
 import type { ClassRow } from '../jobs/by-class.tsx'
 import { deploymentsOf, Kinds, type KindsData, kindsOf } from '../jobs/kinds.tsx'
@@ -14,9 +15,11 @@ import { make } from '../new-job.tsx'
 import { Change, change, found } from './change.tsx'
 import {
   Classes,
+  ClassTable,
   type Counted,
   countedIn,
   kindOf,
+  named,
   nameOf,
   type Program,
   programsIn,
@@ -38,9 +41,6 @@ type WorkersData = {
   paused: ReadonlySet<string>
   draft?: Draft
 }
-
-const named = (workers: readonly Worker[], query: URLSearchParams): Worker | undefined =>
-  workers.find(({ queue, class: name }) => queue === query.get('queue')?.trim() && name === query.get('class')?.trim())
 
 function List({ data, query }: { data: WorkersData; query: URLSearchParams }) {
   const { workers, draft: _, ...known } = data
@@ -65,7 +65,7 @@ function List({ data, query }: { data: WorkersData; query: URLSearchParams }) {
           Register class
         </LinkButton>
       </Head>
-      <Classes {...known} workers={workers} wanted={wanted.toLowerCase()} />
+      <Classes {...known} workers={workers} wanted={wanted} show={(of) => <ClassTable {...known} workers={of} />} />
     </>
   )
 }
@@ -88,14 +88,19 @@ export const workers = page<WorkersData>({
       running: new Set(runs.map((run) => nameOf(run.queue, run.class))),
       programs: programsIn(processes),
       unnamed: others.filter(({ by }) => by === 'pull'),
-      paused: new Set(stats.queues.flatMap(({ name, paused }) => (paused ? name : []))),
+      paused: pausedNames(stats),
       draft,
     }
   },
   title: () => 'Workers',
+  crumbs: ({ draft }) => (draft ? [{ name: 'Register a class' }] : []),
   View: ({ data, query }) =>
     query.has('register') ? (
-      <Register draft={data.draft} taken={named(data.workers, query)} query={query} />
+      <Register
+        draft={data.draft}
+        taken={named(data.workers, query.get('queue')?.trim(), query.get('class')?.trim())}
+        query={query}
+      />
     ) : (
       <List data={data} query={query} />
     ),
@@ -127,7 +132,8 @@ const unregister: Act = {
   },
 }
 
-function ClassHead({ worker, worker: { queue, class: name } }: { worker: Worker }) {
+function ClassHead({ worker, isChanging }: { worker: Worker; isChanging: boolean }) {
+  const { queue, class: name } = worker
   return (
     <Head
       title={<Name of={name} most={60} />}
@@ -140,7 +146,7 @@ function ClassHead({ worker, worker: { queue, class: name } }: { worker: Worker 
         </>
       }
     >
-      {kindOf(worker) !== 'function' && (
+      {kindOf(worker) !== 'function' && !isChanging && (
         <LinkButton to={`${workerPath(queue, name)}?change`} scope="admin" icon="pencil">
           Change
         </LinkButton>
@@ -156,6 +162,7 @@ type WorkerData = {
   worker: Worker
   of?: ClassRow
   programs: Program[]
+  paused: ReadonlySet<string>
   last: Step<JobRow>
   kinds: KindsData
   deploys: Deploy[]
@@ -168,7 +175,7 @@ export const worker = page<WorkerData>({
   every: 2_000,
   async load(asked) {
     const { queue, class: name } = asked.params
-    const [worker, last, counted, { processes }, kinds, deployments] = await Promise.all([
+    const [worker, last, counted, { processes, stats }, kinds, deployments] = await Promise.all([
       found(asked),
       searchRows(asked, { queue: queue!, class: name!, limit: NEWEST }),
       countedIn(asked),
@@ -180,6 +187,7 @@ export const worker = page<WorkerData>({
       worker,
       of: counted.get(nameOf(queue!, name!)),
       programs: programsIn(processes, queue),
+      paused: pausedNames(stats),
       last,
       kinds,
       deploys: deploysOf(deployments),
@@ -190,7 +198,7 @@ export const worker = page<WorkerData>({
   crumbs: ({ worker }) => [{ name: `${worker.queue}/${worker.class}` }],
   View: ({ data: { worker, draft, ...data }, query }) => (
     <>
-      <ClassHead worker={worker} />
+      <ClassHead worker={worker} isChanging={draft !== undefined} />
       {worker.description && <p class="lead dim">{worker.description.slice(0, 1_000)}</p>}
       <div class="cols c21">
         <div class="stack">
@@ -200,7 +208,7 @@ export const worker = page<WorkerData>({
             <>
               <Today worker={worker} {...data} />
               <Kinds data={data.kinds} />
-              <Newest worker={worker} last={data.last} />
+              <Newest worker={worker} {...data} />
               <Ports worker={worker} />
             </>
           )}

@@ -9,6 +9,7 @@ import { ofClass } from '../../words/paths.ts'
 import { readSchema, wordsOf } from '../../words/schema.ts'
 import { count, cut, many, span } from '../../words/text.ts'
 import type { Program, Worker } from './classes.tsx'
+import { fields } from './fields.tsx'
 
 const SERVING = 5
 
@@ -52,8 +53,8 @@ function ServedBy({ worker: { class: own, push, pull, seen, servedBy }, programs
   )
 }
 
-const triesOf = ({ retry }: WorkerDefinition): string => {
-  const most = retry?.max === undefined ? 'default' : count(retry.max + 1)
+const retriesOf = ({ retry }: WorkerDefinition): string => {
+  const most = retry?.max === undefined ? fields.retries.placeholder! : count(retry.max)
   const base = retry?.backoff?.base
   return base === undefined ? most : `${most}; backoff ${span(base)} × ${retry?.backoff?.factor ?? 2}`
 }
@@ -63,12 +64,13 @@ export function About({ worker, programs }: AboutProps) {
   const facts: Fact[] = [
     ['Served by', <ServedBy worker={worker} programs={programs} />],
     ['Max running', concurrency !== undefined && count(concurrency)],
-    ['Attempts', triesOf(worker)],
+    ['Retries', retriesOf(worker)],
     // A claim of a pull worker sets the lease of its runs, and the timeout has no effect.
-    pull ? ['Lease', 'set by each claim; 60 s by default'] : ['Run timeout', timeout !== undefined && span(timeout)],
+    ['Lease', pull && 'set by each claim; 60 s by default'],
+    ['Run timeout', timeout !== undefined && `${span(timeout)}${pull ? ', without effect on pull workers' : ''}`],
     [
       'Kept after it ends',
-      `${retain === undefined ? 'default' : span(retain)}${history ? `, with the last ${count(history)} runs` : ''}`,
+      `${retain === undefined ? fields.retain.placeholder : span(retain)}${history ? `, with the last ${count(history)} runs` : ''}`,
     ],
   ]
   return (

@@ -3,6 +3,7 @@ import { LinkButton } from '../../parts/act.tsx'
 import { Field } from '../../parts/field.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Card, Head } from '../../parts/layout.tsx'
+import { Snippet } from '../../parts/snippet.tsx'
 import { given, naming } from '../../words/form.ts'
 import { workerPath } from '../../words/paths.ts'
 import { jsonFields, textsIn, workerBodyOf, workerFields, workerTexts } from '../../words/worker.ts'
@@ -31,23 +32,25 @@ export const Register = ({ draft, taken, query }: RegisterProps) => (
     </Head>
     <p class="lead dim">
       Jobs of the class can be created immediately. They wait until a pull worker claims them, or sidejob calls the
-      address. <code>npx sidejob create my-worker --template python</code> creates a pull worker. TypeScript functions
-      register themselves when you deploy them.
+      address. TypeScript functions register themselves when you deploy them.
     </p>
-    <Card id="register" kind="narrow">
-      <Form
-        act="register"
-        scope="admin"
-        press="Register"
-        at="/workers"
-        preview={['register', 'queue', 'class', ...workerFields]}
-        isOpened
-      >
-        <Field name="queue" label="Queue" value="default" required mono />
-        <Field name="class" label="Class" placeholder="resize" required mono />
-        <Fields values={NOTHING} isNew />
-        <Preview draft={draft} taken={taken} query={query} />
-      </Form>
-    </Card>
+    <div class="cols c21">
+      <Card id="register">
+        <Form
+          act="register"
+          scope="admin"
+          press="Register"
+          at="/workers"
+          preview={['register', 'queue', 'class', ...workerFields]}
+          isOpened
+        >
+          <Field name="queue" label="Queue" note="a new name creates a queue" value="default" required mono />
+          <Field name="class" label="Class" placeholder="resize" required mono />
+          <Fields values={NOTHING} isNew />
+          <Preview draft={draft} taken={taken} query={query} />
+        </Form>
+      </Card>
+      <Snippet title="Create a pull worker in Python" text="npx sidejob create my-worker --template python" />
+    </div>
   </>
 )

@@ -1,6 +1,7 @@
 import type { JobRow } from '../../../engine/engine.ts'
 import { Ago, Card, Empty, JobId, Link, StatusPill, Zero } from '../../parts/layout.tsx'
 import { Shares } from '../../parts/spark.tsx'
+import { What } from '../../parts/what.tsx'
 import type { Step } from '../../search-on.ts'
 import { type Deploy, deployName, deployPath } from '../../words/deploy.ts'
 import { furtherText, searchedOf } from '../../words/further.ts'
@@ -70,18 +71,25 @@ export function Today({ worker: { queue, class: name }, of, kinds, deploys }: To
   )
 }
 
-export function Newest({ worker, last }: { worker: Worker; last: Step<JobRow> }) {
+type NewestProps = { worker: Worker; last: Step<JobRow>; paused: ReadonlySet<string> }
+
+export function Newest({ worker, last, paused }: NewestProps) {
   const searched = searchedOf(last)
   const { rows } = last
   return (
     <Card title="Newest jobs" right={<Link to={`/jobs?${ofClass(worker.queue, worker.class)}`}>All jobs</Link>}>
       {rows.length === 0 && <p class="note foot">{searched ? furtherText(0, searched.where) : 'None yet.'}</p>}
       <ul class="lasts body">
-        {rows.map(({ id, status, createdAt, ranAt, endedAt, message }) => (
+        {rows.map((job) => (
           <li>
-            <JobId id={id} /> <StatusPill status={status} /> <span class="clip dim">{message}</span>{' '}
-            <span class="right note">{ranAt !== null && endedAt !== null && `took ${span(endedAt - ranAt)}`}</span>
-            <Ago at={createdAt} />
+            <JobId id={job.id} /> <StatusPill status={job.status} />{' '}
+            <span class="clip dim">
+              <What job={job} paused={paused} />
+            </span>{' '}
+            <span class="right note">
+              {job.ranAt !== null && job.endedAt !== null && `took ${span(job.endedAt - job.ranAt)}`}
+            </span>
+            <Ago at={job.createdAt} />
           </li>
         ))}
       </ul>
