@@ -162,7 +162,7 @@ test('the page of a queue names the jobs that wait for limits, and counts only i
   const html = await reader.html('/ui/queues/press')
   expect(html).toMatch(/>2 jobs wait<\/a> for room in a limit: <a[^>]*href="\/ui\/limits\?open=press">press</)
   expect(html).toContain('pull workers: 8 runs')
-  expect(html).not.toContain('lanes are open')
+  expect(html).not.toMatch(/\d of \d+ lanes/)
   expect(html).toMatch(/packer-1.*>8 runs</s)
   expect(html).toMatch(/href="\/ui\/jobs\?status=running&amp;queue=press"[^>]*>Show all</)
   expect(await reader.html('/ui/queues/shelf')).toMatch(/packer-1.*>1 run</s)
@@ -225,8 +225,52 @@ test('Workers showed a pull worker in green that was last seen 14 minutes ago', 
   await claim('spinner-2')
   pages.forget()
   const html = await reader.html('/ui/workers')
-  expect(html).toMatch(/st suspended">spinner-1<\/span> 1 job, last seen <time[^>]*>14 min ago</)
+  expect(html).toMatch(
+    /st suspended">spinner-1<\/span> 1 job, <span class="st suspended">last seen <time[^>]*>14 min ago</,
+  )
   expect(html).toMatch(/st completed">spinner-2<\/span> 0 jobs, seen <time/)
+  const queue = await reader.html('/ui/queues/spindle')
+  expect(queue).toMatch(/spinner-1<.*>1 run<.*suspended">last seen <time.*spinner-2<.*dim">seen <time/s)
+})
+
+test('Queues lists queues with failed and held jobs first, and a paused queue has a button', async () => {
+  const { engine } = pages
+  for (const queue of ['anvil', 'bellows', 'chisel']) {
+    await engine.workers.register(queue, 'forge', { pull: true, retry: { max: 0 } })
+    await engine.queues.update(queue, { paused: queue === 'bellows' })
+  }
+  for (let i = 0; i < 60; i++) await pages.make('forge', { queue: 'bellows' })
+  for (let i = 0; i < 40; i++) await pages.make('forge', { queue: 'chisel' })
+  for (const { run } of await engine.runs.claim('chisel', { max: 40 }))
+    await engine.runs.commit(run.token, { end: 'failed', error: { message: 'blunt' } })
+  pages.forget()
+  const html = (await reader.html('/ui/queues')).split('<tbody>')[1]!
+  const placeOf = (queue: string) => html.indexOf(`/ui/queues/${queue}"`)
+  const places = ['bellows', 'chisel', 'anvil'].map(placeOf)
+  expect(places.every((place) => place > 0)).toBe(true)
+  expect(places).toEqual(places.toSorted((a, b) => a - b))
+  expect(html).toMatch(/paused, 60 wait<.*value="bellows".*value="resume".*Resume<\/button>/s)
+  expect(html.match(/Resume<\/button>/g)).toHaveLength(1)
+  const found = await reader.html('/ui/find?list&q=bellows')
+  expect(found).toContain('<span class="right">paused, 60 waiting</span>')
+  expect(await reader.html('/ui/find?list&q=chisel')).toMatch(
+    />40 failed<\/span>.*>40 runs today, 40 failed jobs<\/span>/s,
+  )
+  expect(await reader.html('/ui/jobs/new?queue=bellows&class=forge')).toMatch(
+    /class="gone">Its queue is paused: <a[^>]*\/queues\/bellows"/,
+  )
+  expect(await reader.html('/ui/jobs/new')).toMatch(/chisel.*40 runs today.*Queue bellows <span[^>]*>paused</s)
+})
+
+test('New job shows how many jobs already wait for the limit of the class', async () => {
+  const { engine } = pages
+  await engine.workers.register('quay', 'unload', { pull: true, concurrency: 1 })
+  for (let i = 0; i < 3; i++) await pages.make('unload', { queue: 'quay' })
+  await engine.runs.claim('quay', { max: 3, lease: 3_600_000 })
+  pages.forget()
+  expect(await reader.html('/ui/jobs/new?queue=quay&class=unload')).toMatch(
+    /2 jobs already waiting for the limit of the class: <a[^>]*open=worker%3Aquay%2Funload"/,
+  )
 })
 
 test('a schedule shows its class, its last result, and why it is overdue', async () => {

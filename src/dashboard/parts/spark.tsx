@@ -94,10 +94,9 @@ export function Meter({ share, tone = 'running' }: { share: number; tone?: Tone 
   )
 }
 
-export function Pips({ on, of, title }: { on: number; of: number; title: string }) {
+export function Pips({ on, of }: { on: number; of: number }) {
   return (
-    <span class="lanes" title={title}>
-      <span class="vh">{title}</span>
+    <span class="lanes">
       {Array.from({ length: Math.min(of, 12) }, (_, i) => (
         <i class={i < on ? 'pip on' : 'pip'} />
       ))}

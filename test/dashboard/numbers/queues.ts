@@ -10,10 +10,9 @@ export function queueRow(facts: Facts, queue: QueueView, ends = true): string {
   const { name, mode, paused, lanes, maxLanes, oldestReady } = queue
   const { ready, limited, later, pull } = waitingIn(facts, { queue: name })
   const count = (status: Job['status']) => counted(facts, { queue: name, status })
-  const open = `${lanes} of ${maxLanes} lanes are open`
   const pulled = count('running')
   const served = [
-    mode === 'push' && (lanes > 0 || pulled + pull === 0) ? `{${open}}${open}` : '',
+    mode === 'push' && (lanes > 0 || pulled + pull === 0) ? `${lanes} of ${maxLanes} lanes` : '',
     pulled > 0 ? n(pulled) : '',
     pull > 0 ? n(pull) : '',
   ]
@@ -34,8 +33,15 @@ export function queueRow(facts: Facts, queue: QueueView, ends = true): string {
 /** The queues of the standard library and of sidejob. */
 const isLast = (name: string): boolean => /^(core|files|alerts|downloader|sidejob(\..+)?)$/.test(name)
 
-export const inOrder = ({ queues }: Facts): QueueView[] =>
-  queues.toSorted((a, b) => Number(isLast(a.name)) - Number(isLast(b.name)))
+function failedOrHeld(facts: Facts, { name, paused }: QueueView): number {
+  const { ready, limited, pull } = waitingIn(facts, { queue: name })
+  return counted(facts, { queue: name, status: 'failed' }) + limited + (paused ? ready : pull)
+}
+
+export const inOrder = (facts: Facts): QueueView[] =>
+  facts.queues.toSorted(
+    (a, b) => failedOrHeld(facts, b) - failedOrHeld(facts, a) || Number(isLast(a.name)) - Number(isLast(b.name)),
+  )
 
 export const queuesPage = (facts: Facts): Claims => ({
   '.head .note': [`${n(facts.queues.length)} queues, ${n(facts.queues.filter(({ paused }) => paused).length)} paused`],
@@ -60,7 +66,7 @@ export async function queuePage(facts: Facts, { site: { engine } }: Scene, name:
     '.head .note': pauses.map(({ at }) => `paused ${time(at)}`),
     'main > .card .tbl.lined tbody tr': [queueRow(facts, queue, false)],
     ...chart(facts, name),
-    [`${next} > p.body`]: limited > 0 ? [`${n(limited)} wait`] : [],
+    'main > .card > p.body': limited > 0 ? [`${n(limited)} wait`] : [],
     [`${next} > header .tag`]: [n(ready)],
     [`${next} tbody tr`]: queue.next.map(({ job, class: of, group, pull, priority, since: at }, i) =>
       [

@@ -1,17 +1,18 @@
-import type { Child } from 'hono/jsx'
 import { isOurs } from '../../../core/callback.ts'
 import type { Point } from '../../../core/series.ts'
-import type { RunUnderWay, WaitedLimit } from '../../../engine/engine.ts'
+import type { QueueView, RunUnderWay, WaitedLimit } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
+import { Act } from '../../parts/act.tsx'
 import { Card, Icon, Link, NameLink, Shape, StatusMark, StatusText, To, Zero } from '../../parts/layout.tsx'
 import { runColumns } from '../../parts/runs.tsx'
 import { Bars, Pips, Shares } from '../../parts/spark.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { sum } from '../../words/counts.ts'
+import { isSlow } from '../../words/needs.ts'
 import { queuePath } from '../../words/paths.ts'
 import { pausedIn, type Queue, readyIn } from '../../words/queue.ts'
 import { columnsOf, type Range } from '../../words/series.ts'
-import { about, count, cut, many } from '../../words/text.ts'
+import { about, count, cut, many, title } from '../../words/text.ts'
 
 type Part = {
   text: string
@@ -100,15 +101,25 @@ function EndsOf({ name, ends: { of, range } }: { name: string; ends: Ends }) {
   )
 }
 
-const number = (head: string, cell: (queue: Queue) => Child, kind?: string): Column<Queue> => ({
+type PauseProps = { queue: QueueView; at: string; small?: boolean }
+
+export function PauseButton({ queue: { name, paused }, at, small }: PauseProps) {
+  const act = paused ? 'resume' : 'pause'
+  return (
+    <Act act={act} at={at} scope="admin" fields={{ queue: name }} icon={paused ? 'play' : 'pause'} small={small}>
+      {title(act)}
+    </Act>
+  )
+}
+
+const number = (head: string, cell: Column<Queue>['cell'], kind?: Column<Queue>['kind']): Column<Queue> => ({
   head: `#${head}`,
   label: head,
   kind,
   cell,
 })
 
-function queueColumns(now: number): Column<Queue>[] {
-  const waitOf = ({ oldestReady }: Queue): number | null => (oldestReady === null ? null : now - oldestReady)
+function queueColumns(now: number, canResume: boolean): Column<Queue>[] {
   return [
     {
       head: 'Queue',
@@ -124,11 +135,18 @@ function queueColumns(now: number): Column<Queue>[] {
       cell: (queue) => {
         const { mode, paused, lanes, maxLanes, pulled, counts } = queue
         if (paused)
-          return <StatusText status="suspended">{`paused, ${many(pausedIn(queue), 'waits', 'wait')}`}</StatusText>
+          return (
+            <>
+              <StatusText status="suspended">{`paused, ${many(pausedIn(queue), 'waits', 'wait')}`}</StatusText>{' '}
+              {canResume && <PauseButton queue={queue} at="/queues" small />}
+            </>
+          )
         return (
           <>
             {mode === 'push' && (lanes > 0 || pulled + counts.pull === 0) && (
-              <Pips on={lanes} of={maxLanes} title={`${lanes} of ${maxLanes} lanes are open`} />
+              <>
+                <Pips on={lanes} of={maxLanes} /> <span class="dim">{`${lanes} of ${many(maxLanes, 'lane')}`}</span>
+              </>
             )}{' '}
             {pulled > 0 && <span class="dim">{`pull workers: ${many(pulled, 'run')}`}</span>}{' '}
             {counts.pull > 0 && (
@@ -139,12 +157,11 @@ function queueColumns(now: number): Column<Queue>[] {
       },
     },
     number('Ready', (queue) => <Zero n={readyIn(queue)} />),
-    {
-      head: '#Oldest',
-      label: 'Oldest',
-      kind: (queue) => (queue.oldestReady === null ? 'dimmer' : waitOf(queue)! > 60_000 ? 'up' : 'dim'),
-      cell: (queue) => (queue.oldestReady === null ? '–' : about(waitOf(queue)!)),
-    },
+    number(
+      'Longest wait',
+      ({ oldestReady }) => (oldestReady === null ? '–' : about(now - oldestReady)),
+      (queue) => (queue.oldestReady === null ? 'dimmer' : isSlow(queue, now) ? 'up' : 'dim'),
+    ),
     number('At limits', ({ counts }) => <Zero n={counts.limited} to="/limits" />),
     number('Running', ({ counts }) => <Zero n={counts.running} />),
     number('Later', ({ counts }) => <Zero n={counts.scheduled} />, 'dim'),
@@ -159,10 +176,10 @@ function queueColumns(now: number): Column<Queue>[] {
 
 export function QueueTable({ queues, ends }: { queues: Queue[]; ends?: Ends }) {
   const { now } = useLook()
-  const columns = queueColumns(now)
+  const columns = queueColumns(now, ends !== undefined)
   if (ends)
     columns.push({ head: `##Ended, ${ends.range.text}`, cell: ({ name }) => <EndsOf name={name} ends={ends} /> })
-  return <DataTable caption="Queues" rows={queues} columns={columns} kind="lined" />
+  return <DataTable caption="Queues" rows={queues} columns={columns} kind="lined split" />
 }
 
 const SHOWN = 8

@@ -31,12 +31,10 @@ const changed = (form: FormData): [(typeof settings)[number], string | number | 
     return [[name, isNumber && text !== undefined ? numberIn(text, name) : (text ?? null)]]
   })
 
-const back = ({ mode, ageing, ...was }: NonNullable<PatchedQueue['was']>): Record<string, string> => ({
+const back = (was: NonNullable<PatchedQueue['was']>): Record<string, string> => ({
   act: 'change',
   sure: 'yes',
-  ...mapValues(was, (value) => (value === null ? '' : String(value))),
-  ...(ageing === undefined ? {} : { ageing: ageing === null ? '' : `${ageing}s` }),
-  ...(mode === undefined ? {} : { mode }),
+  ...mapValues(was, (value, name) => (value === null ? '' : `${value}${name === 'ageing' ? 's' : ''}`)),
 })
 
 const change: Act = {
@@ -47,7 +45,7 @@ const change: Act = {
     const text =
       mode === 'pull'
         ? 'Lanes stop serving this queue. Only pull workers receive its jobs.'
-        : 'Lanes serve this queue. Pull workers no longer receive its jobs.'
+        : 'Lanes serve this queue. Pull workers receive only jobs of pull classes and jobs with a tag.'
     return { title: `Make queue ${params.queue} a ${mode} queue?`, text: [text], verb: 'Change mode' }
   },
   async does({ form, params, call }) {

@@ -1,23 +1,17 @@
 import type { QueueView } from '../../../engine/engine.ts'
 import { page } from '../../page.ts'
-import { Act } from '../../parts/act.tsx'
 import { Card, Head } from '../../parts/layout.tsx'
 import { RangeChoice } from '../../parts/range.tsx'
 import { First } from '../../parts/snippet.tsx'
+import { waitingIn } from '../../words/needs.ts'
 import { isBuiltIn, type Queue, withPulled } from '../../words/queue.ts'
 import { rangeIn } from '../../words/series.ts'
-import { count, many, title } from '../../words/text.ts'
+import { count, many } from '../../words/text.ts'
 import { type Ends, QueueTable } from '../overview/tables.tsx'
 import { acts } from './acts.ts'
 
-export function PauseButton({ queue: { name, paused }, at }: { queue: QueueView; at: string }) {
-  const act = paused ? 'resume' : 'pause'
-  return (
-    <Act act={act} at={at} scope="admin" fields={{ queue: name }} icon={paused ? 'play' : 'pause'}>
-      {title(act)}
-    </Act>
-  )
-}
+const failedOrHeld = (queue: QueueView): number =>
+  queue.counts.failed + (queue.paused ? waitingIn(queue) : queue.counts.limited + queue.counts.pull)
 
 export const queues = page<{ queues: Queue[]; ends: Ends }>({
   path: '/queues',
@@ -27,7 +21,9 @@ export const queues = page<{ queues: Queue[]; ends: Ends }>({
     const range = rangeIn(asked.query, asked.look.now)
     const glance = await asked.cache.glance(range.step)
     const { queues } = glance.isNew ? glance.stats : await asked.engine.stats.totals()
-    const ordered = queues.toSorted((a, b) => Number(isBuiltIn(a.name)) - Number(isBuiltIn(b.name)))
+    const ordered = queues.toSorted(
+      (a, b) => failedOrHeld(b) - failedOrHeld(a) || Number(isBuiltIn(a.name)) - Number(isBuiltIn(b.name)),
+    )
     return { queues: withPulled(ordered, glance), ends: { of: glance.series.queues ?? {}, range } }
   },
   title: () => 'Queues',
@@ -35,7 +31,7 @@ export const queues = page<{ queues: Queue[]; ends: Ends }>({
     <>
       <Head
         title="Queues"
-        note={`${many(queues.length, 'queue')}, ${count(queues.filter(({ paused }) => paused).length)} paused`}
+        note={`${many(queues.length, 'queue')}, ${count(queues.filter(({ paused }) => paused).length)} paused; most failed and held jobs first`}
       >
         <RangeChoice at="/queues" range={ends.range} />
       </Head>

@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx'
-import type { ProcessView, QueueDetail } from '../../../engine/engine.ts'
+import type { QueueDetail } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { Ago, Card, JobId, Link, Name, NameLink, Since, Tag } from '../../parts/layout.tsx'
 import { runColumns } from '../../parts/runs.tsx'
@@ -8,41 +8,37 @@ import { wayToLimit } from '../../words/limit.ts'
 import { pausedIn, readyIn } from '../../words/queue.ts'
 import { count, cut, listed, many, span } from '../../words/text.ts'
 import { type ClassRow, ofQueue } from '../jobs/by-class.tsx'
-import { programsIn } from '../workers/classes.tsx'
+import { type Program, Seen } from '../workers/classes.tsx'
 
 const [RUNS, CLASSES] = [6, 12]
 
-type Server = { id: string; most: number; tag: string; has: Child; when: Child }
+type Server = readonly [id: string, tag: string, has: Child, when: Child]
 
 const serverColumns: readonly Column<Server>[] = [
   {
     head: 'Name',
-    cell: ({ id, most, tag }) => (
+    cell: ([id, tag]) => (
       <>
         <b class="mono">
-          <Name of={id} most={most} />
+          <Name of={id} most={16} />
         </b>{' '}
         <span class="tag">{tag}</span>
       </>
     ),
   },
-  { head: 'Work', kind: 'fill dim', cell: ({ has }) => has },
-  { head: '#Since or until', kind: 'dim', cell: ({ when }) => when },
+  { head: 'Work', kind: 'fill dim', cell: ([, , has]) => has },
+  { head: '#Since or until', kind: 'dim', cell: ([, , , when]) => when },
 ]
 
-function serversOf(
-  { name, open, claims, batch, runs, counts }: QueueDetail,
-  processes: readonly ProcessView[],
-): Server[] {
+function serversOf({ name, open, claims, batch, runs, counts }: QueueDetail, programs: readonly Program[]): Server[] {
   const runsOf = (lane: string): number => runs.filter((run) => run.lane !== null && lane.startsWith(run.lane)).length
   const isCut = counts.running > runs.length
   return [
-    ...open.map(({ id, kind, since, until }) => ({
-      id,
-      most: 12,
-      tag: kind === 'bell' ? 'on its way' : 'lane',
-      has: kind === 'lane' && `${isCut ? 'at least ' : ''}${many(runsOf(id), 'run')}, ${count(batch)} at most`,
-      when:
+    ...open.map(
+      ({ id, kind, since, until }): Server => [
+        id,
+        kind === 'bell' ? 'on its way' : 'lane',
+        kind === 'lane' && `${isCut ? 'at least ' : ''}${many(runsOf(id), 'run')}, ${count(batch)} at most`,
         since === null ? (
           <Ago at={until} word="ends" />
         ) : (
@@ -50,26 +46,29 @@ function serversOf(
             open <Since at={since} />
           </>
         ),
-    })),
-    ...programsIn(processes, name).map(({ id, runs, seenAt }) => ({
-      id,
-      most: 24,
-      tag: 'pull',
-      has: many(runs.filter(({ queue }) => queue === name).length, 'run'),
-      when: <Ago at={seenAt} word="seen" />,
-    })),
-    ...claims.map(({ id, names, until }) => ({
-      id,
-      most: 12,
-      tag: 'waits',
-      has: `for ${names.length === 0 ? 'any class' : cut(listed(names), 40)}`,
-      when: <Ago at={until} word="ends" />,
-    })),
+      ],
+    ),
+    ...programs.map(
+      ({ id, runs, seenAt }): Server => [
+        id,
+        'pull',
+        many(runs.filter(({ queue }) => queue === name).length, 'run'),
+        <Seen at={seenAt} />,
+      ],
+    ),
+    ...claims.map(
+      ({ id, names, until }): Server => [
+        id,
+        'waits',
+        `for ${names.length === 0 ? 'any class' : cut(listed(names), 40)}`,
+        <Ago at={until} word="ends" />,
+      ],
+    ),
   ]
 }
 
-export function Serves({ queue, processes }: { queue: QueueDetail; processes: ProcessView[] }) {
-  const servers = serversOf(queue, processes)
+export function Serves({ queue, programs }: { queue: QueueDetail; programs: readonly Program[] }) {
+  const servers = serversOf(queue, programs)
   return (
     <Card title="Served by" tag={count(servers.length)}>
       <DataTable
@@ -117,7 +116,7 @@ const orderOf = (ageing: number | null): string =>
     ? 'smallest priority first, then longest wait'
     : `each ${span(ageing)} of waiting counts as one step of priority`
 
-function AtLimits({ queue: { name, counts }, held }: NextProps) {
+export function AtLimits({ queue: { name, counts }, held }: { queue: QueueDetail; held: readonly string[] }) {
   if (counts.limited === 0) return null
   return (
     <p class="body">
@@ -135,9 +134,7 @@ function AtLimits({ queue: { name, counts }, held }: NextProps) {
   )
 }
 
-type NextProps = { queue: QueueDetail; held: readonly string[] }
-
-export function Next({ queue, queue: { next, ageing, paused }, held }: NextProps) {
+export function Next({ queue, queue: { next, ageing, paused } }: { queue: QueueDetail }) {
   const { now } = useLook()
   return (
     <Card
@@ -145,10 +142,9 @@ export function Next({ queue, queue: { next, ageing, paused }, held }: NextProps
       tag={count(readyIn(queue) + pausedIn(queue))}
       right={orderOf(ageing)}
     >
-      <AtLimits queue={queue} held={held} />
       <DataTable
         caption="Ready jobs, in starting order"
-        empty={queue.counts.limited === 0 && 'No jobs are ready.'}
+        empty="No jobs are ready."
         rows={next}
         columns={[
           { head: '#Place', kind: 'dim', cell: (_, i) => i + 1 },

@@ -1,5 +1,5 @@
 import type { Point } from '../../../core/series.ts'
-import type { ProcessView, QueueDetail } from '../../../engine/engine.ts'
+import type { QueueDetail } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import { may } from '../../look.ts'
 import { type Asked, page } from '../../page.ts'
@@ -12,10 +12,10 @@ import { columnsOf, deploysIn, type Range, rangeIn } from '../../words/series.ts
 import { byClass, type ClassRow } from '../jobs/by-class.tsx'
 import { deploymentsOf } from '../jobs/kinds.tsx'
 import { Ends } from '../overview/chart.tsx'
-import { QueueTable } from '../overview/tables.tsx'
+import { PauseButton, QueueTable } from '../overview/tables.tsx'
+import { type Program, programsIn } from '../workers/classes.tsx'
 import { acts } from './acts.ts'
-import { PauseButton } from './index.tsx'
-import { ItsClasses, Next, Serves, UnderWay } from './near.tsx'
+import { AtLimits, ItsClasses, Next, Serves, UnderWay } from './near.tsx'
 import { Settings } from './settings.tsx'
 
 const LATER = 10_000
@@ -56,7 +56,7 @@ type QueueData = {
   range: Range
   points: Point[]
   deploys: Deploy[]
-  processes: ProcessView[]
+  programs: Program[]
   classes: ClassRow[]
   change?: Change
 }
@@ -85,14 +85,14 @@ export const queue = page<QueueData>({
       range,
       points: columnsOf(points, range, look.now),
       deploys,
-      processes: atWork.processes,
+      programs: programsIn(atWork.processes, name),
       classes,
       change,
     }
   },
   title: ({ queue }) => `Queue ${queue.name}`,
   crumbs: ({ queue }) => [{ name: queue.name }],
-  View: ({ data: { queue, held, range, points, deploys, processes, classes, change } }) => (
+  View: ({ data: { queue, held, range, points, deploys, programs, classes, change } }) => (
     <>
       <Head title={<Name of={queue.name} most={60} />} note={change && <PausedBy change={change} />}>
         <RangeChoice at={queuePath(queue.name)} range={range} />
@@ -103,15 +103,16 @@ export const queue = page<QueueData>({
       </Head>
       <Card>
         <QueueTable queues={[queue]} />
+        <AtLimits queue={queue} held={held} />
       </Card>
       <div class="cols c21 below">
         <div class="stack">
           <Ends points={points} range={range} deploys={deploys} queue={queue.name} />
-          <Next queue={queue} held={held} />
+          <Next queue={queue} />
           <UnderWay queue={queue} />
         </div>
         <div class="stack">
-          <Serves queue={queue} processes={processes} />
+          <Serves queue={queue} programs={programs} />
           <Settings queue={queue} />
           <ItsClasses classes={classes} />
         </div>

@@ -20,7 +20,7 @@ export function Settings({ queue }: { queue: QueueDetail }) {
         <Select
           name="mode"
           label="Mode"
-          note="push: lanes run the jobs; pull: your programs claim them"
+          note="push: lanes run functions, and pull workers claim jobs of pull classes; pull: pull workers claim all jobs"
           options={['push', 'pull']}
           value={mode}
         />
