@@ -45,7 +45,7 @@ export const examined = z.object({
   faults: z
     .partialRecord(z.enum(faultKinds), z.int())
     .describe('number of faults by kind, from the last check of each slice'),
-  since: moment.nullable().describe('start of the current series of checks that found faults'),
+  since: moment.nullable().describe('time from which every check has found faults'),
   cursor: z.string().nullable().describe('cursor of the first slice with a fault'),
 })
 

@@ -29,6 +29,8 @@ const failsRun = 'the run fails with TOO_LARGE'
 const tooMuch = `${tooLarge}; ${failsRun}`
 const limited = '429 LIMITED; nothing is changed'
 
+const NEXT_PAGE = 'the answer contains the condition for the next page'
+
 export const limits = {
   valueBytes: limit(1_048_576, 'bytes', 'one value: args, a state field, a value at a port, a result', tooMuch),
   runBytes: limit(8_388_608, 'bytes', 'all changes of one run', failsRun),
@@ -122,18 +124,8 @@ export const limits = {
     'the jobs that would expire next are removed early',
   ),
   generations: limit(1_000, 'jobs', 'generations of jobs, from the topmost parent to the last child', limited),
-  queriedJobs: limit(
-    10_000,
-    'jobs',
-    'rows that one Query of Bedrock reads',
-    'the answer contains the condition for the next page',
-  ),
-  queriedRows: limit(
-    1_000,
-    'rows',
-    'rows that one Query of Bedrock returns',
-    'the answer contains the condition for the next page',
-  ),
+  queriedJobs: limit(10_000, 'jobs', 'rows that one Query of Bedrock reads', NEXT_PAGE),
+  queriedRows: limit(1_000, 'rows', 'rows that one Query of Bedrock returns', NEXT_PAGE),
   requeued: limit(1_000, 'ids', 'ids in one call of Bedrock’s RequeueJobs', 'refused with a Bedrock error'),
   runWords: limit(100_000, 'words', 'operations and values of one run, with their names', failsRun),
   keptInputs: limit(

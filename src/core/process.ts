@@ -42,5 +42,5 @@ export const processList = z.object({
     ]),
   ),
   others: z.array(runUnderWay).describe('runs claimed by pull workers without a name'),
-  more: z.boolean().describe('true if there are more runs than the 1,000 shown'),
+  more: z.boolean().describe('true if not all runs are shown (at most 1,000)'),
 })

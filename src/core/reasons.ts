@@ -1,14 +1,16 @@
 export const NO_VERSION = 'VERSION'
 
+const FORCED = '`POST /v1/jobs/:job/run { "force": true }` runs the job anyway'
+
 /** docs/troubleshooting.md is generated from this table. */
 export const reasons = {
   QUEUED: {
-    means: 'the job is ready, but other jobs are ahead of it or no lane has started yet',
+    means: 'other ready jobs are ahead of the job, or no lane has started yet',
     remedy:
-      'add `lanes` to the queue (`sidejob queues set`), lower the `priority` number of the job, or wait: a lost wake-up is noticed within two minutes',
+      'add `lanes` to the queue (`sidejob queues set`), lower the `priority` number, or wait: a lost wake-up is noticed within two minutes',
   },
   PULL: {
-    means: 'the job waits for a pull worker that claims its class, and its tag if the job has a tag',
+    means: 'the job waits for a pull worker that claims its class and tag',
     remedy:
       '`sidejob processes ls` (`GET /v1/processes`) shows which pull workers are `live`; with the `signal` quiet, they claim nothing',
   },
@@ -19,23 +21,23 @@ export const reasons = {
   LIMITED: {
     means: 'a limit of the job is full, paused or closed',
     remedy:
-      '`PUT /v1/limits/:key { "paused": false }` if the limit is paused; otherwise raise the limit (`sidejob limits set`), or lower the `priority` number of this job; `GET /v1/limits/:key/holders` lists the runs that hold its slots',
+      '`PUT /v1/limits/:key { "paused": false }` if the limit is paused; otherwise raise the limit (`sidejob limits set`), or lower the `priority` number of the job; `GET /v1/limits/:key/holders` lists the runs that hold slots',
   },
   BACKOFF: {
-    means: 'the last run failed, was lost or was released, and the job waits before the next attempt',
+    means: 'the last run failed, was lost or was released, and the job waits for its next attempt',
     remedy:
-      '`POST /v1/jobs/:job/run` runs the job now; if its class is not deployed (`sidejob workers ls` does not list the class), deploy the class',
+      '`POST /v1/jobs/:job/run` runs the job now; if `sidejob workers ls` does not list its class, deploy the class',
   },
   DUE: {
     means: 'the job is scheduled for a later time',
     remedy: '`POST /v1/jobs/:job/run` runs the job now',
   },
   REPEAT: {
-    means: 'the job repeats, and its next slot is in the future',
+    means: 'the next slot of its schedule is in the future',
     remedy: '`sidejob schedules run <job>`, or `POST /v1/schedules/:job/run`, runs the job now',
   },
   PAUSED_UNTIL: {
-    means: 'the function of the job sleeps until a later time',
+    means: 'its function sleeps until a later time',
     remedy: 'nothing is wrong; `sidejob terminate <job>` ends the job if it should not wake',
   },
   INPUT: {
@@ -44,7 +46,7 @@ export const reasons = {
       '`sidejob send <job> <port> <value>`, or `POST /v1/jobs/:job/in/:port`, writes a value; check the job or client that should have written the value',
   },
   MESSAGE: {
-    means: 'the function of the job waits for a message on a channel',
+    means: 'its function waits for a message on a channel',
     remedy: '`sidejob channels publish`, or `POST /v1/publish`, sends a message',
   },
   CHILDREN: {
@@ -52,20 +54,20 @@ export const reasons = {
     remedy: 'ask why the named child is not running; `?deep=3` follows the chain',
   },
   PARENT: {
-    means: 'the run that created the job has not ended; the job starts when that run ends',
-    remedy: 'nothing is wrong; if the run is lost, the new job is deleted',
+    means: 'the run that created the job has not ended',
+    remedy: 'nothing is wrong: the job starts when that run ends, and is deleted if that run is lost',
   },
   LOCKED: {
     means: 'a client has locked the job',
-    remedy: 'the lock expires; `POST /v1/jobs/:job/unlock` with the token of the lock removes the lock now',
+    remedy: 'the lock expires; `POST /v1/jobs/:job/unlock` with its token removes it now',
   },
   OVERDUE: {
-    means: 'the job is due, but its queue has not been checked since the job became due',
+    means: 'the job is due, but its queue has not been checked since',
     remedy:
       'the tick checks the queue within a minute; if not, check `tickAt` in `GET /health?details=true`, then run `sidejob doctor --repair --yes`',
   },
   MISPLACED: {
-    means: 'no index of the queue contains the job, so no lane can find it',
+    means: 'no index of the queue contains the job, so lanes cannot find it',
     remedy: '`sidejob doctor --repair --yes` puts the job back',
   },
   UNREADABLE: {
@@ -74,7 +76,7 @@ export const reasons = {
       '`sidejob doctor --repair --yes` repairs the record if enough of it is left; `DELETE /v1/jobs/:job?force=true` deletes the job',
   },
   ASKED_FOR_NOTHING: {
-    means: 'the function suspended the job without naming a condition',
+    means: 'the function suspended the job without a condition',
     remedy: '`POST /v1/jobs/:job/run`, a child or input wakes the job',
   },
   COMPLETED: {
@@ -87,8 +89,7 @@ export const reasons = {
       'the error of the job has the cause; `sidejob retry <job>`, or `POST /v1/jobs/:job/retry`, tries again with all attempts',
   },
   CODE_CHANGED: {
-    means:
-      'the function requested a step or wait that differs from the stored step or wait, or returned before it reached a stored step or wait',
+    means: 'the steps and waits of the function no longer match the stored steps and waits',
     remedy:
       'restore the code, or put the change behind `job.patched`, and retry the job ([changing-code.md](changing-code.md))',
   },
@@ -103,11 +104,11 @@ export const reasons = {
   },
   TERMINATED: {
     means: 'the job was terminated',
-    remedy: '`POST /v1/jobs/:job/run { "force": true }` runs the job anyway',
+    remedy: FORCED,
   },
   CANCELLED: {
     means: 'the job was cancelled',
-    remedy: '`POST /v1/jobs/:job/run { "force": true }` runs the job anyway',
+    remedy: FORCED,
   },
 } as const satisfies Record<string, { means: string; remedy: string }>
 

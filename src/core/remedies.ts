@@ -77,7 +77,7 @@ export const remedies: Record<Code, Remedy> = {
   },
   INTERNAL: {
     means: 'sidejob had an internal error',
-    remedy: 'the log of the deployment has the cause; please open an issue and include the cause',
+    remedy: 'please open an issue, with the cause from the log of the deployment',
   },
   UNREADABLE: {
     means: 'the record of this job in Redis is damaged',

@@ -15,6 +15,9 @@ export const statsQuery = z.strictObject({
     .describe('number of days to return, including today; counts are kept for five years'),
 })
 
+const someQueue = queueName.optional().describe('name of the queue; by default all queues')
+const isCut = z.boolean().describe('true if only the first 50 queues, by name, are included')
+
 export const stats = z.object({
   queues: z.array(queueView),
   processed: z.int().describe('total number of runs that have ended'),
@@ -37,7 +40,7 @@ export const stats = z.object({
 
 export const seriesQuery = z
   .strictObject({
-    queue: queueName.optional().describe('name of the queue; by default all queues'),
+    queue: someQueue,
     step: z.enum(['minute', 'hour']).optional(),
     from: time.optional().describe('the series starts with the minute or hour of this time'),
     to: time.optional().describe('only minutes or hours that start before this time'),
@@ -63,7 +66,7 @@ const spread = z
   .nullable()
 
 export const classesQuery = z.strictObject({
-  queue: queueName.optional().describe('name of the queue; by default all queues'),
+  queue: someQueue,
   day: z.enum(['today', 'yesterday']).optional().describe('`today` (since midnight UTC, the default) or `yesterday`'),
   hours: flag.optional().describe('true to add the counts of each hour of the day, within the last 24 hours'),
 })
@@ -96,7 +99,7 @@ export const classes = z.object({
       }),
     )
     .describe('classes with events, ordered by queue and name'),
-  more: z.boolean().describe('true if only the first 50 queues, by name, are included'),
+  more: isCut,
 })
 
 const stood = Object.fromEntries(
@@ -121,6 +124,6 @@ export const series = z.object({
     .describe(
       `counts of the last ${keptSteps.minute} minutes or ${keptSteps.hour} hours, oldest first; minutes and hours without events are omitted`,
     ),
-  more: z.boolean().describe('true if only the first 50 queues, by name, are included'),
+  more: isCut,
   queues: z.record(z.string(), z.array(pointView)).optional().describe('with details=true: points of each queue'),
 })

@@ -16,7 +16,7 @@ type ListedFile = { id: string; size: number; storedAt: number; type: string | n
 const filesTotal = z.object({
   files: z.int(),
   bytes: z.int(),
-  more: z.boolean().describe('true if there are more files than the 10,000 counted'),
+  more: z.boolean().describe('true if not all files were counted (at most 10,000)'),
 })
 export type FilesTotal = z.output<typeof filesTotal>
 

@@ -120,7 +120,9 @@ export const jobs = {
       200: stepped.extend({
         rest: jobId
           .optional()
-          .describe('internal job that terminates the remaining jobs; present if there were too many for one call'),
+          .describe(
+            'internal job that terminates the remaining jobs; present if there were too many jobs for one call',
+          ),
       }),
     },
     handle: ({ engine, params, body, call }) => engine.jobs.terminate(params.job, body, call),

@@ -46,7 +46,7 @@ export const ports = {
   setDefault: route('PUT /v1/jobs/:job/:dir/:port/default', {
     scope: 'write',
     summary: 'Set the default of a port',
-    description: 'Reads return the default if no value is waiting.',
+    description: 'A read returns the default if no value is waiting.',
     body: z.strictObject({ value: closed, schema: builtAgainst }),
     answers: { 200: done },
     handle: ({ engine, params, body, call }) =>
@@ -56,7 +56,7 @@ export const ports = {
   clearDefault: route('DELETE /v1/jobs/:job/:dir/:port/default', {
     scope: 'write',
     summary: 'Remove the default of a port',
-    description: 'Reads then return nothing if no value is waiting.',
+    description: 'A read then returns nothing if no value is waiting.',
     answers: { 200: done },
     handle: ({ engine, params, call }) => engine.ports.setDefault(params.job, params.dir, params.port, undefined, call),
   }),

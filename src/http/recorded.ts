@@ -6,7 +6,7 @@ export const recorded = {
     scope: 'admin',
     summary: 'List ended jobs with a recorded run',
     description:
-      'Returns jobs, newest first, each with everything that its last run read and changed. Their class must have `history: { values: true }`. `sidejob rehearse --recorded` replays these runs with new code.',
+      'Returns jobs, newest first, each with everything that its last run read and changed. The class of these jobs must have `history: { values: true }`. `sidejob rehearse --recorded` replays these runs with new code.',
     query: recordedQuery,
     answers: { 200: recordedPage },
     handle: ({ engine, query }) => engine.recorded.list(query),

@@ -27,7 +27,7 @@ const health = z.object({
   tickAt: moment
     .nullable()
     .optional()
-    .describe('time of the last tick, accurate to two minutes; null before the first; absent for tenants'),
+    .describe('time of the last tick, accurate to two minutes; null before the first tick; absent for tenants'),
   tickBy: z
     .enum(['cron', 'qstash'])
     .nullable()

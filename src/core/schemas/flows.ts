@@ -85,7 +85,7 @@ export const flowRow = z.object({
   changedBy: z
     .string()
     .nullable()
-    .describe('API key that made the last graph change; null if the new graph came through a port of the flow'),
+    .describe('API key of the last graph change; null if the graph came through a port of the flow'),
 })
 export type FlowRow = z.output<typeof flowRow>
 

@@ -23,7 +23,7 @@ import {
   status,
   values,
 } from './names.ts'
-import { closed, concurrency, DAY, duration, milliseconds, positive, time, within } from './values.ts'
+import { closed, concurrency, DAY, duration, milliseconds, positive, TIME, time, within } from './values.ts'
 
 export const inputs = z.record(portName, values).refine(...fewPorts)
 
@@ -86,7 +86,7 @@ export const codeRetain = z.union([milliseconds, z.literal(['forever', FOREVER])
 export const missed = z
   .enum(missedWays)
   .describe(
-    'handling of missed slots (scheduled times): `run` runs once for each, `last` runs once for all (the default for cron), `skip` skips slots that are more than five minutes late',
+    'handling of missed slots (scheduled times): `run` is one run for each slot, `last` is one run for all slots (the default for cron), `skip` skips slots that are more than five minutes late',
   )
 const stopOnFail = z.boolean().describe('true if the schedule ends when a run fails permanently')
 const repeatOptions = { missed: missed.optional(), stopOnFail: stopOnFail.optional() }
@@ -190,6 +190,11 @@ export const callback = z.union([
   }),
 ])
 
+const portsOf = (side: string) =>
+  portSpecs
+    .optional()
+    .describe(`${side} ports with defaults and channels; each replaces the class’s port of the same name`)
+
 export const jobInput = z
   .strictObject({
     queue: queueName.default('default').describe('queue of the job'),
@@ -197,18 +202,10 @@ export const jobInput = z
     args: closed.optional().describe('input of the job; `null` if omitted'),
     name: childName.optional().describe('name of the job among the children of its parent'),
     parent: ref.optional().describe('id or alias of the parent'),
-    in: portSpecs
-      .optional()
-      .describe('input ports with defaults and channels; each replaces the class’s port of the same name'),
-    out: portSpecs
-      .optional()
-      .describe('output ports with defaults and channels; each replaces the class’s port of the same name'),
+    in: portsOf('input'),
+    out: portsOf('output'),
     inputs: inputs.optional().describe('initial values of input ports'),
-    at: time
-      .optional()
-      .describe(
-        'time at which the job becomes ready: ISO 8601 with zone, a date (midnight UTC), or epoch milliseconds',
-      ),
+    at: time.optional().describe(`time at which the job becomes ready: ${TIME}`),
     wait: duration.optional().describe("delay before the job becomes ready: seconds, or a string like '5m'"),
     priority: priority.optional(),
     retry: retry
@@ -260,12 +257,7 @@ export const jobPatch = z.strictObject({
   retry: retry.optional(),
   timeout: positive.optional(),
   repeat: repeat.nullable().optional().describe('new schedule; null removes it'),
-  runAt: time
-    .nullable()
-    .optional()
-    .describe(
-      'time of the next run: ISO 8601 with zone, a date (midnight UTC), or epoch milliseconds; null runs it as soon as possible',
-    ),
+  runAt: time.nullable().optional().describe(`time of the next run: ${TIME}; null runs the job as soon as possible`),
   group: group.optional(),
 })
 export type AskedPatch = z.output<typeof jobPatch>

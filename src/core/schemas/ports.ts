@@ -59,10 +59,7 @@ export const channelList = z.object({
         .describe(
           'with last=true: the last message that was published with keep: 1, with its size in bytes; messages over 4 KiB show only their size',
         ),
-      rate: z
-        .int()
-        .optional()
-        .describe('with last=true: number of messages per minute, counting only messages with keep: 1'),
+      rate: z.int().optional().describe('with last=true: messages with keep: 1, per minute'),
       minutes: z
         .array(z.int())
         .optional()

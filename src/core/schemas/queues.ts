@@ -74,9 +74,7 @@ export const queueDetail = queueView.extend({
   runs: z.array(underWay).describe('current runs, ordered by lease expiry'),
   claims: z
     .array(z.object({ id: z.string(), names: z.array(z.string()), until: moment }))
-    .describe(
-      'waiting claims of pull workers, each with the classes that it requests; an empty list means all classes',
-    ),
+    .describe('waiting claims of pull workers, each with its classes; an empty list means all classes'),
   next: z
     .array(
       z.object({

@@ -35,9 +35,8 @@ const read = (parse: (given: number | string) => number) => (given: number | str
 
 const amount = z.union([z.number(), z.string()], 'expected a number or a string')
 
-export const time = amount
-  .transform(read(readTime))
-  .describe('ISO 8601 with zone, a date (midnight UTC), or epoch milliseconds')
+export const TIME = 'ISO 8601 with zone, a date (midnight UTC), or epoch milliseconds'
+export const time = amount.transform(read(readTime)).describe(TIME)
 
 /** Milliseconds. */
 export const within = (least: number, most: number, expected: string) =>

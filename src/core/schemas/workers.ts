@@ -255,7 +255,7 @@ export const workerList = z.object({
       seen: moment
         .nullable()
         .describe(
-          'for a pull class: time of the last claim from its queue by a named pull worker, accurate to five seconds; null if there was none',
+          'for a pull class: time of the last claim from its queue by a named pull worker, accurate to five seconds; null if no such worker has claimed',
         ),
       servedBy: z
         .array(z.object({ id: z.string(), at: moment, version: z.string().nullable() }))
