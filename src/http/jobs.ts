@@ -209,7 +209,7 @@ export const jobs = {
     scope: 'read',
     summary: 'Explain why a job is not running',
     description:
-      'Returns the reasons, starting with the immediate cause. `deep` also explains why the jobs for which this job waits are not running.',
+      'Returns the reasons, starting with the immediate cause. `deep` adds the reasons of the jobs that this job waits for.',
     query: z.strictObject({
       deep: count(0, 5)
         .optional()
