@@ -45,8 +45,8 @@ const traps: [what: string, file: string, find: string, replace: string, says: R
   [
     'a concatenation in the last choice',
     'lib/queue/globs.lua',
-    "part = part .. (is_plain and '' or '%') .. character",
-    "part = part .. (is_plain and character or '%' .. character)",
+    'part = part .. escaped(character)',
+    "part = part .. (after and character or '%' .. character)",
     /a concatenation as the last choice/,
   ],
   [

@@ -72,7 +72,7 @@ const windows: Record<string, Window> = {
       file: 'lib/run/snapshot.lua',
       find: 'local more = lists.now(port, math.min(step, n - #items), (skip or 0) + #items)',
       replace:
-        "local more = redis.call('LPOP', redis_keys.list_key(port), n) or lists.now(port, math.min(step, n - #items), (skip or 0) + #items)",
+        "local more = redis.call('LPOP', redis_keys.list(port), n) or lists.now(port, math.min(step, n - #items), (skip or 0) + #items)",
       says: 'a claim takes the values it shows',
     },
   },

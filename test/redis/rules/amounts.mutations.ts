@@ -47,8 +47,8 @@ export const mutations = [
     'a page of large jobs is too large to read',
   ]),
   ...of(73, 'queries/list.lua', [
-    '  if read_bytes > MAX_READ then return false end\n',
-    '',
+    'if read_bytes > MAX_READ then\n stopped = id',
+    'if false then\n stopped = id',
     'a page reads all jobs, of any size',
   ]),
   ...of(73, 'lib/run/finish.lua', [

@@ -17,7 +17,7 @@ export const mutations = [
       'if false then cache.change_queue',
       'counts next to the text are counted again',
     ],
-    ['while ENDS[bucket] and ms > ENDS[bucket] do bucket = bucket + 1 end', '', 'all runs are in the first bucket'],
+    ['while ends[bucket] and ms > ends[bucket] do bucket = bucket + 1 end', '', 'all runs are in the first bucket'],
     ['(of[at] or 0) + ms * n', '(of[at] or 0) + ms', 'the duration of a piece counts for only one of its jobs'],
     [
       'math.max(0, began - time.moment',

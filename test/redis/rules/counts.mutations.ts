@@ -5,11 +5,7 @@ export const mutations = [
     45,
     'lib/runtime/tally.lua',
     ['if front == gone[i]:sub(1, 13) then front = nil break end', '', 'a leased job stays in front'],
-    [
-      '  if not front and n - packed > #kept / 2 then front = ',
-      '  if false then front = ',
-      'the next job is not checked',
-    ],
+    ['  if not front and n > #kept / 2 then front = ', '  if false then front = ', 'the next job is not checked'],
     ['if not front or since < front then front = since end', 'front = since', 'the last job is in front'],
     ['if not is_gone[members[i]] then return', 'if true then return', 'a job about to be removed comes next'],
   ),
@@ -31,7 +27,7 @@ export const mutations = [
   ),
   ...of(45, 'queries/overview.lua', ['if was_wrong then queues.save(q) end', '', 'a wrong count stays wrong']),
   ...of(45, 'lib/look/queues.lua', [
-    '    if cache.raw[redis_keys.queue_key(name)] then queues.save(name) end\n',
+    '    if cache.raw[redis_keys.queue(name)] then queues.save(name) end\n',
     '',
     'each read counts all jobs again',
   ]),

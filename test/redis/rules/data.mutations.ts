@@ -6,7 +6,7 @@ export const mutations = [
     'lib/runtime/cache.lua',
     ['number > cache.SCHEMA or', '', 'data of a newer schema are changed'],
     [' or number < OLDEST then', ' then', 'data of an older schema are changed'],
-    ['  if asks_schema then check_schema() end\n', '', 'the schema of the data is not checked'],
+    ['  if is_unchecked then check_schema() end\n', '', 'the schema of the data is not checked'],
   ),
   ...of(41, 'lib/runtime/store.lua', ['  record_schema()\n', '', 'a new database has no schema number']),
   ...of(41, 'lib/run/ops/of_callers.lua', [

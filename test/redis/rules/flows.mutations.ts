@@ -47,13 +47,13 @@ export const mutations = [
       'events of children during its run always make it run again',
     ],
     [
-      'if turned then return resume(id, doc) end',
-      'if turned and doc.place ~= PLACE.failed then return resume(id, doc) end',
+      'if turned then return queueing.resume(id, doc) end',
+      'if turned and doc.place ~= PLACE.failed then return queueing.resume(id, doc) end',
       'a failed follower stays failed although its child is retried',
     ],
     [
-      'if turned then return resume(id, doc) end',
-      'if turned and doc.place == PLACE.failed then return resume(id, doc) end',
+      'if turned then return queueing.resume(id, doc) end',
+      'if turned and doc.place == PLACE.failed then return queueing.resume(id, doc) end',
       'the failure of a child is not reported',
     ],
   ),
@@ -114,7 +114,7 @@ export const mutations = [
     ['  if entry.bytes > MAX_ENTRY then', '  if false then', 'an entry of a record has no bound'],
   ),
   ...of(35, 'lib/run/ops/on_records.lua', [
-    "  if not keep then cache.del(redis_keys.side_key(me.id, 'record')) end\n",
+    "  if not keep then cache.del(redis_keys.side(me.id, 'record')) end\n",
     '',
     'records stay after recording has stopped',
   ]),

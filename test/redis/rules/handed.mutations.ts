@@ -47,7 +47,7 @@ export const mutations = [
     ['  standby.hand(q, lane, tokens.of(ids))\n', '', 'a job whose call was lost is never leased again'],
     ['bytes > MOST_TOLD or ', '', 'a call carries large values'],
     ['or not snapshot.is_plain(row) then', 'then', 'a run starts without the values next to its document'],
-    ['  if n > 0 then counts.waited(q, 0, n) end\n', '', 'leased jobs are not counted among the waiting jobs'],
+    ['  if got.n > 0 then counts.waited(q, 0, got.n) end\n', '', 'leased jobs are not counted among the waiting jobs'],
     [
       '    if not cache.writes.zsets[index][member] then journal.put(cache.writes.zsets[index], member, nil) end\n',
       '    journal.put(cache.writes.zsets[index], member, nil)\n',
@@ -64,11 +64,7 @@ export const mutations = [
   ...of(
     92,
     'scripts/commit.lua',
-    [
-      'if laned and cache.queue(queue_name).handed then',
-      'if false then',
-      'a job whose call was lost waits for the end of its lease',
-    ],
+    ['if laned and served.handed then', 'if false then', 'a job whose call was lost waits for the end of its lease'],
     ["#runs == 0 or leave ~= ''", '#runs == 0', 'a lane leaves without its leased jobs'],
   ),
   ...of(92, 'lib/run/claim.lua', ['    tokens.keep(id, doc.token)\n', '', 'a retry gets the lease once']),

@@ -6,11 +6,7 @@ export const mutations = [
     'lib/queue/kinds.lua',
     ['  note(doc, -1)\n', '', 'jobs that leave stay counted in their minute'],
     ['  note(doc, 1)\nend', 'end', 'kinds are not listed'],
-    [
-      'kinds.member(kinds.of(doc), id), false)\n  note',
-      'kinds.member(kinds.of(doc), id), 0)\n  note',
-      'jobs that are retried stay in the index',
-    ],
+    ['set_entry(id, doc, false)\n  note', 'set_entry(id, doc, 0)\n  note', 'jobs that are retried stay in the index'],
     [
       'fields.error_kind, nil)\nend',
       'fields.error_kind, doc.error_kind)\nend',
@@ -28,7 +24,7 @@ export const mutations = [
     ['newest - minute < RECENT and', 'true and', 'minutes are never joined'],
     ['if n > 0 and newest - tonumber(word) < PAST then', 'if n > 0 then', 'minutes are kept forever'],
     ['if one[2] < 0 and not counts[word] then', 'if false then', 'jobs of joined minutes stay counted'],
-    ['  if not is_listed(doc.queue, kind) then note(doc, 1) end\n', '', 'a repair lists no kinds'],
+    ['  if not is_listed(doc.queue, (kinds.of(doc))) then note(doc, 1) end\n', '', 'a repair lists no kinds'],
     ['      kinds.leave(id, doc)\n', '', 'a job keeps its place without a kind'],
     ['    if not is_in then cache.zset(index_of(q), members[i], false) end\n', '', 'a repair keeps wrong entries'],
   ),
@@ -48,7 +44,7 @@ export const mutations = [
     'queries/list.lua',
     ['    if has_dropped then return nil end\n', '', 'lists leave out jobs of dropped kinds'],
     ["    wanted_of[#wanted_of + 1] = { name, '' }\n", '', 'lists leave out jobs without a kind'],
-    ["return own == '' or own == kind", 'return true', 'a list of a kind has other jobs'],
+    ["tables.has({ '', kind }, (kinds.of(doc)))", 'true', 'a list of a kind has other jobs'],
     ['while ids[1] and tonumber(ids[#ids]) < down_to do', 'while false do', 'a page skips jobs of another kind'],
   ),
 ]

@@ -12,7 +12,7 @@ export const mutations = [
     ['if last and last == seq then', 'if false then', 'a repeated request takes effect again'],
     ['if last and (last > seq or', 'if last and (', 'an old request is served'],
     [
-      'if not there[lane] and not lanes.has_room(queue_name) then',
+      'if not served.lanes[lane] and not lanes.has_room(queue_name) then',
       'if false then',
       'a queue has more lanes than its maximum',
     ],
@@ -54,7 +54,7 @@ export const mutations = [
       'a continuing lane expires',
     ],
     [
-      "    places.to_ring[queue_name] = tally.count(queue_name, 'ready') - lent\n",
+      "    places.to_ring[queue_name] = tally.count(queue_name, 'ready') - got.n\n",
       '    places.to_ring[queue_name] = nil\n',
       'a lane with more work than it can take calls no further lane',
     ],

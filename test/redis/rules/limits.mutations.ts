@@ -26,13 +26,13 @@ export const mutations = [
       'a run of a bounded worker keeps its slot when it ends',
     ],
     [
-      "redis_keys.limit_key(state.key, 'held'), '(' .. time.now_text, '+inf')",
-      "redis_keys.limit_key(state.key, 'held'), '-inf', '+inf')",
+      "redis_keys.limit(state.key, 'held'), '(' .. time.now_text, '+inf')",
+      "redis_keys.limit(state.key, 'held'), '-inf', '+inf')",
       'an expired lease holds its slot until it is checked',
     ],
     [
-      "cache.zset(redis_keys.limit_key(key, 'held'), id, tonumber(doc.lease_until))\n      journal.put(",
-      "redis.call('INCR', redis_keys.limit_key(key, 'count'))\n      journal.put(",
+      "cache.zset(redis_keys.limit(key, 'held'), id, tonumber(doc.lease_until))\n      journal.put(",
+      "redis.call('INCR', redis_keys.limit(key, 'count'))\n      journal.put(",
       'slots are counted apart from leases',
     ],
     [
@@ -41,9 +41,9 @@ export const mutations = [
       'a run gives back a slot it did not take',
     ],
     ['  cache.change(id, doc, fields.held_limits, nil)\n', '', 'a job that has no run still seems to hold slots'],
-    ["    cache.zset(redis_keys.limit_key(key, 'held'), id, false)\n", '', 'a slot is held by a job without a lease'],
+    ["    cache.zset(redis_keys.limit(key, 'held'), id, false)\n", '', 'a slot is held by a job without a lease'],
     [
-      "    cache.zset(redis_keys.limit_key(key, 'held'), id, tonumber(doc.lease_until))\n    if sooner",
+      "    cache.zset(redis_keys.limit(key, 'held'), id, tonumber(doc.lease_until))\n    if sooner",
       '    if sooner',
       'a continuing run loses its slots',
     ],
@@ -96,8 +96,8 @@ export const mutations = [
     'a lease that is renewed or shortened loses its slots',
   ]),
   ...of(26, 'lib/limit/waiting.lua', [
-    "  if not is_removed then cache.del(redis_keys.limit_key(key, 'held')) end\n",
-    "  cache.del(redis_keys.limit_key(key, 'held'))\n",
+    "  if not is_removed then cache.del(redis_keys.limit(key, 'held')) end\n",
+    "  cache.del(redis_keys.limit(key, 'held'))\n",
     'a removed limit removes the slots of its runs',
   ]),
   ...of(26, 'lib/run/ops/on_records.lua', [

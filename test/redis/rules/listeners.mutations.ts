@@ -5,12 +5,12 @@ export const mutations = [
     30,
     'lib/port/write.lua',
     [
-      "for _, level in ipairs(all) do journal.push(cache.writes.messages, { ns .. 'live:' .. level, text }) end",
-      "journal.push(cache.writes.messages, { ns .. 'live:' .. channel, text })",
+      "for _, level in ipairs(all) do cache.publish('live:' .. level, text) end",
+      "cache.publish('live:' .. channel, text)",
       'a listener of a channel above receives no message',
     ],
     [
-      "for _, level in ipairs(all) do journal.push(cache.writes.messages, { ns .. 'live:' .. level, text }) end",
+      "for _, level in ipairs(all) do cache.publish('live:' .. level, text) end",
       "for _, level in ipairs(all) do redis.call('PUBLISH', ns .. 'live:' .. level, text) end",
       'messages of a refused run are published',
     ],

@@ -130,11 +130,7 @@ export const mutations = [
   ...of(
     32,
     'lib/job/places.lua',
-    [
-      "journal.push(cache.writes.messages, { ns .. 'ended:' .. id, is })",
-      '',
-      'a caller that waits for a result is not called',
-    ],
+    ["cache.publish('ended:' .. id, is)", '', 'a caller that waits for a result is not called'],
     [
       '  if not doc.waited_until or not states.ends[is] then return end',
       '  if not doc.waited_until then return end',
@@ -173,14 +169,14 @@ export const mutations = [
       'unreadable values count as no values',
     ],
     [
-      "if pushed ~= taken and not doc['v' .. port.field] then",
-      "if redis.call('LLEN', redis_keys.list_key(port)) > 0 then",
+      "MAX_INPUTS and pushed ~= taken and not doc['v' .. port.field] then",
+      "MAX_INPUTS and redis.call('LLEN', redis_keys.list(port)) > 0 then",
       'a claim reads values of a job without values',
     ],
   ),
   ...of(33, 'lib/run/claim.lua', [
     "  cache.change(id, doc, fields.runs_this_minute, time.this_minute .. ':' .. n)\n",
-    "  redis.call('SET', redis_keys.side_key(id, 'minute'), n)\n",
+    "  redis.call('SET', redis_keys.side(id, 'minute'), n)\n",
     'the runaway guard has a separate key',
   ]),
   ...of(

@@ -58,7 +58,7 @@ export const mutations = [
     86,
     'scripts/commit.lua',
     [
-      'not cache.queue(queue_name).batch and math.min(wide, lanes.WIDE) or 0',
+      'not served.batch and math.min(wide, lanes.WIDE) or 0',
       'math.min(wide, lanes.WIDE)',
       'the batch size of a queue has no effect',
     ],
@@ -73,7 +73,7 @@ export const mutations = [
   ...of(86, 'scripts/extend.lua', ['or till <= time.now or', 'or', 'a lease of a piece outlasts its end']),
   ...of(86, 'scripts/tick.lua', [
     "places.to_ring[q] = tally.count(q, 'ready')",
-    "places.to_ring[q] = redis.call('ZCARD', redis_keys.queue_key(q, 'ready'))",
+    "places.to_ring[q] = redis.call('ZCARD', redis_keys.queue(q, 'ready'))",
     'the tick rings for entries',
   ]),
   ...of(86, 'lib/queue/due.lua', [
@@ -170,9 +170,5 @@ export const mutations = [
     ['  cache.leave_piece(id)\n', '', 'a duplicate job stays'],
     ["if not is_there then redis.call('ZREM', key, member) elseif", 'if', 'an entry of a missing piece stays'],
   ),
-  ...of(88, 'lib/runtime/tally.lua', [
-    'entries + ((cache.queue(q).packed or {})[redis_keys.letters[place]] or 0) or 0',
-    'entries or 0',
-    'a recount counts entries',
-  ]),
+  ...of(88, 'lib/runtime/tally.lua', ['entries + packed or 0', 'entries or 0', 'a recount counts entries']),
 ]

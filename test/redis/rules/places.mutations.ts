@@ -8,7 +8,7 @@ export const mutations = [
   ]),
   ...of(14, 'lib/run/ops/on_records.lua', [
     'cache.zset(places.index_of(doc), places.member_of(me.id, doc), order.score(doc))',
-    "cache.zset(redis_keys.queue_key(doc.queue, 'ready'), me.id, order.score(doc))",
+    "cache.zset(redis_keys.queue(doc.queue, 'ready'), me.id, order.score(doc))",
     'a new priority puts the job into the queue twice',
   ]),
   ...of(15, 'lib/job/ending.lua', [
@@ -191,19 +191,15 @@ export const mutations = [
   ...of(
     18,
     'lib/run/claim.lua',
+    ['if states.is_locked(doc) then return queueing.enqueue(id, doc, true) end', '', 'a locked job is leased'],
     [
-      'if (tonumber(doc.lock_until) or 0) > time.now then return queueing.enqueue(id, doc, true) end',
-      '',
-      'a locked job is leased',
-    ],
-    [
-      'if (tonumber(doc.lock_until) or 0) > time.now then return queueing.enqueue(id, doc, true) end',
-      'if (tonumber(doc.lock_until) or 0) > time.now then return queueing.enqueue(id, doc) end',
+      'if states.is_locked(doc) then return queueing.enqueue(id, doc, true) end',
+      'if states.is_locked(doc) then return queueing.enqueue(id, doc) end',
       'a locked job forgets that it was ready',
     ],
     [
-      'not states.is_ready(doc) or (tonumber(doc.lock_until) or 0) > time.now then',
-      'not states.is_ready(doc) then',
+      'states.is_ready(doc) and not states.is_locked(doc) then',
+      'states.is_ready(doc) then',
       'a locked job is leased to a claim by its id',
     ],
   ),
@@ -216,7 +212,7 @@ export const mutations = [
       'a running job is locked',
     ],
     [
-      "if (tonumber(doc.lock_until) or 0) > time.now then journal.refuse('BUSY'",
+      "if states.is_locked(doc) then journal.refuse('BUSY'",
       "if false then journal.refuse('BUSY'",
       'a lock is taken from its holder',
     ],

@@ -8,7 +8,7 @@ export const mutations = [
     ['if is_new or time.now - known.heard >= BEAT', 'if true', 'a contact time is stored with each claim'],
     ['not known or time.now - known.heard > FORGOTTEN', 'not known', 'an old signal holds for a new process'],
     ['if not text and not has_place() then', 'if false then', 'any number of processes is known'],
-    ['      cache.hset(processes.key, flat[i], false)\n', '', 'silent processes are not replaced'],
+    ['      cache.hset(processes.key, name, false)\n', '', 'silent processes are not replaced'],
     ['if is_new then known.queues[#known.queues + 1] = q end', '', 'the queues of a process are unknown'],
   ),
   ...of(80, 'lib/run/claim.lua', [

@@ -6,7 +6,7 @@ export const mutations = [
     'scripts/commit.lua',
     ['moved = due.timers(queue_name) + ', 'moved = ', 'a claim does not check its timers'],
     [
-      'math.min(cache.queue(queue_name).next_timer or numbers.never, lanes.next_room(queue_name))',
+      'math.min(served.next_timer or numbers.never, lanes.next_room(queue_name))',
       'numbers.never',
       'a claim does not report the next due time',
     ],

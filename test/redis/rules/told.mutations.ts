@@ -5,7 +5,7 @@ export const mutations = [
     90,
     'scripts/commit.lua',
     ["    cache.set_text(ns .. 'rung', time.now_text)\n", '', 'the time of a bell is unknown'],
-    ['  if there[bell] then\n', '  if true then\n', 'any claimed bell counts as one'],
+    ['  if served.lanes[bell] then\n', '  if true then\n', 'any claimed bell counts as one'],
   ),
   ...of(91, 'lib/port/log.lua', ['job_doc.class or', 'false or', 'entries have no class']),
   ...of(91, 'lib/port/log.lua', [

@@ -15,7 +15,7 @@ local function text_of(q, which) return cache.raw[class_counts.key(q, which)] or
 local keys, hour_keys = {}, {}
 for i = 1, shown do
   tables.append(keys,
-    { redis_keys.queue_key(names[i]), class_counts.key(names[i], 'c'), class_counts.key(names[i], 'b') })
+    { redis_keys.queue(names[i]), class_counts.key(names[i], 'c'), class_counts.key(names[i], 'b') })
 end
 cache.fetch(keys)
 

@@ -22,8 +22,7 @@ local function kinds_of(name)
   for _, one in ipairs((kinds.listed(name))) do
     local members = (class == '' or one.class == class) and kinds.newest(name, one.kind, '', most) or {}
     if members[1] then
-      one.ids = {}
-      for i, member in ipairs(members) do one.ids[i] = kinds.id_in(member) end
+      one.ids = kinds.ids_in(members)
       one.count = #members < most and #members or kinds.count(name, one.kind)
       counted = counted + one.count
       newest[#newest + 1] = one.ids[1]

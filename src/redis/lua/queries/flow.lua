@@ -17,10 +17,10 @@ end
 
 local function flat_nodes(children)
   local rows = {}
-  for i = 1, #children, 2 do
-    local doc = cache.find((children[i + 1]:match('^%d+')))
+  for i, id in ipairs(kin.ids_in(children)) do
+    local doc = cache.find(id)
     if doc then
-      rows[#rows + 1] = row_of.node { name = children[i], queue = doc.queue, ran_at = doc.ran_at or '',
+      rows[#rows + 1] = row_of.node { name = children[2 * i - 1], queue = doc.queue, ran_at = doc.ran_at or '',
         last_run = doc.last_run or '', limit = doc.place == PLACE.limited and doc.waiting_limit or '',
         lease_until = doc.lease_until or '', goes_on_at = goes_on_at(doc) }
     end
@@ -28,25 +28,23 @@ local function flat_nodes(children)
   return rows
 end
 
-local found, families, all, total = {}, {}, {}, 0
+local found, families, all, shown, total = {}, {}, {}, {}, 0
 for i, job in ipairs(asked) do
   local ok, id = journal.attempt(aliases.need, job)
   found[i] = ok and id
   families[i] = ok and snapshot.flat_children(id, cache.find(id)) or id
   total = total + (ok and #families[i] / 2 or 0)
   if ok and (total <= most or i == 1) then
-    for at = 2, #families[i], 2 do all[#all + 1] = (families[i][at]:match('^%d+')) end
+    tables.append(all, kin.ids_in(families[i]))
+    shown[#shown + 1] = id
   elseif ok then
     families[i] = false
   end
 end
 cache.fetch_jobs(all)
-
-local rows, shown = {}, {}
-for i, id in ipairs(found) do
-  if id and families[i] then shown[#shown + 1] = id end
-end
 snapshot.fetch_side_values(shown)
+
+local rows = {}
 for i, id in ipairs(found) do
   local children = families[i]
   if not id then

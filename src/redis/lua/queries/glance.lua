@@ -15,7 +15,7 @@ local ids, more = {}, ''
 if whole ~= '' then ids, more = at_work.ids(names, most_runs) end
 
 local asked, rows = {}, {}
-for i, id in ipairs(ids) do asked[i] = redis_keys.key_of(id) end
+for i, id in ipairs(ids) do asked[i] = redis_keys.job(id) end
 for key, n in pairs((waited.limits(names, most_limits, asked))) do
   local state = limits.at(key)
   local settings = n > 0 and state.settings
@@ -27,11 +27,10 @@ end
 cache.fetch(asked)
 cache.fetch_jobs(ids)
 
-local shown, texts = {}, {}
-local has_failed = false
+local shown, texts, has_failed = {}, {}, false
 for i, name in ipairs(names) do
   shown[i] = queues.row(name)
-  has_failed = has_failed or (cache.queue(name).jobs_at[redis_keys.letters.failed] or 0) > 0
+  has_failed = has_failed or tally.known(cache.queue(name), 'failed') > 0
 end
 for i, key in ipairs(KEYS) do texts[i] = cache.raw[key] or '' end
 -- EXISTS counts a key each time it is named. So repeats count 1 and mutes count 2.

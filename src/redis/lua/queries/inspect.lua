@@ -20,14 +20,14 @@ local function jobs_ahead(id, doc)
   if cache.loose[id] then
     local piece = cache.piece(number)
     member = pieces.entry(number, piece)
-    own = #pieces.ids(number, { mask = piece.mask:sub(1, at - 1) })
+    own = #piece.mask:sub(1, at - 1):gsub('0', '')
   end
   local rank = redis.call('ZRANK', index, member)
   local packed = (cache.queue(doc.queue).packed or {})[redis_keys.letters.ready]
   if not rank or not packed or doc.place then return rank or -1 end
   local n = math.min(rank, COUNTED)
   local in_front = n > 0 and #entries.ids_of(redis.call('ZRANGE', index, 0, n - 1), math.huge) or 0
-  return own + in_front + (rank - n) + math.floor(packed * (rank - n) / redis.call('ZCARD', index))
+  return own + in_front + rank - n + math.floor(packed * (rank - n) / redis.call('ZCARD', index))
 end
 
 local function view(id, doc, is_whole)
@@ -35,7 +35,7 @@ local function view(id, doc, is_whole)
   if doc.place == PLACE.limited then
     local moment = limits.next_room(doc.waiting_limit)
     limit_free = moment < numbers.never and moment or ''
-    limit = cjson.encode(limits.of(doc.waiting_limit) or {})
+    limit = cjson.encode(limits.at(doc.waiting_limit).settings or {})
   end
   if is_whole then
     if states.is_ready(doc) or doc.place == PLACE.limited then ahead = jobs_ahead(id, doc) end
@@ -64,25 +64,23 @@ end
 
 local MOST_CAUSES = 5
 local function causes_of(doc, children)
-  if doc.place ~= PLACE.suspended and doc.place ~= PLACE.timers then return {} end
-  if doc.held then return { doc.parent } end
-  if not (doc.waits_for or doc.awaited_children or doc.followed) then return {} end
+  local rests = doc.place == PLACE.suspended or doc.place == PLACE.timers
+  if rests and doc.held then return { doc.parent } end
+  if not (rests and (doc.waits_for or doc.awaited_children or doc.followed)) then return {} end
   return tables.slice(ids_in(children, true), 1, math.min(MOST_CAUSES, large.share(MOST_CAUSES)))
 end
 
 local function lasts_until(doc)
   if doc.place == PLACE.leased then return tonumber(doc.lease_until) end
-  if doc.place == PLACE.limited then return 0 end
-  return doc.place == PLACE.timers and tonumber(doc.backoff_until or doc.not_before or doc.next_slot or 0)
-    or numbers.never
+  if doc.place ~= PLACE.timers then return doc.place == PLACE.limited and 0 or numbers.never end
+  return tonumber(doc.backoff_until or doc.not_before or doc.next_slot or 0)
 end
 
-local function add_causes(rows, causes, seen)
+local chain, seen = {}, { [id] = true }
+local function add_causes(causes)
   local latest, till, some, behind = nil, -1, {}, {}
-  cache.fetch_jobs(causes)
-  for _, cause in ipairs(causes) do
-    local doc = not seen[cause] and cache.find(cause)
-    if doc then
+  for cause, doc in cache.each(causes) do
+    if not seen[cause] then
       some[#some + 1] = cause
       seen[cause] = true
       if lasts_until(doc) > till then
@@ -92,22 +90,12 @@ local function add_causes(rows, causes, seen)
     end
   end
   snapshot.fetch_side_values(some)
-  for _, cause in ipairs(some) do
-    local row, children = view(cause, cache.find(cause), cause == latest)
-    rows[#rows + 1] = row
-    if cause == latest then behind = causes_of(cache.find(cause), children) end
+  for cause, doc in cache.each(some) do
+    local row, children = view(cause, doc, cause == latest)
+    chain[#chain + 1] = row
+    if cause == latest then behind = causes_of(doc, children) end
   end
   return behind
-end
-
-local function kin_of(ids)
-  local rows = {}
-  snapshot.fetch_side_values(ids)
-  for child, doc in cache.each(ids) do
-    rows[#rows + 1] = row_of.listed { id = child, document = cache.document(child),
-      side = snapshot.flat_side_values(child, doc), callback = snapshot.callback_of(doc) }
-  end
-  return rows
 end
 
 local doc = cache.find(id)
@@ -121,21 +109,24 @@ if port ~= '' then
   end
   if pushed and pushed > taken then items = lists.now(of, most) end
 end
-if most_kin + deep > 0 then cache.fetch({ redis_keys.queue_key(doc.queue), large.key }) end
+if most_kin + deep > 0 then cache.fetch({ redis_keys.queue(doc.queue), large.key }) end
 local row, children, is_all = view(id, doc, true)
-local causes, newest, both, chain, seen = deep > 0 and causes_of(doc, children) or {}, {}, {}, {}, { [id] = true }
-if most_kin > 0 and is_all then
+local causes, newest = deep > 0 and causes_of(doc, children) or {}, {}
+local has_kin = most_kin > 0 and is_all
+if has_kin then
   local ids = ids_in(children)
-  local most_newest = math.min(most_kin, large.share(most_kin))
-  for i = #ids, math.max(1, #ids + 1 - most_newest), -1 do newest[#newest + 1] = ids[i] end
+  local shown = math.min(most_kin, large.share(most_kin))
+  for i = #ids, math.max(1, #ids + 1 - shown), -1 do newest[#newest + 1] = ids[i] end
 end
+local both = tables.slice(causes, 1, MOST_CAUSES)
 tables.append(both, newest)
-tables.append(both, causes)
 cache.fetch_jobs(both)
-local kin_rows = kin_of(newest)
-for _ = 1, deep do
-  if not causes[1] then break end
-  causes = add_causes(chain, causes, seen)
+local rows = {}
+snapshot.fetch_side_values(newest)
+for child, child_doc in cache.each(newest) do
+  rows[#rows + 1] = row_of.listed { id = child, document = cache.document(child),
+    side = snapshot.flat_side_values(child, child_doc), callback = snapshot.callback_of(child_doc) }
 end
-return reply.job { job = row, items = items, has_kin = most_kin > 0 and is_all and 'kin' or '', kin = kin_rows,
+for _ = 1, deep do causes = add_causes(causes) end
+return reply.job { job = row, items = items, has_kin = has_kin and 'kin' or '', kin = rows,
   chain = chain }

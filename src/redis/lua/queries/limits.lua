@@ -9,13 +9,13 @@
 local key, cursor, most, most_starts = args.take(), args.take(), args.take_int(), args.take_int()
 
 local function first_since(name, waiting)
-  local first = most_starts > 0 and waiting > 0 and redis.call('ZRANGE', redis_keys.limit_key(name, 'waiting'), 0, 0)[1]
+  local first = most_starts > 0 and waiting > 0 and redis.call('ZRANGE', redis_keys.limit(name, 'waiting'), 0, 0)[1]
   return first and time.moment_of_sequence(first:sub(1, 13)) or ''
 end
 
 local function starts_of(name, period)
   local starts, flat = {}, most_starts > 0 and period
-    and redis.call('ZREVRANGEBYSCORE', redis_keys.limit_key(name, 'window'), '+inf',
+    and redis.call('ZREVRANGEBYSCORE', redis_keys.limit(name, 'window'), '+inf',
     '(' .. numbers.int(time.now - period), 'WITHSCORES', 'LIMIT', 0, most_starts) or {}
   for i = 2, #flat, 2 do starts[#starts + 1] = flat[i] end
   return starts
@@ -27,12 +27,12 @@ if key == '' then
   cursor_after, names = scanned[1], scanned[2]
 end
 local rows, keys = {}, {}
-for i, name in ipairs(names) do keys[i] = redis_keys.limit_key(name) end
+for i, name in ipairs(names) do keys[i] = redis_keys.limit(name) end
 cache.fetch(keys)
 for _, name in ipairs(names) do
   local state = limits.at(name)
   if state.settings and not state.settings.gone then
-    local waiting = redis.call('ZCARD', redis_keys.limit_key(name, 'waiting'))
+    local waiting = redis.call('ZCARD', redis_keys.limit(name, 'waiting'))
     local starts = starts_of(name, state.settings.rate and state.settings.period)
     local started = #starts < most_starts and #starts or most_starts > 0 and state.started or 0
     rows[#rows + 1] = limit_rows.of(name, waiting, first_since(name, waiting), started, starts)

@@ -42,11 +42,6 @@ local waiting_for = {
   ['function'] = function(doc) return doc.has_steps == '1' and doc.place ~= PLACE.leased end,
 }
 
-local function is_of_kind(doc)
-  local own = kinds.of(doc)
-  return own == '' or own == kind
-end
-
 local parent
 local function fits(doc)
   return (not parent or doc.parent == parent)
@@ -60,7 +55,7 @@ local function fits(doc)
     and (since == 0 or made_at(doc) >= since)
     and (longer < 0 or run_time(doc) > longer)
     and (awaits == '' or waiting_for[awaits](doc))
-    and (kind == '' or is_of_kind(doc))
+    and (kind == '' or tables.has({ '', kind }, (kinds.of(doc))))
 end
 
 -- A page with large jobs ends early, but contains at least one job.
@@ -78,41 +73,36 @@ end
 
 local MAX_READ, read_bytes = 1048576, 0
 
-local function admit_read(id)
-  if read_bytes > MAX_READ then return false end
-  cache.find(id)
-  read_bytes = read_bytes + #cache.document(id)
-  return true
-end
-
 local function read(ids, from, to)
   local some, shown = tables.slice(ids, from, to), {}
   if read_bytes > MAX_READ then return some, ids[from] end
   cache.fetch_jobs(some)
   local stopped
   for _, id in ipairs(some) do
-    if not admit_read(id) then
+    if read_bytes > MAX_READ then
       stopped = id
       break
     end
-    local doc = #jobs + #shown < most and cache.find(id)
-    if doc and fits(doc) then shown[#shown + 1] = id end
+    local doc = cache.find(id)
+    read_bytes = read_bytes + #cache.document(id)
+    if doc and #jobs + #shown < most and fits(doc) then shown[#shown + 1] = id end
   end
   snapshot.fetch_side_values(shown)
   return some, stopped
 end
 
-local function show_all(ids)
+-- `position`: place of the first job in the index of schedules. Other lists continue at an id.
+local function show_all(ids, position)
   local chunk = large.share(#ids)
   for from = 1, #ids, chunk do
     local some, stopped = read(ids, from, from + chunk - 1)
-    for _, id in ipairs(some) do
+    for i, id in ipairs(some) do
       if id == stopped or #jobs == most or not show(id) then
-        cursor = numbers.int(id + 1)
+        cursor = numbers.int(position and position + from + i - 2 or id + 1)
         return false
       end
       -- Ids grow with time, so all later jobs of the list are older. One minute is allowed for clocks that go back.
-      local doc = since > 0 and cache.find(id)
+      local doc = since > 0 and not position and cache.find(id)
       if doc and made_at(doc) < since - 60000 then return false end
     end
   end
@@ -186,15 +176,13 @@ local function asked_queues()
   return names
 end
 
-local function is_small() return newest_id() <= scan end
-
 local function members_of(one)
   if #one == 2 then return tally.members(one[1], one[2], SORTED) end
-  return redis.call('ZRANGE', redis_keys.limit_key(one[1], 'waiting'), 0, SORTED - 1)
+  return redis.call('ZRANGE', redis_keys.limit(one[1], 'waiting'), 0, SORTED - 1)
 end
 
 local function indexed()
-  if status == '' and (is_small() or (queue_name == '' and not awaited[awaits])) then return nil end
+  if status == '' and (newest_id() <= scan or (queue_name == '' and not awaited[awaits])) then return nil end
   for one in pairs(status == '' and places or {}) do wanted[one] = true end
   local names, n, ids, from = asked_queues(), 0, {}, {}
   local is_asked = false
@@ -255,7 +243,7 @@ local function of_kinds()
   local most_of_each = math.max(most + 1, math.min(scan, math.floor(SORTED / math.max(1, #list))))
   for _, one in ipairs(list) do
     local members = kinds.newest(one[1], one[2], before, most_of_each)
-    for _, member in ipairs(members) do ids[#ids + 1] = kinds.id_in(member) end
+    tables.append(ids, kinds.ids_in(members))
     if members[1] and one[2] == '' then is_counted = false end
     if #members == most_of_each then
       down_to = math.max(down_to, tonumber(ids[#ids]))
@@ -289,7 +277,7 @@ local WINDOW = 2400
 local function ended_indexes()
   local from = {}
   for _, name in ipairs(asked_queues()) do
-    for _, place in ipairs(wanted_places(name)) do from[#from + 1] = redis_keys.queue_key(name, place) end
+    for _, place in ipairs(wanted_places(name)) do from[#from + 1] = redis_keys.queue(name, place) end
   end
   if #from > MOST_INDEXES then
     journal.refuse('BAD_REQUEST',
@@ -301,7 +289,7 @@ end
 
 local function ended_at(member)
   local number = pieces.number_in(member)
-  local text = cache.text_at(number and redis_keys.piece_key(number) or redis_keys.key_of(member)) or ''
+  local text = cache.text_at(number and redis_keys.piece(number) or redis_keys.job(member)) or ''
   local _, at = text:find('"' .. fields.ended_at .. '":"', 1, true)
   return at and tonumber((text:match('^%d+', at + 1))) or 0, text
 end
@@ -367,9 +355,7 @@ local modes = {
       parent = id
       return by_id()
     end
-    for _, child in ipairs(kin.children_of(id, cache.need(id))) do
-      add_older(ids, child.id)
-    end
+    for _, child in ipairs(kin.children_of(id, cache.need(id))) do add_older(ids, child.id) end
     table.sort(ids, is_newer)
     show_all(ids)
   end,
@@ -377,21 +363,11 @@ local modes = {
     -- A position after the last entry means the end. Redis rejects larger numbers.
     local from = before ~= '' and math.min(tonumber(before), redis.call('ZCARD', ns .. 'repeats')) or 0
     local ids = redis.call('ZRANGE', ns .. 'repeats', from, from + most - 1)
-    local chunk = large.share(#ids)
-    for i, id in ipairs(ids) do
-      if (i - 1) % chunk == 0 then cache.fetch_jobs(tables.slice(ids, i, i + chunk - 1)) end
-      if not admit_read(id) or not show(id) then
-        cursor = numbers.int(from + i - 1)
-        return
-      end
-    end
-    if #ids == most then cursor = numbers.int(from + most) end
+    if show_all(ids, from) and #ids == most then cursor = numbers.int(from + most) end
   end,
   ids = function()
     local ids = {}
-    for id in name:gmatch('%d+') do
-      add_older(ids, id)
-    end
+    for id in name:gmatch('%d+') do add_older(ids, id) end
     show_all(ids)
   end,
   alias = function()

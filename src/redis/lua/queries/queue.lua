@@ -6,10 +6,10 @@
 
 local queue_name, most = args.take(), args.take_int()
 
-if not cache.text_at(redis_keys.queue_key(queue_name)) then return reply.none {} end
+if not cache.text_at(redis_keys.queue(queue_name)) then return reply.none {} end
 local queue_record, ids, line = cache.queue(queue_name), {}, {}
 for _, place in ipairs({ 'ready', 'ready:pull' }) do
-  for i, id in ipairs(entries.ids_of(redis.call('ZRANGE', redis_keys.queue_key(queue_name, place), 0, most - 1),
+  for i, id in ipairs(entries.ids_of(redis.call('ZRANGE', redis_keys.queue(queue_name, place), 0, most - 1),
     most)) do
     if i <= most then line[#line + 1] = { id, place == 'ready' and '' or 'pull' } end
     ids[#ids + 1] = id
@@ -30,7 +30,7 @@ for _, one in ipairs(line) do
   end
 end
 if (queue_record.pulls_until or 0) > time.now then
-  local waiting = redis.call('ZRANGEBYSCORE', redis_keys.queue_key(queue_name, 'waiters'), '(' .. time.now_text,
+  local waiting = redis.call('ZRANGEBYSCORE', redis_keys.queue(queue_name, 'waiters'), '(' .. time.now_text,
     '+inf', 'WITHSCORES', 'LIMIT', 0, most)
   for i = 1, #waiting, 2 do
     local who, patterns = waiters.waiter_of(waiting[i])

@@ -10,13 +10,14 @@ local state = limits.at(key)
 if not state.settings or state.settings.gone then return reply.none {} end
 local moment = limits.next_room(key)
 local held = most_holders > 0
-  and redis.call('ZRANGEBYSCORE', redis_keys.limit_key(key, 'held'), '(' .. time.now_text, '+inf', 'WITHSCORES',
+  and redis.call('ZRANGEBYSCORE', redis_keys.limit(key, 'held'), '(' .. time.now_text, '+inf', 'WITHSCORES',
   'LIMIT', 0, most_holders) or {}
-local members = most_waiting > 0 and redis.call('ZRANGE', redis_keys.limit_key(key, 'waiting'), 0, most_waiting - 1)
+local members = most_waiting > 0 and redis.call('ZRANGE', redis_keys.limit(key, 'waiting'), 0, most_waiting - 1)
   or {}
-local ids = {}
+local ids, waiters = {}, {}
 for i = 1, #held, 2 do ids[#ids + 1] = held[i] end
-for _, member in ipairs(members) do ids[#ids + 1] = member:sub(15) end
+for i, member in ipairs(members) do waiters[i] = member:sub(15) end
+tables.append(ids, waiters)
 cache.fetch_jobs(ids)
 
 local holders, line = {}, {}
@@ -28,15 +29,11 @@ for i = 1, #held, 2 do
       or '', ran_at = doc.ran_at or '', process = doc.process or '' }
   end
 end
-for _, member in ipairs(members) do
-  local id = member:sub(15)
-  local doc = cache.find(id)
-  if doc then
-    line[#line + 1] = row_of.in_line { job = id, queue = doc.queue, class = doc.class, group = doc.group or '',
-      priority = doc.priority or '0', since = time.moment_of_sequence(doc.sequence) }
-  end
+for id, doc in cache.each(waiters) do
+  line[#line + 1] = row_of.in_line { job = id, queue = doc.queue, class = doc.class, group = doc.group or '',
+    priority = doc.priority or '0', since = time.moment_of_sequence(doc.sequence) }
 end
-local waiting = redis.call('ZCARD', redis_keys.limit_key(key, 'waiting'))
+local waiting = redis.call('ZCARD', redis_keys.limit(key, 'waiting'))
 return reply.room { document = cjson.encode(state.settings), held = state.taken,
   started = state.started, waiting = waiting, next_room = moment < numbers.never
   and moment or '', now = time.now, holders = holders, line = line }

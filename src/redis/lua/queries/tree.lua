@@ -11,12 +11,8 @@ if not ok then return reply.refused { code = root.code, message = root.message }
 
 local members, more = trees.of(root, most + 1)
 local list = {}
-for i = 1, math.min(most, #members) do
-  local id = members[i]
-  local doc = cache.find(id)
-  if doc then
-    list[#list + 1] = row_of.member { id = id, parent = id == root and '' or doc.parent or '', name = doc.child_name
-      or '', class = doc.class, status = states.of(doc) }
-  end
+for id, doc in cache.each(tables.slice(members, 1, most)) do
+  list[#list + 1] = row_of.member { id = id, parent = id == root and '' or doc.parent or '', name = doc.child_name
+    or '', class = doc.class, status = states.of(doc) }
 end
 return reply.tree { members = list, more = (more or #members > most) and 'more' or '' }

@@ -61,7 +61,7 @@ end
 
 -- If a job waits for a limit, another job is ahead of it, or the limit has a time for the next check.
 local function check_limit(key)
-  local settings, waiting = limits.of(key), redis.call('ZCARD', redis_keys.limit_key(key, 'waiting'))
+  local settings, waiting = limits.of(key), redis.call('ZCARD', redis_keys.limit(key, 'waiting'))
   local counted = settings and settings.waiting or waiting
   check_equal(key, waiting, counted, 'count', '%s jobs wait for it, but its count is %s')
   if waiting == 0 or (settings and settings.paused) then return end
@@ -73,15 +73,14 @@ local function check_limit(key)
 end
 
 local function check_turns(key)
-  local waiting, found = redis.call('ZRANGE', redis_keys.limit_key(key, 'waiting'), 0, size), {}
+  local waiting, found = redis.call('ZRANGE', redis_keys.limit(key, 'waiting'), 0, size), {}
   if #waiting > size then return end
   local waiters = {}
   for i, member in ipairs(waiting) do waiters[i] = member:sub(15) end
   cache.fetch_jobs(waiters)
   sides.fetch_limits_of(waiters)
-  for _, id in ipairs(waiters) do
-    local doc, tier, group, _ = cache.find(id)
-    if doc then _, tier, group = turns.turn_at(doc, key) end
+  for _, doc in cache.each(waiters) do
+    local _, tier, group = turns.turn_at(doc, key)
     if tier then
       local owner = group ~= '' and 'group:' .. group or key
       local field = owner .. '\nturn:' .. tier .. ',' .. key
@@ -90,16 +89,15 @@ local function check_turns(key)
   end
   for field, n in pairs(found) do
     local owner, name = field:match('^(.*)\n(turn:.*)$')
-    local counted = limits.of(owner) and limits.of(owner)[name]
-    local of_settings = counted and tonumber((counted:match('%d+$')))
-    if of_settings and of_settings ~= n then
-      fault(key, 'count', '%s jobs of %s wait for their turns (%s), but the count is %s', n, owner, name, of_settings)
+    local counted = tonumber((((limits.of(owner) or {})[name] or ''):match('%d+$')))
+    if counted and counted ~= n then
+      fault(key, 'count', '%s jobs of %s wait for their turns (%s), but the count is %s', n, owner, name, counted)
     end
   end
 end
 
 local function check_slots(key)
-  for _, id in ipairs(redis.call('ZRANGEBYSCORE', redis_keys.limit_key(key, 'held'), '(' .. time.now_text,
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', redis_keys.limit(key, 'held'), '(' .. time.now_text,
     '+inf', 'LIMIT', 0, size)) do
     if not expected.holds_slot(id, key) then
       fault(key, 'slot', 'a slot is held by job %s, which has no run that holds it', id)
@@ -141,7 +139,7 @@ local function check_place(id, doc)
     if score then
       n = n + 1
       if place == PLACE.leased and (cache.queue(doc.queue).leased or {})[id]
-        and redis.call('ZSCORE', redis_keys.queue_key(doc.queue, 'leases'), id) then
+        and redis.call('ZSCORE', redis_keys.queue(doc.queue, 'leases'), id) then
         n = n + 1
       end
       if is_own and (not place or place == PLACE.pull) then check_score(id, doc, score) end
@@ -182,7 +180,7 @@ local function check_ports(id, doc)
 end
 
 local function check_history(id, doc)
-  local n, most = redis.call('LLEN', redis_keys.side_key(id, 'runs')), leases.most_kept(doc)
+  local n, most = redis.call('LLEN', redis_keys.side(id, 'runs')), leases.most_kept(doc)
   check_equal(id, n, tonumber(doc.history_kept) or 0, 'count', 'keeps %s runs, but its count is %s')
   if n > most then fault(id, 'count', 'keeps %s runs, but may keep at most %s', n, most) end
 end
@@ -216,7 +214,7 @@ local function check_parent(id, doc)
   if not doc.parent then return end
   if expected.is_above_itself(id) then fault(id, 'circle', 'is its own ancestor') end
   local parent = cache.find(doc.parent)
-  if readable.damaged[redis_keys.key_of(doc.parent)] then return end
+  if readable.damaged[redis_keys.job(doc.parent)] then return end
   if not parent then return fault(id, 'tie', 'its parent %s does not exist', doc.parent) end
   local entry, status = cache.hget(kin.children_key(doc.parent), doc.child_name) or '', states.of(doc)
   if status == 'running' then status = entry:match('^%d+,(%a+)') end
@@ -234,12 +232,12 @@ end
 
 local function check_waiting(id, doc)
   if not doc.waits_for then return end
-  local members = redis.call('SMEMBERS', redis_keys.side_key(id, 'waiting'))
+  local members = redis.call('SMEMBERS', redis_keys.side(id, 'waiting'))
   check_equal(id, tonumber(doc.waits_for_count), #members, 'tie', 'waits for %s children, but its set has %s')
   if #members == 0 then fault(id, 'tie', 'waits for nothing') end
   for _, child in ipairs(members) do
     local child_doc = cache.find(child)
-    if not readable.damaged[redis_keys.key_of(child)] and (not child_doc or states.has_ended(child_doc)) then
+    if not readable.damaged[redis_keys.job(child)] and (not child_doc or states.has_ended(child_doc)) then
       fault(id, 'tie', 'waits for child %s, which has ended', child)
     end
   end
@@ -279,7 +277,7 @@ local function check_run(id, doc)
   -- An expired lease holds no slot, and its limit may have been deleted and created again.
   if tonumber(doc.lease_until) <= time.now then return end
   for _, key in ipairs(tables.lines(doc.held_limits)) do
-    if limits.of(key) and not redis.call('ZSCORE', redis_keys.limit_key(key, 'held'), id) then
+    if limits.of(key) and not redis.call('ZSCORE', redis_keys.limit(key, 'held'), id) then
       fault(id, 'slot', 'its run holds no slot of limit %s', key)
     end
   end
@@ -295,7 +293,7 @@ local function check_names(id, doc)
   if doc.repeats and doc.place ~= PLACE.terminated and not redis.call('ZSCORE', ns .. 'repeats', id) then
     fault(id, 'place', 'repeats, but is not among the schedules')
   end
-  if cache.raw[redis_keys.queue_key(doc.queue)] == false then
+  if cache.raw[redis_keys.queue(doc.queue)] == false then
     fault(id, 'look', 'its queue %s has no settings', doc.queue)
   end
   local version = doc.pinned_to
@@ -359,7 +357,7 @@ local function check_moments(q, queue_record, wake)
 end
 
 local function check_counts(q, queue_record)
-  local text = cache.text_at(redis_keys.queue_key(q))
+  local text = cache.text_at(redis_keys.queue(q))
   local packed = (text and cjson.decode(text) or queue_record)[queue_fields.packed] or {}
   for place, letter in pairs(queue_record.jobs_at and redis_keys.letters or {}) do
     local in_pieces, counted = whereabouts.packed_in(q, place), packed[letter] or 0
@@ -393,7 +391,7 @@ local function check_queue(q)
   for _, class in ipairs(expected.lost_classes(q)) do
     fault(q, 'class', 'the definition of class %s cannot be read', class)
   end
-  if readable.damaged[redis_keys.queue_key(q)] then
+  if readable.damaged[redis_keys.queue(q)] then
     return fault(q, 'settings', 'its record cannot be read; defaults apply')
   end
   local ready, wake = tally.count(q, 'ready'), redis.call('ZSCORE', ns .. 'wake', 'q:' .. q)
@@ -409,7 +407,7 @@ end
 
 local function check_limit_whole(key)
   limits.at(key)
-  if readable.damaged[redis_keys.limit_key(key)] then
+  if readable.damaged[redis_keys.limit(key)] then
     return fault(key, 'settings', 'its record cannot be read; it limits no job')
   end
   check_limit(key)
@@ -418,19 +416,19 @@ local function check_limit_whole(key)
 end
 
 local function check_alias(alias, id)
-  if expected.has_alias(id, alias) or readable.damaged[redis_keys.key_of(id)] then return end
+  if expected.has_alias(id, alias) or readable.damaged[redis_keys.job(id)] then return end
   fault(alias, 'gone', 'names job %s, which %s', id, cache.find(id) and 'does not list it' or 'does not exist')
 end
 
 local function check_schedule(id)
-  if expected.repeats(id) or readable.damaged[redis_keys.key_of(id)] then return end
+  if expected.repeats(id) or readable.damaged[redis_keys.job(id)] then return end
   fault(id, 'gone', 'is among the schedules, but %s', cache.find(id) and 'does not repeat' or 'does not exist')
 end
 
 local function check_unreadable(id)
-  if readable.damaged[redis_keys.key_of(id)] then return fault(id, 'record', 'its record cannot be read') end
+  if readable.damaged[redis_keys.job(id)] then return fault(id, 'record', 'its record cannot be read') end
   local number = pieces.place_of(id)
-  if not number or checked[number] or not readable.damaged[redis_keys.piece_key(number)] then return end
+  if not number or checked[number] or not readable.damaged[redis_keys.piece(number)] then return end
   checked[number] = true
   fault_piece(number, 'cannot be read')
 end
@@ -500,8 +498,8 @@ end
 
 local function exists(id)
   local number, at = pieces.place_of(id)
-  return cache.text_at(redis_keys.key_of(id))
-    or (number and (cache.text_at(redis_keys.piece_key(number)) or ''):sub(at, at) == '1')
+  return cache.text_at(redis_keys.job(id))
+    or (number and (cache.text_at(redis_keys.piece(number)) or ''):sub(at, at) == '1')
 end
 
 local function check_key(name)

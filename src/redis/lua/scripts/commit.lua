@@ -21,7 +21,7 @@ local runs, count, keys = {}, args.take_int(), {}
 
 local head
 if count == 0 and max > 0 and #patterns == 0 and tier == '' and only == '' and skip == 0 then
-  head = redis.call('ZRANGE', redis_keys.queue_key(queue_name, place == 'p' and 'ready:pull' or 'ready'), 0,
+  head = redis.call('ZRANGE', redis_keys.queue(queue_name, place == 'p' and 'ready:pull' or 'ready'), 0,
     math.min(claim.HEAD, max))
   local first = claim.first_of(head, math.min(claim.HEAD, max), max, wide)
   for i = 1, #first do KEYS[#KEYS + 1] = first[i] end
@@ -29,11 +29,13 @@ end
 cache.fetch(KEYS)
 cache.makes_room = queue_name == internal.BULK
 for i = 1, count do runs[i] = finish.take_run(at, code) end
-local changing = queue_name ~= '' and cache.queue(queue_name).reordering
+-- A commit by token alone names no queue, so it neither claims nor has a lane.
+local served = queue_name ~= '' and cache.queue(queue_name) or { paused = true }
+local changing = served.reordering
 
 local function next_due()
-  if queue_name == '' or cache.queue(queue_name).paused then return '' end
-  local moment = math.min(cache.queue(queue_name).next_timer or numbers.never, lanes.next_room(queue_name))
+  if served.paused then return '' end
+  local moment = math.min(served.next_timer or numbers.never, lanes.next_room(queue_name))
   -- The clock of the caller may differ, so the delay is returned as well.
   return moment < numbers.never and numbers.int(moment) .. ' ' .. numbers.int(math.max(0, moment - time.now)) or ''
 end
@@ -41,14 +43,13 @@ end
 -- A bell becomes the lane that it starts. An unknown lane starts only if the queue may have one more lane.
 local function enter()
   -- A bell does not create a queue.
-  if not cache.text_at(redis_keys.queue_key(queue_name)) then return false end
-  local there = cache.queue(queue_name).lanes
-  if there[bell] then
+  if not cache.text_at(redis_keys.queue(queue_name)) then return false end
+  if served.lanes[bell] then
     lanes.set(queue_name, bell, nil)
     cache.set_text(ns .. 'rung', time.now_text)
   end
-  if not there[lane] and not lanes.has_room(queue_name) then return false end
-  if cache.queue(queue_name).warm then standby.cool_down(queue_name, lane) end
+  if not served.lanes[lane] and not lanes.has_room(queue_name) then return false end
+  if served.warm then standby.cool_down(queue_name, lane) end
   lanes.set(queue_name, lane, time.now + (lease > 0 and lease or lanes.LANE))
   return true
 end
@@ -106,15 +107,13 @@ local laned = lane ~= '' and place ~= 'p'
 local entered = laned and enter()
 -- A worker with the signal `quiet` gets no jobs and is not called.
 local told = process ~= '' and processes.heard(process, queue_name) or ''
-local claims = max > 0 and told == '' and (entered or not laned)
-  and not (queue_name ~= '' and cache.queue(queue_name).paused)
+local claims = max > 0 and told == '' and (entered or not laned) and not served.paused
 do
-  local moved, queue_record = 0, claims and cache.queue(queue_name)
-  if claims and math.min(queue_record.next_timer or numbers.never, queue_record.next_lease
-    or numbers.never) <= time.now then
+  local moved = 0
+  if claims and math.min(served.next_timer or numbers.never, served.next_lease or numbers.never) <= time.now then
     moved = due.timers(queue_name) + due.take_back(queue_name)
   end
-  if claims and queue_record.limit_moments then moved = moved + limits.due(queue_name) end
+  if claims and served.limit_moments then moved = moved + limits.due(queue_name) end
   if claims and changing then moved = moved + resort.go_on(queue_name) end
   work.conclude()
   -- If there were runs to commit, the index was not read. The counts show whether jobs are ready.
@@ -127,13 +126,12 @@ do
   end
 end
 
-local ids, lent, more, seen, failed = {}, 0, false, nil, 0
 local want = {
   queue = queue_name,
   lane = lane,
   place = place,
-  max = laned and math.min(max, cache.queue(queue_name).batch or lanes.BATCH) or max,
-  wide = laned and not cache.queue(queue_name).batch and math.min(wide, lanes.WIDE) or 0,
+  max = laned and math.min(max, served.batch or lanes.BATCH) or max,
+  wide = laned and not served.batch and math.min(wide, lanes.WIDE) or 0,
   lease = lease,
   begun = begun,
   patterns = patterns,
@@ -147,12 +145,11 @@ local want = {
   careful = careful ~= '',
   process = process ~= '' and process or nil,
 }
-if claims then
-  ids, lent, more, seen, failed = claim.jobs(want, head)
-end
+local got = claims and claim.jobs(want, head) or claim.nothing()
+local ids, more = got.ids, got.more
 
-if ids[1] then counts.waited(queue_name, snapshot.waited(ids[1]), lent) end
-if laned and cache.queue(queue_name).handed then
+if ids[1] then counts.waited(queue_name, snapshot.waited(ids[1]), got.n) end
+if laned and served.handed then
   claim.add_lent(ids, standby.unheard(queue_name, lane, has_heard, #runs == 0 or leave ~= ''))
 end
 if waiter ~= '' then
@@ -180,7 +177,7 @@ if laned then
     word = 'more'
   end
   if more and #ids > 0 and lanes.has_room(queue_name) then
-    places.to_ring[queue_name] = tally.count(queue_name, 'ready') - lent
+    places.to_ring[queue_name] = tally.count(queue_name, 'ready') - got.n
   elseif word ~= 'empty' then
     places.to_ring[queue_name] = nil
   end
@@ -200,4 +197,4 @@ work.flush()
 ids = finish.going_on(runs, answers) or ids
 return reply.committed { word = word, answers = answers, lent = ids[1] and snapshot.of(ids) or {}, rings = bells.rings,
   next_due = next_due(), stale = want.stale[1] and snapshot.with_documents(want.stale) or {}, version = want.version,
-  failed = failed, seen = seen or '', faults = journal.faults, told = told }
+  failed = got.failed, seen = got.seen or '', faults = journal.faults, told = told }

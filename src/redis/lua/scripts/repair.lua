@@ -28,7 +28,7 @@ end
 -- The document may contain values although the port has a list. Both count, and the values of the document are older.
 function mend.ports(id, doc)
   for _, port in ipairs(port_refs.of(id, doc)) do
-    local key = redis_keys.list_key(port)
+    local key = redis_keys.list(port)
     drop_other_type(key, 'list')
     local own, listed = expected.values_of(port)
     if #own > 0 and listed > 0 then
@@ -41,7 +41,7 @@ function mend.ports(id, doc)
 end
 
 function mend.history(id, doc)
-  local key, most = redis_keys.side_key(id, 'runs'), leases.most_kept(doc)
+  local key, most = redis_keys.side(id, 'runs'), leases.most_kept(doc)
   if most == 0 then
     cache.del(key)
   elseif redis.call('LLEN', key) > most then
@@ -92,14 +92,12 @@ end
 
 function mend.waiting(id, doc)
   if not doc.waits_for then return end
-  local key, wanted, n = redis_keys.side_key(id, 'waiting'), {}, 0
+  local key, wanted, n = redis_keys.side(id, 'waiting'), {}, 0
   local names = doc.waits_for ~= '*' and (readable.decode(doc.waits_for, '') or {})
-  for _, child in ipairs(kin.children_of(id, doc)) do
-    local child_doc = cache.find(child.id)
-    local awaited = child_doc and not states.has_ended(child_doc) and (not names or tables.has(names, child.name))
-    if awaited then
-      wanted[child.id] = true
-      cache.sset(key, child.id, true)
+  for child, child_doc in kin.each(id, doc) do
+    if not states.has_ended(child_doc) and (not names or tables.has(names, child_doc.child_name)) then
+      wanted[child] = true
+      cache.sset(key, child, true)
       n = n + 1
     end
   end
@@ -128,7 +126,7 @@ function mend.family(id, doc)
   mend.following(id, doc)
   if not doc.parent then return end
   local parent = cache.find(doc.parent)
-  if readable.damaged[redis_keys.key_of(doc.parent)] then return end
+  if readable.damaged[redis_keys.job(doc.parent)] then return end
   if not parent then
     return cache.clear(id, doc, { fields.parent, fields.child_name, fields.followed_as, fields.held })
   end
@@ -142,7 +140,7 @@ function mend.run(id, doc)
   local is_run = doc.token and doc.lease_until
   if (doc.place == PLACE.leased) == (is_run and true or false) then
     for _, key in ipairs(tables.lines(doc.place == PLACE.leased and doc.held_limits)) do
-      if limits.of(key) then cache.zset(redis_keys.limit_key(key, 'held'), id, tonumber(doc.lease_until)) end
+      if limits.of(key) then cache.zset(redis_keys.limit(key, 'held'), id, tonumber(doc.lease_until)) end
     end
     return
   end
@@ -157,10 +155,10 @@ local moments = {
 function mend.place(id, doc)
   local q = doc.queue
   cache.leave_piece(id)
-  if (cache.queue(q).leased or {})[id] then redis.call('ZREM', redis_keys.queue_key(q, 'leases'), id) end
+  if (cache.queue(q).leased or {})[id] then redis.call('ZREM', redis_keys.queue(q, 'leases'), id) end
   for _, place in ipairs(expected.places) do
     if place ~= (doc.place or false) then
-      local key = redis_keys.queue_key(q, states.index(place))
+      local key = redis_keys.queue(q, states.index(place))
       cache.zset(key, id, false)
       cache.zset(key, doc.sequence .. ':' .. id, false)
     end
@@ -179,15 +177,15 @@ end
 
 -- A damaged limit applies to no job, and jobs that wait for this limit continue.
 local function mend_limit_record(key)
-  if not readable.damaged[redis_keys.limit_key(key)] then return end
-  cache.del(redis_keys.limit_key(key))
-  if redis.call('ZCARD', redis_keys.limit_key(key, 'waiting')) == 0 then cache.sset(ns .. 'limits', key, false) end
+  if not readable.damaged[redis_keys.limit(key)] then return end
+  cache.del(redis_keys.limit(key))
+  if redis.call('ZCARD', redis_keys.limit(key, 'waiting')) == 0 then cache.sset(ns .. 'limits', key, false) end
   limits.check_at(key, time.now)
   limits.touch(key)
 end
 
 local function drop_entries(q, place)
-  local key = redis_keys.queue_key(q, states.index(place))
+  local key = redis_keys.queue(q, states.index(place))
   local members, packed = redis.call('ZRANGE', key, 0, 999), 0
   cache.fetch_jobs(members)
   for _, member in ipairs(members) do
@@ -201,13 +199,13 @@ local function drop_entries(q, place)
     if not doc or doc.place ~= place then cache.zset(key, id, false) end
   end
   if #members == 1000 then return end
-  local letter = redis_keys.letters[states.index(place)]
-  cache.count_packed(q, states.index(place), packed - ((cache.queue(q).packed or {})[letter] or 0))
+  local index = states.index(place)
+  cache.count_packed(q, index, packed - select(2, tally.known(cache.queue(q), index)))
 end
 
 function mend.queue(q)
   for _, class in ipairs(expected.lost_classes(q)) do cache.hset(ns .. 'workers:' .. q, class, false) end
-  for place in pairs(redis_keys.letters) do drop_other_type(redis_keys.queue_key(q, place), 'zset') end
+  for place in pairs(redis_keys.letters) do drop_other_type(redis_keys.queue(q, place), 'zset') end
   for _, lane in ipairs(expected.endless_lanes(q)) do lanes.set(q, lane, nil) end
   for _, place in ipairs(expected.places) do drop_entries(q, place) end
   for place, field in pairs(cache.first_times) do
@@ -224,11 +222,11 @@ end
 
 function mend.limit(key)
   if not limits.of(key) then return mend_limit_record(key) end
-  local held = redis_keys.limit_key(key, 'held')
+  local held = redis_keys.limit(key, 'held')
   for _, id in ipairs(redis.call('ZRANGE', held, 0, 999)) do
     if not expected.holds_slot(id, key) then redis.call('ZREM', held, id) end
   end
-  limits.save(key, limit_fields.waiting, redis.call('ZCARD', redis_keys.limit_key(key, 'waiting')))
+  limits.save(key, limit_fields.waiting, redis.call('ZCARD', redis_keys.limit(key, 'waiting')))
   limits.check_at(key, time.now)
   limits.touch(key)
 end
@@ -244,7 +242,7 @@ end
 
 -- Marks jobs whose args are lost, so that they fail.
 function mend.piece(number)
-  local text = cache.text_at(redis_keys.piece_key(number))
+  local text = cache.text_at(redis_keys.piece(number))
   local piece = text and pieces.read(text)
   if not piece or not cache.common_of(piece) then return end
   local found = readable.decode(piece.args, '') or {}
@@ -258,11 +256,11 @@ function mend.piece(number)
       if type(list) == 'table' and type(list[at]) == 'string' then doc[field] = list[at] end
     end
     journal.put(cache.docs, id, doc)
-    journal.put(cache.raw, redis_keys.key_of(id), cjson.encode(doc))
+    journal.put(cache.raw, redis_keys.job(id), cjson.encode(doc))
     mend.job(id)
   end
   journal.put(cache.pieces, number, false)
-  cache.del(redis_keys.piece_key(number))
+  cache.del(redis_keys.piece(number))
   salvage.forget('jobs:' .. number)
 end
 
@@ -272,10 +270,10 @@ mend_data['jobs:last_id'] = function()
   local last = expected.last_id()
   for _, q in ipairs(redis.call('SMEMBERS', ns .. 'queues')) do
     for place in pairs(redis_keys.letters) do
-      for _, member in ipairs(redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, 999)) do
+      for _, member in ipairs(redis.call('ZRANGE', redis_keys.queue(q, place), 0, 999)) do
         local number, id = pieces.number_in(member), tonumber((member:match('%d+$'))) or 0
         if number then id = tonumber(number) * pieces.SIZE + pieces.SIZE - 1 end
-        local key = number and redis_keys.piece_key(number) or redis_keys.key_of(numbers.int(id))
+        local key = number and redis_keys.piece(number) or redis_keys.job(numbers.int(id))
         if id > last and redis.call('EXISTS', key) == 1 then last = id end
       end
     end
@@ -322,7 +320,7 @@ end
 
 -- Removes a job without enough data from the indexes. The job waits for an operator.
 local function mend_record(id)
-  local text = cache.text_at(redis_keys.key_of(id))
+  local text = cache.text_at(redis_keys.job(id))
   if not text then return end
   local doc = salvage.document(id, text)
   if not doc then return salvage.leave_indexes(id, (salvage.fields_in(text))) end
@@ -342,7 +340,7 @@ function mend.shape(id, doc)
 end
 
 function mend.job(id)
-  for name, wanted in pairs(salvage.side_types) do drop_other_type(redis_keys.side_key(id, name), wanted) end
+  for name, wanted in pairs(salvage.side_types) do drop_other_type(redis_keys.side(id, name), wanted) end
   if not cache.find(id) then mend_record(id) end
   local doc = cache.docs[id] or cache.find(id)
   if not doc then return end

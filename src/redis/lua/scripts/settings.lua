@@ -29,17 +29,11 @@ local has_ageing = ageing ~= '' and tonumber(ageing) ~= was_ageing
 if has_mode then cache.change_queue(queue_name, queue_fields.mode, mode == 'pull' and 'pull' or nil) end
 if has_ageing then set_number(queue_fields.ageing, ageing) end
 if has_mode or has_ageing then anew.sort(queue_name) end
-if unban ~= '' then cache.change_queue(queue_name, queue_fields.banned, nil) end
-local bans, known = {}, {}
-for _, ban in ipairs(cache.queue(queue_name).banned or {}) do
-  bans[#bans + 1] = ban
-  known[ban] = true
+local bans = unban == '' and queue_record.banned or {}
+for _, glob in ipairs(args.take_list()) do
+  if not tables.has(bans, glob) then bans[#bans + 1] = glob end
 end
-for _ = 1, args.take_int() do
-  local glob = args.take()
-  if not known[glob] then bans[#bans + 1] = glob end
-end
-if #bans > 0 then cache.change_queue(queue_name, queue_fields.banned, bans) end
+cache.change_queue(queue_name, queue_fields.banned, bans[1] and bans or nil)
 cache.change_queue(queue_name, queue_fields.wake_at, cache.queue(queue_name).wake_at)
 places.to_call[queue_name] = {}
 for i = 1, 100 do places.to_call[queue_name][i] = '' end

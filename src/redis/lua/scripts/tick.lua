@@ -26,7 +26,7 @@ for _, member in ipairs(members) do
     break
   elseif kind == 'q' then
     names[#names + 1] = name
-    keys[#keys + 1] = redis_keys.queue_key(name)
+    keys[#keys + 1] = redis_keys.queue(name)
   elseif kind == 'k' then
     cache.zset(wake_key, member, false)
     limits.touch(name)

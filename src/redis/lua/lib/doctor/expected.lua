@@ -16,7 +16,7 @@ end
 
 function expected.values_of(port)
   local text = port.doc['v' .. port.field]
-  return text and readable.decode(text, '') or {}, redis.call('LLEN', redis_keys.list_key(port))
+  return text and readable.decode(text, '') or {}, redis.call('LLEN', redis_keys.list(port))
 end
 
 function expected.listening(id, doc)
@@ -39,7 +39,7 @@ function expected.strangers(id, doc)
   for _, child in ipairs(kin.children_of(id, doc)) do
     local child_doc = cache.find(child.id)
     local is_child = child_doc and child_doc.parent == id and child_doc.child_name == child.name
-    if not is_child and not readable.damaged[redis_keys.key_of(child.id)] then
+    if not is_child and not readable.damaged[redis_keys.job(child.id)] then
       found[#found + 1] = { id = child.id, name = child.name, is_there = child_doc and true }
     end
   end
@@ -48,13 +48,10 @@ end
 
 function expected.followed(id, doc)
   local n, children = { b = 0, s = 0, c = 0, x = 0 }, {}
-  for _, child in ipairs(kin.children_of(id, doc)) do
-    local child_doc = cache.find(child.id)
-    local is = child_doc and states.kinds[states.of(child_doc)]
-    if is then
-      n[is] = n[is] + 1
-      children[#children + 1] = { id = child.id, doc = child_doc, is = is }
-    end
+  for child, child_doc in kin.each(id, doc) do
+    local is = states.kinds[states.of(child_doc)]
+    n[is] = n[is] + 1
+    children[#children + 1] = { id = child, doc = child_doc, is = is }
   end
   return n.b .. ',' .. n.s .. ',' .. n.x, children
 end
@@ -107,8 +104,7 @@ end
 
 local last_id
 function expected.last_id()
-  last_id = last_id or math.max(tonumber(cache.text_at(ns .. 'jobs:last_id') or 0) or 0,
-    tonumber(cache.text_at(ns .. 'jobs:highest') or 0) or 0)
+  last_id = last_id or ids.stored()
   return last_id
 end
 

@@ -19,8 +19,8 @@ end
 local function queue_of(id, sequence)
   for _, q in ipairs(redis.call('SMEMBERS', ns .. 'queues')) do
     for place in pairs(redis_keys.letters) do
-      if redis.call('ZSCORE', redis_keys.queue_key(q, place), id)
-        or redis.call('ZSCORE', redis_keys.queue_key(q, place), (sequence or '') .. ':' .. id) then
+      if redis.call('ZSCORE', redis_keys.queue(q, place), id)
+        or redis.call('ZSCORE', redis_keys.queue(q, place), (sequence or '') .. ':' .. id) then
         return q
       end
     end
@@ -30,7 +30,7 @@ end
 
 local function class_of(doc)
   local entry = doc.parent and doc.child_name
-    and redis.call('HGET', redis_keys.side_key(doc.parent, 'children'), doc.child_name)
+    and redis.call('HGET', redis_keys.side(doc.parent, 'children'), doc.child_name)
   return entry and entry:match('^%d+,%a+,(.*)$') or nil
 end
 
@@ -46,13 +46,13 @@ function salvage.leave_indexes(id, doc)
   local names = doc.queue and { doc.queue } or redis.call('SMEMBERS', ns .. 'queues')
   for _, q in ipairs(names) do
     for place in pairs(redis_keys.letters) do
-      local key = redis_keys.queue_key(q, place)
+      local key = redis_keys.queue(q, place)
       if redis.call('ZSCORE', key, id) then cache.zset(key, id, false) end
       for _, member in ipairs(place:sub(1, 5) == 'ready' and redis.call('ZRANGE', key, 0, 999) or {}) do
         if member:match(':(%d+)$') == id then cache.zset(key, member, false) end
       end
     end
-    if (cache.queue(q).leased or {})[id] then cache.zset(redis_keys.queue_key(q, 'leases'), id, false) end
+    if (cache.queue(q).leased or {})[id] then cache.zset(redis_keys.queue(q, 'leases'), id, false) end
     kinds.drop(q, id, (kinds.of(doc)))
   end
 end
@@ -75,15 +75,15 @@ end
 
 local function erase_packed(id)
   local number, at = pieces.place_of(id)
-  local text = number and cache.text_at(redis_keys.piece_key(number))
+  local text = number and cache.text_at(redis_keys.piece(number))
   if not text then return end
   local piece = pieces.read(text)
   if piece and pieces.has(piece, at) then
     journal.put(cache.pieces, number, piece)
     cache.take_out(number, piece, at)
   elseif not piece then
-    cache.del(redis_keys.piece_key(number))
-    journal.put(cache.raw, redis_keys.piece_key(number), false)
+    cache.del(redis_keys.piece(number))
+    journal.put(cache.raw, redis_keys.piece(number), false)
   end
   if not piece or piece.n == 0 then salvage.forget('jobs:' .. number) end
 end
@@ -92,7 +92,7 @@ salvage.side_types = { children = 'hash', ['waiting'] = 'set', steps = 'hash', r
   record = 'stream', log = 'stream' }
 
 function salvage.erase(id)
-  local text = cache.text_at(redis_keys.key_of(id))
+  local text = cache.text_at(redis_keys.job(id))
   if not text then return erase_packed(id) end
   local doc = salvage.fields_in(text)
   salvage.leave_indexes(id, doc)
@@ -107,7 +107,7 @@ function salvage.erase(id)
     journal.put(cache.docs, id, false)
     journal.put(cache.dirty, id, true)
   end
-  for name in pairs(salvage.side_types) do cache.del(redis_keys.side_key(id, name)) end
+  for name in pairs(salvage.side_types) do cache.del(redis_keys.side(id, name)) end
   cache.del(ns .. 'result:' .. id)
   salvage.forget('job:' .. id)
 end

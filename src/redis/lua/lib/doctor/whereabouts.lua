@@ -1,10 +1,10 @@
 function whereabouts.piece(number)
-  local text = cache.text_at(redis_keys.piece_key(number))
+  local text = cache.text_at(redis_keys.piece(number))
   return text and pieces.read(text)
 end
 
 local function scored(q, place, number, piece)
-  return tonumber(redis.call('ZSCORE', redis_keys.queue_key(q, place), pieces.entry(number, piece)) or nil)
+  return tonumber(redis.call('ZSCORE', redis_keys.queue(q, place), pieces.entry(number, piece)) or nil)
 end
 
 local function look(number)
@@ -36,8 +36,8 @@ function whereabouts.fetch(ids)
   local keys = {}
   for _, id in ipairs(ids) do
     local number = pieces.place_of(id)
-    keys[#keys + 1] = redis_keys.key_of(id)
-    keys[#keys + 1] = number and redis_keys.piece_key(number) or nil
+    keys[#keys + 1] = redis_keys.job(id)
+    keys[#keys + 1] = number and redis_keys.piece(number) or nil
   end
   cache.fetch(keys)
 end
@@ -50,8 +50,8 @@ end
 
 local MOST_READ = 100
 function whereabouts.packed_in(q, place)
-  if redis.call('ZCARD', redis_keys.queue_key(q, place)) > MOST_READ then return nil end
-  local members, n = redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, -1), 0
+  if redis.call('ZCARD', redis_keys.queue(q, place)) > MOST_READ then return nil end
+  local members, n = redis.call('ZRANGE', redis_keys.queue(q, place), 0, -1), 0
   cache.fetch_jobs(members)
   for _, member in ipairs(members) do
     local number = pieces.number_in(member)

@@ -31,8 +31,8 @@ end
 
 local function go_through(id, doc, act)
   local port = port_refs.at(id, doc, 'i', 'in')
-  local pushed, taken = ports.counts(port)
-  local line = lists.items(lists.of(port, pushed - taken), math.min(pushed - taken, BRANCHES))
+  local list, waiting = ports.list(port)
+  local line = lists.items(list, math.min(waiting, BRANCHES))
   local at_item, looked = 0, 0
   while line[at_item + 1] and looked < BRANCHES and journal.puts < MOST_PUTS do
     at_item = at_item + 1

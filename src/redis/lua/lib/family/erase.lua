@@ -2,9 +2,10 @@
 erase.GONE = 60000
 function erase.gone_key(token, n) return ns .. 'gone:' .. token .. '|' .. numbers.int(n) end
 
+function erase.last_answer(doc) return (doc.last_commit or ''):match('^([^|]*)|(%d+)|(.*)$') end
+
 local function keep_answer(doc)
-  if not doc.last_commit then return end
-  local token, n, answer = doc.last_commit:match('^([^|]*)|(%d+)|(.*)$')
+  local token, n, answer = erase.last_answer(doc)
   local ended = tonumber(((doc.last_run or ''):match('^%d+,(%d+)'))) or 0
   if token and ended > time.now - erase.GONE then
     cache.set_expiring(erase.gone_key(token, tonumber(n)), answer, erase.GONE)
@@ -16,8 +17,7 @@ local sides_of = { has_children = 'children', has_steps = 'steps', waits_for = '
 
 local function forget_attached(id, doc)
   for _, port in ipairs(port_refs.of(id, doc)) do
-    local pushed, taken = ports.counts(port)
-    lists.forget(lists.of(port, pushed - taken))
+    lists.forget((ports.list(port)))
     for _, c in ipairs(port.dir == 'i' and audience.channels_of(port) or {}) do
       audience.member_change(c, id .. ':' .. port.name, false)
     end
@@ -32,19 +32,20 @@ function erase.job(id, doc, status)
   keep_answer(doc)
   unique.free(id, doc, true)
   if doc.timed_unique_scope then unique.outlive(id, doc, status or states.of(doc)) end
-  if doc.place ~= PLACE.new then places.leave(id, doc) end
+  if doc.place ~= PLACE.new then
+    places.leave(id, doc)
+    if not states.resting[doc.place] then places.count(doc, -1) end
+  end
   if doc.held_limits then limits.release_slots(id, doc) end
   if doc.terminating then cache.note_ending(doc.queue, -1) end
   if doc.repeats then cache.zset(ns .. 'repeats', id, false) end
-  if doc.group and doc.place ~= PLACE.new and not states.resting[doc.place] then limits.count_in_group(doc, -1) end
-  if doc.quota_bytes and doc.place ~= PLACE.new and not states.resting[doc.place] then quota.count(doc, -1) end
   if doc.kept_bytes then quota.keep_job(doc, 0) end
   if doc.relay_channel then audience.set_relay(doc.relay_channel, nil) end
   if doc.root_and_level then births.uncount(doc) end
   for _, alias in ipairs(aliases.of(id, doc)) do aliases.set_owner(alias, false) end
   forget_attached(id, doc)
   for flag, name in pairs(sides_of) do
-    if doc[flag] then cache.drop(redis_keys.side_key(id, name)) end
+    if doc[flag] then cache.drop(redis_keys.side(id, name)) end
   end
   journal.put(doc, 'gone', status or 'deleted')
   journal.put(cache.docs, id, false)

@@ -5,21 +5,10 @@
 function follow.begin(id, doc)
   if doc.followed then return end
   cache.change(id, doc, fields.followed, '0,0,0')
-  local children, ids = kin.children_of(id, doc), {}
-  for i, child in ipairs(children) do ids[i] = child.id end
-  cache.fetch_jobs(ids)
-  for _, child in ipairs(children) do
-    local child_doc = cache.find(child.id)
-    if child_doc then
-      cache.change(child.id, child_doc, fields.followed_as, nil)
-      places.count_child(child.id, child_doc, id, states.kinds[child.status])
-    end
+  for child, child_doc in kin.each(id, doc) do
+    cache.change(child, child_doc, fields.followed_as, nil)
+    places.count_child(child, child_doc, id, states.kinds[states.of(child_doc)])
   end
-end
-
-local function resume(id, doc)
-  cache.clear(id, doc, { fields.failures, fields.lost_in_a_row, fields.backoff_until, fields.ended_at })
-  queueing.enqueue(id, doc, true)
 end
 
 local function complete(id, doc)
@@ -42,7 +31,7 @@ local function after_children(id, doc, turned)
   if doc.place == PLACE.leased then
     if turned then cache.change(id, doc, fields.child_during_run, '1') end
   elseif states.is_idle(doc) or doc.place == PLACE.failed then
-    if turned then return resume(id, doc) end
+    if turned then return queueing.resume(id, doc) end
     if doc.place ~= PLACE.failed then follow.keep_up(id, doc) end
   end
 end

@@ -1,4 +1,4 @@
-function kin.children_key(id) return redis_keys.side_key(id, 'children') end
+function kin.children_key(id) return redis_keys.side(id, 'children') end
 
 local function child_id(id, name)
   local entry = cache.hget(kin.children_key(id), name)
@@ -20,6 +20,12 @@ function kin.children_of(id, doc)
   return list
 end
 
+function kin.each(id, doc)
+  local ids = {}
+  for i, child in ipairs(kin.children_of(id, doc)) do ids[i] = child.id end
+  return cache.each(ids)
+end
+
 -- `flat`: names of children, each followed by its entry.
 function kin.ids_in(flat)
   local ids = {}
@@ -34,7 +40,7 @@ function kin.need_child(id, name)
 end
 
 local function await(id, parent, parent_doc)
-  cache.sset(redis_keys.side_key(parent, 'waiting'), id, true)
+  cache.sset(redis_keys.side(parent, 'waiting'), id, true)
   cache.count(parent, parent_doc, fields.waits_for_count)
 end
 

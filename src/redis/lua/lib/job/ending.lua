@@ -36,7 +36,7 @@ function ending.clear_steps(id, doc)
   cache.clear(id, doc, of_steps)
   if doc.has_steps ~= '1' then return end
   local is_shown = values.of(doc) <= MAX_SHOWN_STEPS
-  if not is_shown then cache.drop(redis_keys.side_key(id, 'steps')) end
+  if not is_shown then cache.drop(redis_keys.side(id, 'steps')) end
   values.lose(id, doc)
   cache.change(id, doc, fields.has_steps, is_shown and 'e' or nil)
 end

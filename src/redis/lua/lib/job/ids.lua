@@ -13,7 +13,7 @@ end
 
 local function beyond_all()
   local keys, made = {}, 0
-  for i, q in ipairs(redis.call('SMEMBERS', ns .. 'queues')) do keys[i] = redis_keys.queue_key(q) end
+  for i, q in ipairs(redis.call('SMEMBERS', ns .. 'queues')) do keys[i] = redis_keys.queue(q) end
   cache.fetch(keys)
   for _, key in ipairs(keys) do
     for n in (cache.raw[key] or ''):gmatch('"made":(%d+)') do made = made + n end
@@ -21,14 +21,16 @@ local function beyond_all()
   return made * 100
 end
 
+function ids.stored()
+  cache.fetch({ id_key, copy_key })
+  return math.max(tonumber(cache.text_at(id_key) or 0) or 0, tonumber(cache.text_at(copy_key) or 0) or 0)
+end
+
 local function given()
   if last_id then return last_id end
-  cache.fetch({ id_key, copy_key })
-  local last = math.max(tonumber(cache.text_at(id_key) or 0) or 0, tonumber(cache.text_at(copy_key) or 0) or 0)
-  if not cache.text_at(id_key) and not cache.text_at(copy_key) and cache.text_at(cache.schema_key) then
-    last = beyond_all()
-  end
-  return last
+  local last = ids.stored()
+  local is_lost = not cache.text_at(id_key) and not cache.text_at(copy_key) and cache.text_at(cache.schema_key)
+  return is_lost and beyond_all() or last
 end
 
 function ids.next_ids(n)

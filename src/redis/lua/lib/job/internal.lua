@@ -1,11 +1,10 @@
 internal.BULK = 'sidejob.bulk'
 
-local told_as = { c = 'DELIVERED', f = 'FAILED', T = 'FAILED' }
-
-local function note_told(id, doc, place)
+-- `status`: nil until the callback has ended.
+function internal.note_told(id, doc, status)
   local told_doc = cache.find(doc.callback_of)
   if told_doc and told_doc.callback_job == id then
-    cache.change(doc.callback_of, told_doc, fields.callback_status, told_as[place])
+    cache.change(doc.callback_of, told_doc, fields.callback_status, status)
   end
 end
 
@@ -28,7 +27,9 @@ end
 
 -- The callback job contains all data that it needs, because the ended job may be deleted by then.
 function internal.call_back(id, doc, place, value)
-  if doc.callback_of then return note_told(id, doc, place) end
+  if doc.callback_of then
+    return internal.note_told(id, doc, place == PLACE.completed and 'DELIVERED' or 'FAILED')
+  end
   local n = numbers.int((tonumber(doc.ends_told) or 0) + 1)
   local args = '{"job":' .. id .. ',"end":' .. n .. ',"queue":' .. cjson.encode(doc.queue) .. ',"class":'
     .. cjson.encode(doc.class) .. ',"status":"' .. states.resting[place] .. '","finishedAt":' .. time.now_text

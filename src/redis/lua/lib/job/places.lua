@@ -13,8 +13,8 @@ end
 places.moved = {}
 
 function places.index_of(doc)
-  if doc.place == PLACE.limited then return redis_keys.limit_key(doc.waiting_limit, 'waiting') end
-  return redis_keys.queue_key(doc.queue, states.index(doc.place))
+  if doc.place == PLACE.limited then return redis_keys.limit(doc.waiting_limit, 'waiting') end
+  return redis_keys.queue(doc.queue, states.index(doc.place))
 end
 
 function places.member_of(id, doc)
@@ -33,11 +33,11 @@ function places.count_child(id, doc, parent, is)
   cache.change(parent, above_doc, fields.followed, n.b .. ',' .. n.s .. ',' .. n.x)
   cache.change(id, doc, fields.followed_as, is)
   local turned = was == FOLLOWED_AS.broken or is == FOLLOWED_AS.broken
-  if turned or not places.moved[parent] then journal.put(places.moved, parent, turned and 'turned' or 'moved') end
+  journal.put(places.moved, parent, (turned or places.moved[parent] == 'turned') and 'turned' or 'moved')
 end
 
 function places.set_entry(id, doc, status)
-  cache.hset(redis_keys.side_key(doc.parent, 'children'), doc.child_name, id .. ',' .. status .. ',' .. doc.class)
+  cache.hset(redis_keys.side(doc.parent, 'children'), doc.child_name, id .. ',' .. status .. ',' .. doc.class)
 end
 
 function places.tell_parent(id, doc, status)
@@ -48,7 +48,7 @@ end
 
 function places.call_watchers(id, doc, is)
   if not doc.waited_until or not states.ends[is] then return end
-  if tonumber(doc.waited_until) > time.now then journal.push(cache.writes.messages, { ns .. 'ended:' .. id, is }) end
+  if tonumber(doc.waited_until) > time.now then cache.publish('ended:' .. id, is) end
   cache.change(id, doc, fields.waited_until, nil)
 end
 
@@ -57,7 +57,7 @@ function places.announce(id, doc, was)
   if is == was then return end
   places.tell_parent(id, doc, is)
   hints.tell_status(id, doc, is)
-  if doc.waited_until then places.call_watchers(id, doc, is) end
+  places.call_watchers(id, doc, is)
 end
 
 function places.queue_up(id, doc, since)
@@ -66,6 +66,12 @@ function places.queue_up(id, doc, since)
   end
   cache.change(id, doc, fields.sequence, since and time.sequence_of(since, id) or time.sequence())
   cache.change(id, doc, fields.turns, nil)
+end
+
+-- Counts a job that has not ended.
+function places.count(doc, n)
+  if doc.group then limits.count_in_group(doc, n) end
+  if doc.quota_bytes then quota.count(doc, n) end
 end
 
 function places.leave(id, doc, is_let_through)
@@ -97,20 +103,18 @@ function places.move(id, doc, place, moment, key, keeps, since)
   local rested, rests = not was or states.resting[doc.place] ~= nil, states.resting[place] ~= nil
   if was then places.leave(id, doc, keeps) end
   if (not place or place == PLACE.pull) and not keeps then places.queue_up(id, doc, since) end
-  if doc.group and rested ~= rests then limits.count_in_group(doc, rested and 1 or -1) end
-  if doc.quota_bytes and rested ~= rests then quota.count(doc, rested and 1 or -1) end
+  if rested ~= rests then places.count(doc, rested and 1 or -1) end
   if doc.place == PLACE.leased then
     journal.put(leased.newly_lent, id, false)
   elseif place == PLACE.leased and leased.newly_lent[id] == nil then
     journal.put(leased.newly_lent, id, true)
   end
-  if doc.waiting_limit ~= key then journal.put(doc, fields.waiting_limit, key) end
+  cache.change(id, doc, fields.waiting_limit, key)
   if key then
     turns.take(id, doc, key)
     limits.count_waiting(doc.queue, key, 1)
   end
-  journal.put(doc, fields.place, place)
-  if not cache.dirty[id] then journal.put(cache.dirty, id, true) end
+  cache.change(id, doc, fields.place, place)
   places.put(id, doc, moment)
   if place == PLACE.failed then kinds.enter(id, doc) end
   places.announce(id, doc, was)

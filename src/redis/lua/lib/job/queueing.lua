@@ -26,11 +26,19 @@ function queueing.enqueue(id, doc, early, since)
   places.move(id, doc, place, nil, nil, nil, place and (moment > 0 and moment or since))
 end
 
+local stopped_by = { fields.failures, fields.lost_in_a_row, fields.backoff_until, fields.ended_at }
+
+-- Starts a job again that failed or has ended.
+function queueing.resume(id, doc)
+  cache.clear(id, doc, stopped_by)
+  if not states.is_ready(doc) then queueing.enqueue(id, doc, true) end
+end
+
 function queueing.stop_waiting(id, doc)
   if not doc.waits_for then return end
   cache.change(id, doc, fields.wait_over, '1')
   cache.clear(id, doc, { fields.waits_for, fields.waits_for_count })
-  cache.drop(redis_keys.side_key(id, 'waiting'))
+  cache.drop(redis_keys.side(id, 'waiting'))
 end
 
 -- `why` is 'own' for input or a request, and 'child' after a child has run. A child wakes neither a job that waits for
@@ -82,7 +90,7 @@ function queueing.call_waiting_parents()
   for parent, children in pairs(queueing.settled) do
     local doc = cache.find(parent)
     if doc and doc.waits_for then
-      local key, left = redis_keys.side_key(parent, 'waiting'), tonumber(doc.waits_for_count)
+      local key, left = redis_keys.side(parent, 'waiting'), tonumber(doc.waits_for_count)
       local among = waited_for(key, children)
       for i, child in ipairs(children) do
         if among[i] and not (cache.writes.sets[key] and cache.writes.sets[key][child] == false) then

@@ -23,9 +23,8 @@ function rerun.wake_up(id, doc, force)
 end
 
 function rerun.retry(id, doc)
-  cache.clear(id, doc, { fields.failures, fields.lost_in_a_row, fields.deliveries, fields.backoff_until,
-    fields.ended_at })
-  queueing.enqueue(id, doc, true)
+  cache.change(id, doc, fields.deliveries, nil)
+  queueing.resume(id, doc)
 end
 
 local function is_address(version) return version:find('://', 1, true) ~= nil end

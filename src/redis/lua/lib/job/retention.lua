@@ -78,9 +78,8 @@ function retention.sweep(q)
   if not queue_record.next_removal or queue_record.next_removal > time.now then return false end
   cache.change_queue(q, queue_fields.next_removal, nil)
   local more = false
-  for _, place in ipairs({ 'c', 'f', 'T' }) do
-    local key = redis_keys.queue_key(q, states.indexes[place])
-    local over = tally.over(queue_record, states.indexes[place])
+  for _, place in ipairs({ 'completed', 'failed', 'terminated' }) do
+    local key, over = redis_keys.queue(q, place), tally.over(queue_record, place)
     local ids = redis.call('ZRANGEBYSCORE', key, '-inf', over > 0 and '(+inf' or time.now_text, 'LIMIT', 0,
       over > 0 and math.min(SWEEP, over) or SWEEP)
     cache.fetch_jobs(ids)

@@ -6,22 +6,19 @@ function specs.check_registered(spec)
   end
 end
 
+local function add(spec, name, value) journal.push(journal.within(spec, name), value) end
+
 local options = {
   ['parent'] = function(spec) spec.parent, spec.name = args.take(), args.take() end,
   unique = function(spec) spec.unique, spec.unique_for, spec.unique_how = args.take(), args.take(), args.take() end,
   debounce = function(spec) spec.debounce = args.take() end,
   joining = function(spec) spec.joining = true end,
-  alias = function(spec) journal.push(journal.within(spec, 'alias_names'), args.take()) end,
-  input = function(spec) journal.push(journal.within(spec, 'inputs'), { args.take(), args.take_list() }) end,
-  value = function(spec) journal.push(journal.within(spec, 'values'), { args.take(), args.take() }) end,
-  limit = function(spec)
-    journal.push(journal.within(spec, 'limit_rows'),
-      { args.take(), args.take(), args.take(), args.take(), args.take() })
-  end,
+  alias = function(spec) add(spec, 'alias_names', args.take()) end,
+  input = function(spec) add(spec, 'inputs', { args.take(), args.take_list() }) end,
+  value = function(spec) add(spec, 'values', args.take_many(2)) end,
+  limit = function(spec) add(spec, 'limit_rows', args.take_many(5)) end,
   ['packed'] = function(spec) spec.packed = args.take_list() end,
-  listen = function(spec)
-    journal.push(journal.within(spec, 'listens'), { args.take(), args.take(), args.take_list() })
-  end,
+  listen = function(spec) add(spec, 'listens', { args.take(), args.take(), args.take_list() }) end,
 }
 
 -- `tail`: the document as the caller knows it, with its opening brace. `at` is absolute, `wait` is relative.

@@ -22,6 +22,8 @@ function states.of(doc)
   return doc.place == PLACE.leased and 'running' or 'queued'
 end
 
+function states.is_locked(doc) return (tonumber(doc.lock_until) or 0) > time.now end
+
 function states.refuse(id, doc, why)
   journal.refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. states.of(doc) .. ': ' .. why)
 end

@@ -34,7 +34,7 @@ function values.get_value(id, doc, field)
   return value
 end
 
-function values.side_key(id, field) return redis_keys.side_key(id, 'f:' .. field) end
+function values.side_key(id, field) return redis_keys.side(id, 'f:' .. field) end
 
 -- Returns the fields whose values have their own keys, and these keys.
 function values.beside(id, doc)
@@ -50,7 +50,7 @@ end
 
 function values.decoded(id, doc, field)
   local text = values.get_value(id, doc, field)
-  return text and readable.decode(text, redis_keys.key_of(id) .. ' ' .. field) or nil
+  return text and readable.decode(text, redis_keys.job(id) .. ' ' .. field) or nil
 end
 
 local function forget_value(id, doc, side)
@@ -81,7 +81,7 @@ end
 local function of_list(port)
   local pushed, taken = port.doc[port.field]:match('^(%d+),(%d+)')
   if port.doc['v' .. port.field] or pushed == taken then return 0 end
-  local key, bytes = redis_keys.list_key(port), 0
+  local key, bytes = redis_keys.list(port), 0
   local list = cache.writes.lists[key] or { pop = 0, had = pushed - taken }
   for from = list.pop, list.had - 1, 2000 do
     bytes = bytes + tables.bytes(redis.call('LRANGE', key, from, math.min(from + 1999, list.had - 1)))
@@ -95,7 +95,7 @@ local function count(id, doc)
   cache.fetch(keys)
   for _, key in ipairs(keys) do bytes = bytes + #(cache.text_at(key) or '') end
   if doc.has_steps == '1' then
-    for name, value in pairs(cache.hash(redis_keys.side_key(id, 'steps'))) do bytes = bytes + #name + #value end
+    for name, value in pairs(cache.hash(redis_keys.side(id, 'steps'))) do bytes = bytes + #name + #value end
   end
   journal.puts = journal.puts + math.floor(bytes / 256)
   return bytes

@@ -9,11 +9,11 @@ local function margin(settings, late) return late + math.max(math.min(settings.p
 
 local counts_of = {
   taken = function(state)
-    return redis.call('ZCOUNT', redis_keys.limit_key(state.key, 'held'), '(' .. time.now_text, '+inf')
+    return redis.call('ZCOUNT', redis_keys.limit(state.key, 'held'), '(' .. time.now_text, '+inf')
   end,
   started = function(state)
     return state.settings.rate
-      and redis.call('ZCOUNT', redis_keys.limit_key(state.key, 'window'),
+      and redis.call('ZCOUNT', redis_keys.limit(state.key, 'window'),
       '(' .. numbers.int(time.now - state.settings.period), '+inf') or 0
   end,
 }
@@ -29,18 +29,18 @@ end
 local numeric = limit_kinds
 
 local function settings_in(key, text)
-  local settings = readable.decode(text, redis_keys.limit_key(key))
+  local settings = readable.decode(text, redis_keys.limit(key))
   if not settings then return false end
   for field in pairs(numeric) do
-    if type(settings[field] or 0) ~= 'number' then return readable.note(redis_keys.limit_key(key), text) end
+    if type(settings[field] or 0) ~= 'number' then return readable.note(redis_keys.limit(key), text) end
   end
-  return (not settings.rate or settings.period) and settings or readable.note(redis_keys.limit_key(key), text)
+  return (not settings.rate or settings.period) and settings or readable.note(redis_keys.limit(key), text)
 end
 
 function limits.at(key)
   local state = limits.known[key]
   if state then return state end
-  local text = cache.text_at(redis_keys.limit_key(key))
+  local text = cache.text_at(redis_keys.limit(key))
   state = setmetatable({ key = key, settings = text and settings_in(key, text) or false }, counting)
   limits.known[key] = state
   return state
@@ -50,7 +50,7 @@ function limits.of(key) return limits.at(key).settings end
 
 function limits.save(key, field, value)
   journal.put(limits.of(key), field, value)
-  cache.set_text(redis_keys.limit_key(key), cjson.encode(limits.of(key)))
+  cache.set_text(redis_keys.limit(key), cjson.encode(limits.of(key)))
 end
 
 function limits.count_waiting(q, key, n)
@@ -87,10 +87,10 @@ function limits.take_slots(id, doc)
     local state = limits.at(key)
     if state.settings then
       taken[#taken + 1] = key
-      cache.zset(redis_keys.limit_key(key, 'held'), id, tonumber(doc.lease_until))
+      cache.zset(redis_keys.limit(key, 'held'), id, tonumber(doc.lease_until))
       journal.put(state, 'taken', state.taken + 1)
       if state.settings.rate then
-        cache.zset(redis_keys.limit_key(key, 'window'), doc.token, time.now + margin(state.settings, 0))
+        cache.zset(redis_keys.limit(key, 'window'), doc.token, time.now + margin(state.settings, 0))
         journal.put(state, 'started', state.started + 1)
       end
     end
@@ -103,7 +103,7 @@ function limits.note_start(doc, late)
     local settings = limits.of(key)
     if settings and settings.rate then
       local moment = math.min(time.now, doc.ran_at + margin(settings, late))
-      if moment > time.now - settings.period then cache.zset(redis_keys.limit_key(key, 'window'), doc.token, moment) end
+      if moment > time.now - settings.period then cache.zset(redis_keys.limit(key, 'window'), doc.token, moment) end
     end
   end
 end
@@ -111,7 +111,7 @@ end
 function limits.release_slots(id, doc)
   for _, key in ipairs(tables.lines(doc.held_limits)) do
     local state = limits.at(key)
-    cache.zset(redis_keys.limit_key(key, 'held'), id, false)
+    cache.zset(redis_keys.limit(key, 'held'), id, false)
     if state.settings and tonumber(doc.lease_until) > time.now then journal.put(state, 'taken', state.taken - 1) end
     limits.touch(key)
   end
@@ -120,7 +120,7 @@ end
 
 function limits.renew_slots(id, doc, sooner)
   for _, key in ipairs(tables.lines(doc.held_limits)) do
-    cache.zset(redis_keys.limit_key(key, 'held'), id, tonumber(doc.lease_until))
+    cache.zset(redis_keys.limit(key, 'held'), id, tonumber(doc.lease_until))
     if sooner and limits.room_at(key) < 1 then limits.touch(key) end
   end
 end
@@ -176,12 +176,12 @@ function limits.due(q)
 end
 
 function limits.next_room(key)
-  local settings = limits.of(key)
+  local settings = limits.at(key).settings
   if not settings or settings.paused then return numbers.never end
   if (settings.shut or 0) > time.now then return settings.shut end
   local moment = numbers.never
   local function first(part, from, plus)
-    moment = math.min(moment, cache.next_moment(redis_keys.limit_key(key, part), from) + plus)
+    moment = math.min(moment, cache.next_moment(redis_keys.limit(key, part), from) + plus)
   end
   if settings.concurrency then first('held', time.now, 0) end
   if settings.rate then first('window', time.now - settings.period, settings.period) end

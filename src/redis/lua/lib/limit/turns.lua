@@ -10,7 +10,7 @@ local fronts = {} -- key and tier → first turn
 local function front_of(key, tier)
   local name = tier .. ',' .. key
   if fronts[name] == nil then
-    local first = redis.call('ZRANGEBYSCORE', redis_keys.limit_key(key, 'waiting'), tier, tier, 'LIMIT', 0, 1)[1]
+    local first = redis.call('ZRANGEBYSCORE', redis_keys.limit(key, 'waiting'), tier, tier, 'LIMIT', 0, 1)[1]
     journal.put(fronts, name, first and first:sub(1, 13) or false)
   end
   return fronts[name]

@@ -5,7 +5,7 @@ function waiting.set_aside(id, doc, key)
 end
 
 local function first_waiting(key, n)
-  local index = redis_keys.limit_key(key, 'waiting')
+  local index = redis_keys.limit(key, 'waiting')
   local pending, gone = cache.writes.zsets[index] or {}, 0
   for _, score in pairs(pending) do gone = gone + (score and 0 or 1) end
   local rows, flat = {}, redis.call('ZRANGE', index, 0, n + gone - 1, 'WITHSCORES')
@@ -37,7 +37,7 @@ local function admit(key, settings)
         limits.save(key, limit_fields.promised, (settings.promised or 0) + 1)
       end
     else
-      cache.zset(redis_keys.limit_key(key, 'waiting'), rows[i][1], false)
+      cache.zset(redis_keys.limit(key, 'waiting'), rows[i][1], false)
     end
   end
   return #rows > #ids and rows[#ids + 1][1]:sub(15)
@@ -46,9 +46,9 @@ end
 -- If a limit is removed, runs release their slots when they end, unless the limit is created again before that.
 local function forget_limit(key, is_removed)
   journal.put(limits.known[key], 'settings', false)
-  cache.set_text(redis_keys.limit_key(key), nil)
-  if not is_removed then cache.del(redis_keys.limit_key(key, 'held')) end
-  for _, part in ipairs({ false, 'window', 'waiting' }) do cache.del(redis_keys.limit_key(key, part)) end
+  cache.set_text(redis_keys.limit(key), nil)
+  if not is_removed then cache.del(redis_keys.limit(key, 'held')) end
+  for _, part in ipairs({ false, 'window', 'waiting' }) do cache.del(redis_keys.limit(key, part)) end
   cache.sset(ns .. 'limits', key, false)
 end
 
@@ -71,7 +71,7 @@ function waiting.give_room()
       local state = limits.at(key)
       local settings = state.settings
       if settings and (settings.auto and (settings.jobs or 0) <= 0 and state.taken <= 0 or settings.gone
-        and redis.call('ZCARD', redis_keys.limit_key(key, 'waiting')) == 0) then
+        and redis.call('ZCARD', redis_keys.limit(key, 'waiting')) == 0) then
         forget_limit(key, settings.gone)
       else
         if settings and settings.reordering then resort.go_on_at(key) end
@@ -80,7 +80,7 @@ function waiting.give_room()
         if settings then
           if settings.reordering then limits.check_at(key, time.now) end
           if settings.rate then
-            journal.put(cache.writes.trims, redis_keys.limit_key(key, 'window'), time.now - settings.period)
+            journal.put(cache.writes.trims, redis_keys.limit(key, 'window'), time.now - settings.period)
           end
           local running = waiter and (rawget(state, 'taken') or settings.running or state.taken) or nil
           if not waiter and settings.waiting ~= 0 then limits.save(key, limit_fields.waiting, 0) end

@@ -10,11 +10,6 @@ function at_work.lanes(names, with_bells)
   return lanes
 end
 
-local function in_index(name, beside)
-  local jobs, packed = cache.queue(name).jobs_at, cache.queue(name).packed or {}
-  return jobs and (jobs[redis_keys.letters.leases] or 0) - (packed[redis_keys.letters.leases] or 0) - beside
-end
-
 local AT_ONCE = 100
 
 local function members_of(indexes)
@@ -33,9 +28,10 @@ function at_work.ids(names, most)
   for _, name in ipairs(names) do
     if cache.queue(name).next_lease and n <= most then
       local beside = tally.in_document(name, 'leases')
-      local held = in_index(name, #beside) or most + 1
+      local jobs, packed = tally.known(cache.queue(name), 'leases')
+      local held = cache.queue(name).jobs_at and jobs - packed - #beside or most + 1
       local found = held > most and tally.members(name, 'leases', most + 1) or beside
-      if held > 0 and held <= most then few[#few + 1] = redis_keys.queue_key(name, 'leases') end
+      if held > 0 and held <= most then few[#few + 1] = redis_keys.queue(name, 'leases') end
       tables.append(members, found)
       n = n + held + #beside
     end

@@ -4,18 +4,17 @@ function queues.names()
   return names
 end
 
-function queues.save(name) pcall(redis.call, 'SET', redis_keys.queue_key(name), cjson.encode(cache.queues[name])) end
+function queues.save(name) pcall(redis.call, 'SET', redis_keys.queue(name), cjson.encode(cache.queues[name])) end
 
 function queues.row(name)
   local queue_record = cache.queue(name)
   if not queue_record.jobs_at then
     tally.look_at_all(name)
-    if cache.raw[redis_keys.queue_key(name)] then queues.save(name) end
+    if cache.raw[redis_keys.queue(name)] then queues.save(name) end
   end
-  local function at(place) return queue_record.jobs_at[redis_keys.letters[place]] or 0 end
-  local oldest = queue_record.first_pull
-    and (not queue_record.first_ready or queue_record.first_pull < queue_record.first_ready) and queue_record.first_pull
-    or queue_record.first_ready or ''
+  local function at(place) return (tally.known(queue_record, place)) end
+  local oldest, other = queue_record.first_ready or '', queue_record.first_pull or ''
+  if oldest == '' or (other ~= '' and other < oldest) then oldest = other end
   return row_of.queue {
     name = name,
     document = cjson.encode(queue_record),
@@ -36,6 +35,6 @@ function queues.asked(name) return name ~= '' and { name } or queues.names() end
 
 function queues.fetch(names, more_keys)
   local keys = more_keys or {}
-  for _, name in ipairs(names) do keys[#keys + 1] = redis_keys.queue_key(name) end
+  for _, name in ipairs(names) do keys[#keys + 1] = redis_keys.queue(name) end
   cache.fetch(keys)
 end

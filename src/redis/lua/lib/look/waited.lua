@@ -8,15 +8,15 @@ function waited.limits(names, most, keys)
     for key in pairs(cache.queue(name).limit_moments or {}) do named[#named + 1] = key end
   end
   local function add(list)
-    for _, key in ipairs(list) do keys[#keys + 1] = redis_keys.limit_key(key) end
+    for _, key in ipairs(list) do keys[#keys + 1] = redis_keys.limit(key) end
     cache.fetch(keys)
     for _, key in ipairs(list) do
-      local at = redis_keys.limit_key(key)
+      local at = redis_keys.limit(key)
       local text = not found[key] and cache.text_at(at)
       local settings = text and readable.decode(text, at)
       if settings then
         found[key] = tonumber(settings[limit_fields.waiting])
-          or redis.call('ZCARD', redis_keys.limit_key(key, 'waiting'))
+          or redis.call('ZCARD', redis_keys.limit(key, 'waiting'))
         left = left - found[key]
       end
     end

@@ -71,26 +71,19 @@ local function set_of(list)
   return set
 end
 
-local function beyond(list, set)
-  local found, seen = {}, {}
-  for _, item in ipairs(list) do
-    if not set[item] and not seen[item] then found[#found + 1] = item end
-    seen[item] = true
-  end
-  return found
-end
-
 function audience.set_channels(port, channels)
   if #channels > 0 and port.name == '*' then journal.refuse('REFUSED', 'port * cannot have channels') end
   if port.dir == 'i' then
-    local old, member = audience.channels_of(port), port.id .. ':' .. port.name
-    local gone, new = beyond(old, set_of(channels)), beyond(channels, set_of(old))
-    local keys = {}
-    for _, c in ipairs(gone) do keys[#keys + 1] = audience_key(c) end
-    for _, c in ipairs(new) do keys[#keys + 1] = audience_key(c) end
+    local was, is, changed, keys = set_of(audience.channels_of(port)), set_of(channels), {}, {}
+    for c in pairs(was) do
+      if not is[c] then changed[c] = false end
+    end
+    for c in pairs(is) do
+      if not was[c] then changed[c] = true end
+    end
+    for c in pairs(changed) do keys[#keys + 1] = audience_key(c) end
     cache.fetch(keys)
-    for _, c in ipairs(gone) do audience.member_change(c, member, false) end
-    for _, c in ipairs(new) do audience.member_change(c, member, true) end
+    for c, present in pairs(changed) do audience.member_change(c, port.id .. ':' .. port.name, present) end
   end
   values.set_value(port.id, port.doc, 'c' .. port.field, #channels > 0 and cjson.encode(channels) or nil)
 end

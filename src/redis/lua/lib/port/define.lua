@@ -26,7 +26,8 @@ function define.lay(port, targets, node)
 end
 
 local function drop_port(port)
-  local pushed = ports.drop_values(port)
+  local pushed = ports.counts(port)
+  lists.pop(ports.list(port))
   cache.change(port.id, port.doc, port.field, pushed .. ',' .. pushed .. ',d')
   ports.set_default(port, nil)
   audience.set_channels(port, {})

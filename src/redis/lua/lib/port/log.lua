@@ -127,7 +127,7 @@ end
 function log.keep(job, level, entry, job_doc)
   journal.push(cache.writes.log, { job or '', level, entry, job_doc.class or '' })
   if tonumber(job_doc.history or 0) > 0 then
-    journal.push(cache.writes.records, { redis_keys.side_key(job, 'log'), level .. '\n' .. entry, 0 })
+    journal.push(cache.writes.records, { redis_keys.side(job, 'log'), level .. '\n' .. entry, 0 })
   end
 end
 

@@ -39,10 +39,9 @@ function ports.open(port)
   return pushed or 0, taken or 0
 end
 
-function ports.drop_values(port)
+function ports.list(port)
   local pushed, taken = ports.counts(port)
-  if pushed > taken then lists.pop(lists.of(port, pushed - taken), pushed - taken) end
-  return pushed
+  return lists.of(port, pushed - taken), pushed - taken
 end
 
 local function leave(port, list, n, pushed, taken)

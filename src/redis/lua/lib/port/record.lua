@@ -17,8 +17,8 @@ local function add(entry, ...)
 end
 
 local function note_job(entry, name, id, doc)
-  local text = cache.raw[redis_keys.key_of(id)]
-  local was_doc = text and readable.decode(text, redis_keys.key_of(id)) or {}
+  local text = cache.raw[redis_keys.job(id)]
+  local was_doc = text and readable.decode(text, redis_keys.job(id)) or {}
   local was, is = text and states.of(was_doc) or '', states.of(doc)
   local last = doc.last_run ~= was_doc.last_run and doc.last_run or ''
   if was ~= is or last ~= '' then add(entry, 's', name, id, was, is, last) end
@@ -42,7 +42,7 @@ function record.note(more_to_come)
   for id, entry in pairs(more_to_come and {} or entries) do
     if entry.words and cache.docs[id] then
       journal.push(cache.writes.records,
-        { redis_keys.side_key(id, 'record'), cjson.encode(entry.words), entry.more or 0 })
+        { redis_keys.side(id, 'record'), cjson.encode(entry.words), entry.more or 0 })
     end
   end
 end

@@ -210,7 +210,7 @@ local function tell_live(channel, item, all)
   if #cache.writes.messages > MAX_LIVE then return end
   local _, _, _, value = envelope.parts(item)
   local text = channel .. '\t' .. value:gsub('[\r\n]', ' ')
-  for _, level in ipairs(all) do journal.push(cache.writes.messages, { ns .. 'live:' .. level, text }) end
+  for _, level in ipairs(all) do cache.publish('live:' .. level, text) end
 end
 
 -- A subscriber without room for a message misses it. The publisher is never affected.
@@ -252,15 +252,13 @@ function write.tell_all()
   end
 end
 
-local stopped_by = { fields.failures, fields.lost_in_a_row, fields.backoff_until, fields.ended_at, fields.terminating }
-
 function write.hand_over(channel, id, items)
   local doc = id and cache.find(id)
   if doc then
     write.items(port_refs.at(id, doc, 'i', 'in'), items, { unnoted = true })
     if doc.place ~= PLACE.failed and doc.place ~= PLACE.terminated then return end
-    cache.clear(id, doc, stopped_by)
-    return queueing.enqueue(id, doc, true)
+    cache.change(id, doc, fields.terminating, nil)
+    return queueing.resume(id, doc)
   end
   doc = { queue = 'sidejob.relay', class = 'relay', args = cjson.encode(channel), quiet = '1',
     relay_channel = channel, ['i:in'] = '0,0' }

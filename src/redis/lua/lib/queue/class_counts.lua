@@ -9,7 +9,8 @@ class_counts.noted = {} -- queue → class → counts since the last flush
 local MOST, MOST_BESIDE = 100, 20
 
 -- The events, then waiting times and run times, each as a sum of milliseconds and a histogram.
-local events = { made = 1, runs = 2, errors = 3, completed = 4, failed = 5, terminated = 6, lost = 7, skipped = 8 }
+class_counts.events = { made = 1, runs = 2, errors = 3, completed = 4, failed = 5, terminated = 6, lost = 7,
+  skipped = 8 }
 local WAITED, TOOK = 9, 22
 local ENDS = { 10, 30, 100, 300, 1000, 3000, 10000, 30000, 100000, 600000, 3600000 }
 
@@ -20,13 +21,18 @@ class_counts.HOURS = 24
 function class_counts.key(q, which) return ns .. 'counts:' .. q .. ':' .. which end
 
 function class_counts.add(q, class, event, n)
-  local of, at = journal.within(journal.within(class_counts.noted, q), class), events[event]
+  local of, at = journal.within(journal.within(class_counts.noted, q), class), class_counts.events[event]
   journal.put(of, at, (of[at] or 0) + (n or 1))
 end
 
-local function measure(of, at, ms, n)
+function class_counts.bucket(ends, ms)
   local bucket = 1
-  while ENDS[bucket] and ms > ENDS[bucket] do bucket = bucket + 1 end
+  while ends[bucket] and ms > ends[bucket] do bucket = bucket + 1 end
+  return bucket
+end
+
+local function measure(of, at, ms, n)
+  local bucket = class_counts.bucket(ENDS, ms)
   journal.put(of, at, (of[at] or 0) + ms * n)
   journal.put(of, at + bucket, (of[at + bucket] or 0) + n)
 end

@@ -6,12 +6,6 @@ local minute = math.floor(time.now / 60000)
 
 local WAITS = { 10, 100, 1000, 5000, 30000, 60000, 600000, 3600000 }
 
-local function no_waits()
-  local list = {}
-  for i = 1, #WAITS + 1 do list[i] = 0 end
-  return list
-end
-
 function counts.add(q, class, what, n)
   local queue_record = cache.queue(q)
   if queue_record.minute ~= minute then counts.turn(q, queue_record) end
@@ -28,8 +22,7 @@ end
 function counts.waited(q, ms, n)
   local queue_record = cache.queue(q)
   if queue_record.minute ~= minute then counts.turn(q, queue_record) end
-  local histogram, at = queue_record.day_waits or no_waits(), 1
-  while WAITS[at] and ms > WAITS[at] do at = at + 1 end
+  local histogram, at = queue_record.day_waits or { 0, 0, 0, 0, 0, 0, 0, 0, 0 }, class_counts.bucket(WAITS, ms)
   histogram[at] = histogram[at] + n
   cache.change_queue(q, queue_fields.day_waits, histogram)
   if ms > (queue_record.minute_wait or 0) then cache.change_queue(q, queue_fields.minute_wait, ms) end
@@ -41,8 +34,6 @@ local today = math.floor(time.now / 86400000)
 local MINUTES = 240
 local HOURS = 336
 local DAYS = 1826
-
-local series = { 'made', 'runs', 'errors', 'completed', 'failed', 'terminated', 'lost', 'skipped' }
 
 local MOST_NAMES, MOST_QUEUES_KEPT = 100, 100
 
@@ -82,7 +73,7 @@ end
 
 local function written_down(queue_record, moment, waited)
   local words = { numbers.int(moment), numbers.int(waited or 0) }
-  for i, what in ipairs(series) do
+  for what, i in pairs(class_counts.events) do
     words[i + 2] = numbers.int(((queue_record.earlier_counts or {})[what] or 0) + (queue_record.counts[what] or 0))
   end
   local at = queue_record.jobs_at or {}

@@ -3,7 +3,7 @@ due.SLICE = 1000
 local function members_due(q, index, field)
   local moment = cache.queue(q)[field]
   if not moment or moment > time.now then return {}, nil end
-  local key = redis_keys.queue_key(q, index)
+  local key = redis_keys.queue(q, index)
   local ids = redis.call('ZRANGEBYSCORE', key, '-inf', time.now_text, 'LIMIT', 0, due.SLICE)
   local next_moment = #ids < due.SLICE and cache.next_moment(key, time.now) or time.now
   for id, till in pairs(index == 'leases' and cache.queue(q).leased or {}) do

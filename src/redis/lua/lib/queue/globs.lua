@@ -15,17 +15,12 @@ function globs.match(class, list, known) return #list == 0 or globs.first(class,
 local read = {}
 local ANY_CHARACTER = '[^\128-\191][\128-\191]*'
 
+local function escaped(character) return (character:find('^[%w\128-\255]') and '' or '%') .. character end
+
 local function byte_range(from, to)
-  local front, back = '', ''
-  while from <= to and not string.char(from):find('^[%w\128-\255]') do
-    front = front .. '%' .. string.char(from)
-    from = from + 1
-  end
-  while from <= to and not string.char(to):find('^[%w\128-\255]') do
-    back = '%' .. string.char(to) .. back
-    to = to - 1
-  end
-  return front .. (from <= to and string.char(from) .. '-' .. string.char(to) or '') .. back
+  local range = ''
+  for byte = from, to do range = range .. escaped(string.char(byte)) end
+  return range
 end
 
 local function set_of(glob, g)
@@ -60,8 +55,7 @@ local function parts(glob)
       if not set then return false end
       part, after = part .. set, behind
     else
-      local is_plain = character:find('^[%w\128-\255]') ~= nil
-      part = part .. (is_plain and '' or '%') .. character
+      part = part .. escaped(character)
     end
     g = after
   end

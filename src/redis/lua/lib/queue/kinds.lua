@@ -11,7 +11,7 @@ kinds.noted = {} -- queue → kind → changes since the last flush
 
 function kinds.text_key(q) return ns .. 'counts:' .. q .. ':e' end
 
-local function index_of(q) return redis_keys.queue_key(q, 'errors') end
+local function index_of(q) return redis_keys.queue(q, 'errors') end
 
 function kinds.of(doc)
   local kind, minute = (doc.error_kind or ''):match('^(%x+),(%d+)$')
@@ -20,7 +20,11 @@ end
 
 function kinds.member(kind, id) return kind .. ':' .. ('0'):rep(16 - #id) .. id end
 
-function kinds.id_in(member) return numbers.int(tonumber((member:match('%d+$')))) end
+function kinds.ids_in(members)
+  local ids = {}
+  for i, member in ipairs(members) do ids[i] = numbers.int(tonumber((member:match('%d+$')))) end
+  return ids
+end
 
 local function note(doc, n)
   local kind, minute = kinds.of(doc)
@@ -35,13 +39,17 @@ local function note(doc, n)
   journal.put(noted, 'last', math.max(noted.last or at, at))
 end
 
+local function set_entry(id, doc, score)
+  cache.zset(index_of(doc.queue), kinds.member(kinds.of(doc), id), score)
+end
+
 function kinds.enter(id, doc)
-  cache.zset(index_of(doc.queue), kinds.member(kinds.of(doc), id), 0)
+  set_entry(id, doc, 0)
   note(doc, 1)
 end
 
 function kinds.leave(id, doc)
-  cache.zset(index_of(doc.queue), kinds.member(kinds.of(doc), id), false)
+  set_entry(id, doc, false)
   note(doc, -1)
   cache.change(id, doc, fields.error_kind, nil)
 end
@@ -70,9 +78,8 @@ function kinds.has(id, doc)
 end
 
 function kinds.put_back(id, doc)
-  local kind = kinds.of(doc)
-  cache.zset(index_of(doc.queue), kinds.member(kind, id), 0)
-  if not is_listed(doc.queue, kind) then note(doc, 1) end
+  set_entry(id, doc, 0)
+  if not is_listed(doc.queue, (kinds.of(doc))) then note(doc, 1) end
 end
 
 function kinds.drop(q, id, kind)
@@ -96,8 +103,8 @@ function kinds.sort(q, jobs)
 end
 
 function kinds.drop_strays(q)
-  local members, list = redis.call('ZRANGE', index_of(q), 0, 999), {}
-  for i, member in ipairs(members) do list[i] = kinds.id_in(member) end
+  local members = redis.call('ZRANGE', index_of(q), 0, 999)
+  local list = kinds.ids_in(members)
   cache.fetch_jobs(list)
   for i, id in ipairs(list) do
     local doc = cache.find(id)

@@ -86,9 +86,9 @@ function lanes.note_moments()
       queue_record.wake_at = moment
       cache.zset(ns .. 'wake', 'q:' .. q, moment)
     end
-    if cache.raw[redis_keys.queue_key(q)] == false then
+    if cache.raw[redis_keys.queue(q)] == false then
       cache.sset(ns .. 'queues', q, true)
-      cache.raw[redis_keys.queue_key(q)] = ''
+      cache.raw[redis_keys.queue(q)] = ''
     end
   end
 end

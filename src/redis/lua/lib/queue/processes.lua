@@ -17,10 +17,10 @@ end
 
 local function has_place()
   if redis.call('HLEN', processes.key) < MOST then return true end
-  local flat, gone = redis.call('HGETALL', processes.key), false
-  for i = 1, #flat, 2 do
-    if time.now - processes.read(flat[i + 1]).heard > FORGOTTEN then
-      cache.hset(processes.key, flat[i], false)
+  local gone = false
+  for name, text in pairs(cache.hash(processes.key)) do
+    if time.now - processes.read(text).heard > FORGOTTEN then
+      cache.hset(processes.key, name, false)
       gone = true
     end
   end

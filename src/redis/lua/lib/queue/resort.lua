@@ -45,7 +45,7 @@ end
 -- The second value is true if the page is not finished. All slices return two values, because some Lua engines do not
 -- clear a missing second value. A page may take several slices, because its jobs may fill many pieces.
 local function sort_side(q, place, cursor)
-  local index, moved = redis_keys.queue_key(q, states.index(place)), 0
+  local index, moved = redis_keys.queue(q, states.index(place)), 0
   local further, members, ids = next_slice(index, cursor)
   for i, id in ipairs(ids) do
     if moved >= JOBS_AT_ONCE then return cursor, true end
@@ -60,7 +60,7 @@ local slices = {
   w = function(q, cursor)
     if (cache.queue(q).at_limits or 0) == 0 then return '0', false end
     local answer, keys = redis.call('SSCAN', ns .. 'limits', cursor, 'COUNT', LIMITS_AT_ONCE), {}
-    for i, key in ipairs(answer[2]) do keys[i] = redis_keys.limit_key(key) end
+    for i, key in ipairs(answer[2]) do keys[i] = redis_keys.limit(key) end
     cache.fetch(keys)
     for _, key in ipairs(answer[2]) do
       if limits.of(key) then
@@ -84,7 +84,7 @@ function resort.go_on(q)
 end
 
 function resort.go_on_at(key)
-  local index = redis_keys.limit_key(key, 'waiting')
+  local index = redis_keys.limit(key, 'waiting')
   local further, members, ids = next_slice(index, limits.of(key).reordering)
   sides.fetch_limits_of(ids)
   for i, id in ipairs(ids) do

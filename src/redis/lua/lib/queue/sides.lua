@@ -8,7 +8,7 @@ function sides.fetch_limits_of(ids)
   for i = 1, #ids do
     local doc = cache.find(ids[i])
     if doc and sides.is_limited(doc) then
-      for _, key in ipairs(sides.limits_of(doc)) do keys[#keys + 1] = redis_keys.limit_key(key) end
+      for _, key in ipairs(sides.limits_of(doc)) do keys[#keys + 1] = redis_keys.limit(key) end
     end
   end
   cache.fetch(keys)

@@ -65,7 +65,7 @@ end
 function standby.call_lane(q)
   local lane = warm_lane(q)
   if not lane then return 0 end
-  journal.push(cache.writes.messages, { ns .. 'call:' .. lane, 'ready' })
+  cache.publish('call:' .. lane, 'ready')
   standby.cool_down(q, lane)
   lanes.set(q, lane, time.now + lanes.BELL)
   return 1

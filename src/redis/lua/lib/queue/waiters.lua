@@ -1,7 +1,7 @@
 local MAX_CALLS = 100
 
 function waiters.stand(q, waiter, patterns, till)
-  cache.zset(redis_keys.queue_key(q, 'waiters'), waiter .. '\n' .. table.concat(patterns, '\n'), till > time.now
+  cache.zset(redis_keys.queue(q, 'waiters'), waiter .. '\n' .. table.concat(patterns, '\n'), till > time.now
     and till)
   if till > time.now then
     cache.change_queue(q, queue_fields.pulls_until, math.max(cache.queue(q).pulls_until or 0, till))
@@ -14,7 +14,7 @@ function waiters.waiter_of(member)
 end
 
 local function call_waiters(q, classes)
-  local key = redis_keys.queue_key(q, 'waiters')
+  local key = redis_keys.queue(q, 'waiters')
   local waiting = redis.call('ZRANGEBYSCORE', key, '(' .. time.now_text, '+inf', 'LIMIT', 0, MAX_CALLS)
   journal.put(cache.writes.trims, key, time.now)
   local claims = {}
@@ -28,7 +28,7 @@ local function call_waiters(q, classes)
       -- If the classes cannot be matched in limited time, wakes the claim anyway. At worst, this claim is unnecessary.
       if class == '' or globs.steps <= 0 or globs.match(class, claim.patterns, claim.known) then
         cache.zset(key, claim.member, false)
-        journal.push(cache.writes.messages, { ns .. 'call:' .. claim.waiter, 'ready' })
+        cache.publish('call:' .. claim.waiter, 'ready')
         table.remove(claims, i)
         break
       end

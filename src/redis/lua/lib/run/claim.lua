@@ -21,8 +21,7 @@ local function members_at(key, want, from, n)
 end
 
 local function members_for(want, jobs)
-  local queue_record = cache.queue(want.queue)
-  local ready, packed = (queue_record.jobs_at or {}).r or 0, (queue_record.packed or {}).r or 0
+  local ready, packed = tally.known(cache.queue(want.queue), 'ready')
   if want.place ~= '' or packed <= 0 or ready <= packed then return jobs end
   return math.min(jobs, math.ceil(jobs * (ready - packed) / ready) + 1)
 end
@@ -36,7 +35,7 @@ function claim.first_of(members, most, room, wide)
     if n >= (number and math.max(room, wide) or room) then return keys, numbers, ids end
     numbers[i] = number or false
     if number then
-      keys[i] = redis_keys.piece_key(number)
+      keys[i] = redis_keys.piece(number)
     else
       local id = member:sub(15)
       ids[#ids + 1] = id
@@ -85,7 +84,7 @@ local function each(consider, member, at, want, got)
 end
 
 function claim.finds_nothing(q)
-  for _, score in pairs(cache.writes.zsets[redis_keys.queue_key(q, 'ready')] or {}) do
+  for _, score in pairs(cache.writes.zsets[redis_keys.queue(q, 'ready')] or {}) do
     if score then return false end
   end
   return tally.is_empty(q, 'ready')
@@ -127,17 +126,17 @@ local function go_through(want, head, got)
   return true, from - removed, removed
 end
 
--- Suspects and other jobs alternate, so that neither group waits for the other. Returns ids (`p` and a number for a
--- piece), the number of jobs, whether unseen jobs are left, the number of index entries that the next claim may skip
--- (nil if it would find nothing more), and the number of jobs that failed.
+-- Suspects and other jobs alternate, so that neither group waits for the other. Returns the ids (`p` and a number for a
+-- piece), the number `n` of jobs, whether there are `more`, the number of index entries `seen` that the next claim may
+-- skip (nil if it would find nothing more), and the number of `failed` jobs.
 -- want: { queue, lane, place ('' or 'p'), max, wide (maximum in pieces), lease, begun (number of jobs that start
 -- immediately), patterns, tags, tier, skip, process, only, calls (maximum jobs of classes that call other services, -1:
 -- any) }
 function claim.jobs(want, head)
-  if outbox.is_full() then return {}, 0, false, nil, 0 end
+  if outbox.is_full() then return claim.nothing() end
   if want.only ~= '' then return claim.one(want) end
   local q, served = want.queue, cache.queue(want.queue).suspects_served
-  local got = { key = redis_keys.queue_key(q, states.index(want.place)), ids = {}, n = 0, failed = 0,
+  local got = { key = redis_keys.queue(q, states.index(want.place)), ids = {}, n = 0, failed = 0,
     bytes = 0, calling = 0, called = want.calls >= 0 and cache.queue(q).called_classes or nil, fresh_first = served,
     passed = {} }
   want.liked, want.banned = {}, {}
@@ -152,7 +151,9 @@ function claim.jobs(want, head)
   local serves = got.room and 1 or nil
   if got.n > 0 and served ~= serves then cache.change_queue(q, queue_fields.suspects_served, serves) end
   if passed[1] then more, seen = true, want.skip end
-  return got.ids, got.n, more, more and (seen > want.skip or removed > 0) and seen or nil, got.failed
+  got.more = more
+  got.seen = more and (seen > want.skip or removed > 0) and seen or nil
+  return got
 end
 
 local RUNS_A_MINUTE = 600
@@ -213,12 +214,15 @@ local function give_up(id, doc, why)
   ending.fail(id, doc, error)
 end
 
+function claim.nothing() return { ids = {}, n = 0, failed = 0, more = false } end
+
 function claim.one(want)
-  local id, doc = want.only, cache.find(want.only)
-  if not doc or doc.queue ~= want.queue or not states.is_ready(doc) or (tonumber(doc.lock_until) or 0) > time.now then
-    return {}, 0, false, nil, 0
+  local id, doc, got = want.only, cache.find(want.only), claim.nothing()
+  if doc and doc.queue == want.queue and states.is_ready(doc) and not states.is_locked(doc) then
+    got.ids[1] = lend(id, doc, want.lease, true, want.process)
+    got.n = 1
   end
-  return { lend(id, doc, want.lease, true, want.process) }, 1, false, nil, 0
+  return got
 end
 
 local function weight_of(id, doc)
@@ -246,7 +250,7 @@ local function keeps_apart(id, doc, want, got)
 end
 
 function claim.consider(id, doc, want, got)
-  if (tonumber(doc.lock_until) or 0) > time.now then return queueing.enqueue(id, doc, true) end
+  if states.is_locked(doc) then return queueing.enqueue(id, doc, true) end
   if is_stale(doc, want) then
     if #want.stale < MAX_STALE then want.stale[#want.stale + 1] = id end
     return

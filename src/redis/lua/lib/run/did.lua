@@ -4,19 +4,18 @@ local MOST = 4096
 local MOST_INPUTS, PER_VALUE = 65536, 32
 
 local function taken_before(run, doc)
-  local key = redis_keys.side_key(run.id, 'inputs')
+  local key = redis_keys.side(run.id, 'inputs')
   local kept = doc.inputs_kept and doc.next_commit and readable.decode(cache.text_at(key) or '{}', key)
   return kept and kept['token'] == run.token and kept or { ['token'] = run.token, bytes = 0, of = {} }
 end
 
 local function keep_taken(run, port, n)
   local kept = run.inputs or taken_before(run, port.doc)
-  local pushed, taken = ports.counts(port)
   run.inputs = kept
   kept.bytes = kept.bytes + PER_VALUE * n
-  if kept.bytes <= MOST_INPUTS and pushed then
+  if kept.bytes <= MOST_INPUTS and port.doc[port.field] then
     kept.of[port.name] = kept.of[port.name] or {}
-    for _, item in ipairs(lists.items(lists.of(port, pushed - taken), n)) do
+    for _, item in ipairs(lists.items((ports.list(port)), n)) do
       kept.bytes = kept.bytes + #item
       table.insert(kept.of[port.name], item)
     end
@@ -48,6 +47,6 @@ end
 
 function did.keep_inputs(run)
   if not run.inputs then return end
-  cache.set_text(redis_keys.side_key(run.id, 'inputs'), cjson.encode(run.inputs))
+  cache.set_text(redis_keys.side(run.id, 'inputs'), cjson.encode(run.inputs))
   cache.change(run.id, cache.need(run.id), fields.inputs_kept, '1')
 end

@@ -11,16 +11,16 @@ local function written_to(index)
 end
 
 local function lend_new(q, want)
-  local index = redis_keys.queue_key(q, 'ready')
+  local index = redis_keys.queue(q, 'ready')
   local members = written_to(index)
   want.queue, want.place, want.only, want.tier, want.skip, want.wide, want.patterns, want.tags, want.stale = q, '', '',
     '', 0, 0, {}, {}, {}
-  local ids, n = claim.jobs(want, members)
+  local got = claim.jobs(want, members)
   for _, member in ipairs(members) do
     if not cache.writes.zsets[index][member] then journal.put(cache.writes.zsets[index], member, nil) end
   end
-  if n > 0 then counts.waited(q, 0, n) end
-  return ids
+  if got.n > 0 then counts.waited(q, 0, got.n) end
+  return got.ids
 end
 
 local function only_queue(lane)
@@ -46,7 +46,7 @@ end
 local called = {} -- lane → jobs that were leased to it
 
 local function hand_over(q, version)
-  local index = redis_keys.queue_key(q, 'ready')
+  local index = redis_keys.queue(q, 'ready')
   local members = written_to(index)
   local lane = #members > 0 and tally.is_empty(q, 'ready') and standby.lane_for(q, #members)
   if not lane then return end

@@ -41,7 +41,7 @@ local function answered(run, doc, answer)
 end
 
 local function fill_waiting(id, doc, run)
-  local key, n, wanted = redis_keys.side_key(id, 'waiting'), 0, {}
+  local key, n, wanted = redis_keys.side(id, 'waiting'), 0, {}
   for _, name in ipairs(run.names) do wanted[name] = true end
   for _, child in ipairs(kin.children_of(id, doc)) do
     if (run.wait_for == '*' or wanted[child.name]) and not states.ends[child.status] then
@@ -161,10 +161,8 @@ function finish.commit(run, lane)
   if journal.puts > MAX_PUTS then return 'later' end
   local doc = cache.find(run.id)
   if not doc then return cache.text_at(erase.gone_key(run.token, run.n)) or 'lost' end
-  if doc.last_commit then
-    local token, n, answer = doc.last_commit:match('^([^|]*)|(%d+)|(.*)$')
-    if token == run.token and tonumber(n) == run.n then return answer end
-  end
+  local token, n, answer = erase.last_answer(doc)
+  if token == run.token and tonumber(n) == run.n then return answer end
   if doc.token ~= run.token or tonumber(doc.lease_until) <= time.now then return 'lost' end
   if run.n < (tonumber(doc.next_commit) or 0) then return 'lost' end
   if run.ending == 'checkpoint' and doc.terminating == TERMINATING.asked then

@@ -120,7 +120,7 @@ end
 function packed.create(spec, n, quota_of)
   specs.check_registered(spec)
   local q, first = spec.queue, ids.next_hundred(n)
-  local ticks, common, index = time.next_ticks(n) + 1, spec.tail:sub(2, -2), redis_keys.queue_key(q, 'ready')
+  local ticks, common, index = time.next_ticks(n) + 1, spec.tail:sub(2, -2), redis_keys.queue(q, 'ready')
   for from = 0, n - 1, pieces.SIZE do
     local held = math.min(pieces.SIZE, n - from)
     local number, since = numbers.int((first + from) / pieces.SIZE), time.digits(ticks + from)
@@ -128,7 +128,7 @@ function packed.create(spec, n, quota_of)
       { mask = WHOLE:sub(1, held), n = held, first = since, state = '', common = common, args = args.take(),
       own = spec.packed[1] and args.take() })
     journal.put(cache.changed_pieces, number, true)
-    cache.raw[redis_keys.piece_key(number)] = false
+    cache.raw[redis_keys.piece(number)] = false
     cache.zset(index, since .. ':p' .. number, order.rank(q, spec.priority, math.floor((ticks + from) / 1000)))
     cache.count_packed(q, 'ready', held - 1)
   end

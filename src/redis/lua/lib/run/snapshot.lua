@@ -11,7 +11,7 @@ function snapshot.of(ids)
     -- If the document is not loaded, the job has no other keys, and was claimed as a string.
     local doc = not number and cache.docs[id]
     if number then
-      list[i] = row_of.lent { document = cache.raw[redis_keys.piece_key(number)], piece = number }
+      list[i] = row_of.lent { document = cache.raw[redis_keys.piece(number)], piece = number }
     elseif not doc or not (doc.has_children or doc.has_steps == '1' or cache.attached_to(id, doc)[1]) then
       list[i] = row_of.lent { document = cache.document(id) }
     else
@@ -32,13 +32,11 @@ local function flat_inputs(id, doc)
   if inputs_of[id] then return inputs_of[id] end
   local flat, bytes = {}, 0
   for _, port in ipairs(port_refs.of(id, doc)) do
-    if port.dir == 'i' and bytes < MAX_INPUTS then
-      local pushed, taken = ports.counts(port)
-      if pushed ~= taken and not doc['v' .. port.field] then
-        local items = snapshot.first_values(port, pushed - taken)
-        bytes = bytes + tables.bytes(items)
-        flat[#flat + 1] = row_of.input { port = port.name, items = items }
-      end
+    local pushed, taken = ports.counts(port)
+    if port.dir == 'i' and bytes < MAX_INPUTS and pushed ~= taken and not doc['v' .. port.field] then
+      local items = snapshot.first_values(port, pushed - taken)
+      bytes = bytes + tables.bytes(items)
+      flat[#flat + 1] = row_of.input { port = port.name, items = items }
     end
   end
   inputs_of[id] = { flat = flat, bytes = bytes }
@@ -90,11 +88,10 @@ local MAX_STEPS, MAX_STEP_BYTES = 100, 65536
 
 local function flat_steps(id, doc)
   if doc.has_steps ~= '1' then return {}, '' end
-  local scanned = redis.call('HSCAN', redis_keys.side_key(id, 'steps'), 0, 'COUNT', MAX_STEPS)
-  local flat, bytes = scanned[2], 0
-  for _, text in ipairs(flat) do bytes = bytes + #text end
+  local scanned = redis.call('HSCAN', redis_keys.side(id, 'steps'), 0, 'COUNT', MAX_STEPS)
+  local flat = scanned[2]
+  if scanned[1] ~= '0' or #flat > 2 * MAX_STEPS or tables.bytes(flat) > MAX_STEP_BYTES then return {}, 'more' end
   for i = 2, #flat, 2 do flat[i] = flat[i]:gsub('^@[%d,]*\n', '', 1) end
-  if scanned[1] ~= '0' or #flat > 2 * MAX_STEPS or bytes > MAX_STEP_BYTES then return {}, 'more' end
   return flat, ''
 end
 
@@ -149,9 +146,7 @@ function snapshot.flat_side_values(id, doc)
 end
 
 function snapshot.weigh(id, doc)
-  local bytes = #cache.document(id)
-  for _, text in ipairs(snapshot.flat_side_values(id, doc)) do bytes = bytes + #text end
-  return bytes + flat_inputs(id, doc).bytes
+  return #cache.document(id) + tables.bytes(snapshot.flat_side_values(id, doc)) + flat_inputs(id, doc).bytes
 end
 
 function snapshot.callback_of(doc)
@@ -214,10 +209,8 @@ end
 
 function snapshot.is_plain(row)
   for i = 2, #row do
-    if type(row[i]) == 'table' and #row[i] > 0 or type(row[i]) ~= 'table' and row[i] ~= ''
-      and tonumber(row[i]) ~= 0 then
-      return false
-    end
+    local is_list = type(row[i]) == 'table'
+    if is_list and #row[i] > 0 or not is_list and row[i] ~= '' and tonumber(row[i]) ~= 0 then return false end
   end
   return true
 end

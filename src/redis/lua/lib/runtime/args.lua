@@ -5,8 +5,10 @@ end
 
 function args.take_int() return tonumber(args.take()) end
 
-function args.take_list()
+function args.take_many(n)
   local list = {}
-  for i = 1, args.take_int() do list[i] = args.take() end
+  for i = 1, n do list[i] = args.take() end
   return list
 end
+
+function args.take_list() return args.take_many(args.take_int()) end

@@ -28,20 +28,20 @@ local function check_schema()
 end
 
 function cache.fetch(keys)
-  local ask, n, asks_schema, known = {}, 0, false, cache.raw
+  local ask, n, known = {}, 0, cache.raw
+  local is_unchecked = known[cache.schema_key] == nil
   for i = 1, #keys do
     local key = keys[i]
     if known[key] == nil then
       n = n + 1
       known[key], ask[n] = false, key
-      if key == cache.schema_key then asks_schema = true end
     end
   end
   for from = 1, n, 2400 do
     local got = redis.call('MGET', unpack(ask, from, math.min(from + 2399, n)))
     for i = 1, #got do known[ask[from + i - 1]] = got[i] end
   end
-  if asks_schema then check_schema() end
+  if is_unchecked then check_schema() end
 end
 
 function cache.text_at(key)
@@ -54,13 +54,13 @@ function cache.fetch_jobs(ids)
   local keys, others = {}, {}
   for i, id in ipairs(ids) do
     local number = pieces.number_in(id)
-    keys[i] = number and redis_keys.piece_key(number)
-      or redis_keys.key_of(id:find(':', 1, true) and id:match('%d+$') or id)
+    keys[i] = number and redis_keys.piece(number)
+      or redis_keys.job(id:find(':', 1, true) and id:match('%d+$') or id)
   end
   cache.fetch(keys)
   for i = 1, #ids do
     local number = cache.raw[keys[i]] == false and (pieces.place_of(ids[i]))
-    if number then others[#others + 1] = redis_keys.piece_key(number) end
+    if number then others[#others + 1] = redis_keys.piece(number) end
   end
   if others[1] then cache.fetch(others) end
 end
@@ -74,10 +74,10 @@ cache.loose = {} -- id → true if this script has taken the job out of its piec
 
 function cache.piece(number)
   if cache.pieces[number] == nil then
-    local text = cache.text_at(redis_keys.piece_key(number))
+    local key = redis_keys.piece(number)
+    local text = cache.text_at(key)
     local piece = text and pieces.read(text)
-    cache.pieces[number] = piece and cache.common_of(piece) and piece
-      or (text and readable.note(redis_keys.piece_key(number), text))
+    cache.pieces[number] = piece and cache.common_of(piece) and piece or (text and readable.note(key, text))
   end
   return cache.pieces[number]
 end
@@ -90,7 +90,7 @@ end
 -- With a score, adds a piece to the index of its place. Without a score, removes the piece from the index.
 function cache.place_piece(number, piece, score)
   local q, place = cache.where(piece)
-  cache.zset(redis_keys.queue_key(q, place), pieces.entry(number, piece), score or false)
+  cache.zset(redis_keys.queue(q, place), pieces.entry(number, piece), score or false)
   cache.count_packed(q, place, (score and 1 or -1) * (piece.n - 1))
   return q, place
 end
@@ -131,18 +131,19 @@ end
 function cache.find(id)
   local doc = cache.docs[id]
   if doc == nil then
-    local text = cache.text_at(redis_keys.key_of(id))
+    local key = redis_keys.job(id)
+    local text = cache.text_at(key)
     if not text then
       doc, text = cache.leave_piece(id)
       if not doc then return false end
       journal.put(cache.docs, id, doc)
-      journal.put(cache.raw, redis_keys.key_of(id), text)
+      journal.put(cache.raw, key, text)
       journal.put(cache.dirty, id, true)
       journal.put(cache.loose, id, true)
       return doc
     end
-    doc = readable.decode(text, redis_keys.key_of(id))
-    if not is_document(doc) then doc = readable.note(redis_keys.key_of(id), text) end
+    doc = readable.decode(text, key)
+    if not is_document(doc) then doc = readable.note(key, text) end
     cache.docs[id] = doc
     if not doc then return false end
     -- Does not search for '"i:', because searching for a common character is slow.
@@ -154,7 +155,7 @@ function cache.find(id)
 end
 
 -- The text of the document, or '' if this script has created the job.
-function cache.document(id) return cache.text_at(redis_keys.key_of(id)) or '' end
+function cache.document(id) return cache.text_at(redis_keys.job(id)) or '' end
 
 -- Iterates over the jobs that exist.
 function cache.each(ids)
@@ -172,7 +173,7 @@ end
 function cache.add(id, doc)
   journal.put(cache.docs, id, doc)
   journal.put(cache.dirty, id, true)
-  cache.raw[redis_keys.key_of(id)] = false
+  cache.raw[redis_keys.job(id)] = false
 end
 
 -- Fields with text from users always stay in the document, so a `^` in such a field is not the mark of a separate key.
@@ -224,16 +225,16 @@ cache.first_times = { timers = queue_fields.next_timer, leases = queue_fields.ne
   completed = queue_fields.next_removal, failed = queue_fields.next_removal, terminated = queue_fields.next_removal }
 
 local function queue_in(q, text)
-  local queue_record = readable.decode(text, redis_keys.queue_key(q))
+  local queue_record = readable.decode(text, redis_keys.queue(q))
   if is_queue(queue_record) then return queue_record end
-  readable.note(redis_keys.queue_key(q), text)
+  readable.note(redis_keys.queue(q), text)
   return cache.rebuilt_queue(q, text)
 end
 
 function cache.queue(q)
   local queue_record = cache.queues[q]
   if not queue_record then
-    local text = cache.text_at(redis_keys.queue_key(q))
+    local text = cache.text_at(redis_keys.queue(q))
     queue_record = text and queue_in(q, text) or { lanes = {}, counts = {}, jobs_at = {} }
     cache.queues[q] = queue_record
   end
@@ -256,6 +257,8 @@ function cache.zset(key, member, score)
 end
 function cache.set_text(key, text) journal.put(cache.writes.strings, key, text) end
 
+function cache.publish(channel, message) journal.push(cache.writes.messages, { ns .. channel, message }) end
+
 function cache.set_expiring(key, text, ms)
   journal.put(cache.writes.expiring, key, { text, ms })
   journal.put(cache.raw, key, text)
@@ -272,24 +275,22 @@ function cache.leave_piece(id)
   local number, at = pieces.place_of(id)
   local piece = number and cache.piece(number)
   if not piece or not pieces.has(piece, at) then return false, '' end
-  local q, place = cache.where(piece)
+  local key, q, place = redis_keys.piece(number), cache.where(piece)
   local text = pieces.document(piece, id, at) or ''
-  local doc = readable.decode(text, redis_keys.piece_key(number))
-  if not is_document(doc) then
-    return readable.note(redis_keys.piece_key(number), cache.raw[redis_keys.piece_key(number)] or ''), ''
-  end
+  local doc = readable.decode(text, key)
+  if not is_document(doc) then return readable.note(key, cache.raw[key] or ''), '' end
   cache.take_out(number, piece, at)
   if piece.n > 0 then
     cache.count_packed(q, place, -1)
   else
-    cache.zset(redis_keys.queue_key(q, place), pieces.entry(number, piece), false)
+    cache.zset(redis_keys.queue(q, place), pieces.entry(number, piece), false)
   end
   return doc, text
 end
 
 function cache.miss(id)
-  local number = pieces.place_of(id)
-  if readable.damaged[redis_keys.key_of(id)] or (number and readable.damaged[redis_keys.piece_key(number)]) then
+  local number = pieces.place_of(id) or ''
+  if readable.damaged[redis_keys.job(id)] or readable.damaged[redis_keys.piece(number)] then
     journal.refuse('UNREADABLE',
       'the record of job ' .. id .. ' in Redis is damaged: run `sidejob doctor --repair`, or delete the job with force')
   end
@@ -310,7 +311,7 @@ end
 
 -- An unbounded score is written as `inf`, which only some engines read as a number.
 function cache.first_moment(q, place)
-  return tonumber(redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, 0, 'WITHSCORES')[2] or '') or numbers.never
+  return tonumber(redis.call('ZRANGE', redis_keys.queue(q, place), 0, 0, 'WITHSCORES')[2] or '') or numbers.never
 end
 
 function cache.rebuilt_queue(q, text)
@@ -333,7 +334,7 @@ function cache.rebuilt_queue(q, text)
       journal.within(queue_record, queue_fields.bounded_classes)[class] = true
     end
   end
-  if not queue_record.pulled_classes and redis.call('ZCARD', redis_keys.queue_key(q, 'ready:pull')) > 0 then
+  if not queue_record.pulled_classes and redis.call('ZCARD', redis_keys.queue(q, 'ready:pull')) > 0 then
     queue_record.mode = 'pull'
   end
   return queue_record

@@ -2,16 +2,18 @@ function entries.ids_of(members, most)
   local ids, keys = {}, {}
   for i = 1, math.min(#members, most) do
     local number = pieces.number_in(members[i])
-    if number then keys[#keys + 1] = redis_keys.piece_key(number) end
+    if number then keys[#keys + 1] = redis_keys.piece(number) end
   end
   cache.fetch(keys)
   for _, member in ipairs(members) do
     if #ids >= most then return ids end
-    local piece, number = cache.piece_at(member)
+    local number = pieces.number_in(member)
+    local piece = number and cache.piece(number)
     if not number then ids[#ids + 1] = member:match('%d+$') end
     for _, id in ipairs(piece and pieces.ids(number, piece) or {}) do
+      local key = redis_keys.job(id)
       ids[#ids + 1] = id
-      if cache.raw[redis_keys.key_of(id)] == nil then cache.raw[redis_keys.key_of(id)] = false end
+      cache.raw[key] = cache.raw[key] or false
     end
   end
   return ids

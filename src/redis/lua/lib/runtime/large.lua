@@ -5,11 +5,8 @@ local FEW, MOST = 4, 64
 
 local function noted() return tonumber(cache.text_at(large.key) or 0) or 0 end
 
-function large.note(sets, bytes)
-  if bytes <= SMALL or bytes <= noted() then return end
-  cache.raw[large.key] = numbers.int(bytes)
-  sets[#sets + 1] = large.key
-  sets[#sets + 1] = cache.raw[large.key]
+function large.note(bytes)
+  if bytes > SMALL and bytes > noted() then cache.writes.strings[large.key] = numbers.int(bytes) end
 end
 
 function large.share(n)

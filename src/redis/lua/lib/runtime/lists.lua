@@ -13,11 +13,11 @@ end
 
 local function in_document(port)
   local text = port.doc['v' .. port.field]
-  return text and (readable.decode(text, redis_keys.key_of(port.id) .. ' v' .. port.field) or {})
+  return text and (readable.decode(text, redis_keys.job(port.id) .. ' v' .. port.field) or {})
 end
 
 function lists.of(port, had)
-  local list = lists.at(redis_keys.list_key(port), had)
+  local list = lists.at(redis_keys.list(port), had)
   if not list.field then list.id, list.field, list.own = port.id, 'v' .. port.field, in_document(port) end
   return list
 end
@@ -65,7 +65,7 @@ end
 function lists.now(port, n, skip)
   local from, own = skip or 0, in_document(port)
   if own then return tables.slice(own, from + 1, from + n) end
-  return n > 0 and redis.call('LRANGE', redis_keys.list_key(port), from, from + n - 1) or {}
+  return n > 0 and redis.call('LRANGE', redis_keys.list(port), from, from + n - 1) or {}
 end
 
 local function small(items)

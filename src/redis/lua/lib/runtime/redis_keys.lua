@@ -1,6 +1,6 @@
 local job_keys = {}
 
-function redis_keys.key_of(id)
+function redis_keys.job(id)
   local key = job_keys[id]
   if not key then
     key = ns .. 'job:' .. id
@@ -9,14 +9,14 @@ function redis_keys.key_of(id)
   return key
 end
 
-function redis_keys.piece_key(number) return ns .. 'jobs:' .. number end
-function redis_keys.side_key(id, name) return ns .. 'job:' .. id .. ':' .. name end
+function redis_keys.piece(number) return ns .. 'jobs:' .. number end
+function redis_keys.side(id, name) return ns .. 'job:' .. id .. ':' .. name end
 local queue_keys = {} -- place → queue → key
 redis_keys.counted = {} -- key of an index whose entries are counted → its queue and place
 redis_keys.letters = { ['ready'] = 'r', ['ready:pull'] = 'p', ['timers'] = 't', ['leases'] = 'l', ['suspended'] = 's',
   ['completed'] = 'c', ['failed'] = 'f', ['terminated'] = 'T' }
 
-function redis_keys.queue_key(q, place)
+function redis_keys.queue(q, place)
   local known = queue_keys[place or '']
   if not known then
     known = {}
@@ -30,8 +30,8 @@ function redis_keys.queue_key(q, place)
 end
 
 -- The part comes before the key of the limit, because this key may be any string and could end like a part.
-function redis_keys.limit_key(key, part) return ns .. (part and 'limit-' .. part .. ':' or 'limit:') .. key end
+function redis_keys.limit(key, part) return ns .. (part and 'limit-' .. part .. ':' or 'limit:') .. key end
 redis_keys.direction = { i = 'in', o = 'out' }
-function redis_keys.list_key(port)
-  return redis_keys.side_key(port.id, redis_keys.direction[port.dir] .. ':' .. port.name)
+function redis_keys.list(port)
+  return redis_keys.side(port.id, redis_keys.direction[port.dir] .. ':' .. port.name)
 end

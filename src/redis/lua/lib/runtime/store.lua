@@ -109,42 +109,37 @@ local function grow_lists()
 end
 
 local function write_texts(more_to_come, dels)
-  local sets = {}
-  for number in pairs(cache.changed_pieces) do
-    local key, piece = redis_keys.piece_key(number), cache.pieces[number]
-    local text = piece and piece.n > 0 and pieces.text_of(piece)
-    cache.raw[key] = text
-    if text then
-      sets[#sets + 1] = key
-      sets[#sets + 1] = text
-    else
-      cache.pieces[number] = false
-      dels[#dels + 1] = key
-    end
-  end
-  for key, text in pairs(cache.writes.strings) do
+  local sets, largest = {}, 0
+  local function set(key, text)
     cache.raw[key] = text
     sets[#sets + 1] = key
     sets[#sets + 1] = text
   end
-  local largest = 0
+  for number in pairs(cache.changed_pieces) do
+    local key, piece = redis_keys.piece(number), cache.pieces[number]
+    if piece and piece.n > 0 then
+      set(key, pieces.text_of(piece))
+    else
+      cache.raw[key] = false
+      cache.pieces[number] = false
+      dels[#dels + 1] = key
+    end
+  end
   for id in pairs(cache.dirty) do
-    local key, doc = redis_keys.key_of(id), cache.docs[id]
+    local key, doc = redis_keys.job(id), cache.docs[id]
     if doc then
       local text = cjson.encode(doc)
       largest = math.max(largest, #text)
-      cache.raw[key] = text
-      sets[#sets + 1] = key
-      sets[#sets + 1] = text
+      set(key, text)
     elseif cache.raw[key] ~= false then
       cache.raw[key] = false
       dels[#dels + 1] = key
     end
   end
-  large.note(sets, largest)
+  large.note(largest)
+  for key, text in pairs(cache.writes.strings) do set(key, text) end
   for q in pairs(more_to_come and {} or cache.queue_dirty) do
-    sets[#sets + 1] = redis_keys.queue_key(q)
-    sets[#sets + 1] = cjson.encode(cache.queues[q])
+    set(redis_keys.queue(q), cjson.encode(cache.queues[q]))
   end
   local ok, why = pcall(call_in_pieces, 'MSET', nil, sets)
   if not ok then undo_pushes(why) end
@@ -167,7 +162,7 @@ local function shrink(more_to_come, leaving, dels)
   for key, e in pairs(cache.writes.expiring) do redis.call('SET', key, e[1], 'PX', numbers.int(e[2])) end
   for q in pairs(miscounted) do cache.queue_dirty[q] = true end
   for q in pairs(more_to_come and {} or miscounted) do
-    redis.call('SET', redis_keys.queue_key(q), cjson.encode(cache.queues[q]))
+    redis.call('SET', redis_keys.queue(q), cjson.encode(cache.queues[q]))
   end
   for key, before in pairs(cache.writes.trims) do redis.call('ZREMRANGEBYSCORE', key, '-inf', numbers.int(before)) end
   for key, ms in pairs(cache.writes.expires) do redis.call('PEXPIRE', key, numbers.int(ms)) end
@@ -197,7 +192,7 @@ end
 -- Deletes documents first, so that their memory is free even if Redis refuses a later command.
 local function erase_documents(dels)
   for id in pairs(cache.dirty) do
-    local key = redis_keys.key_of(id)
+    local key = redis_keys.job(id)
     if cache.docs[id] == false and cache.raw[key] then
       cache.raw[key] = false
       dels[#dels + 1] = key

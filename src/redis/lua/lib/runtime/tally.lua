@@ -2,9 +2,15 @@ tally.heads = {} -- key → first members, as a claim has read them
 
 local fronts = { ready = queue_fields.first_ready, ['ready:pull'] = queue_fields.first_pull }
 
+-- Returns the recorded number of jobs, and how many of them have no separate entry in the index.
+function tally.known(queue_record, place)
+  local letter = redis_keys.letters[place]
+  return (queue_record.jobs_at or {})[letter] or 0, (queue_record.packed or {})[letter] or 0
+end
+
 function tally.is_empty(q, place)
-  local counted, packed = cache.queue(q).jobs_at, cache.queue(q).packed or {}
-  return counted ~= nil and (counted[redis_keys.letters[place]] or 0) == (packed[redis_keys.letters[place]] or 0)
+  local jobs, packed = tally.known(cache.queue(q), place)
+  return cache.queue(q).jobs_at ~= nil and jobs == packed
 end
 
 function tally.add(queue_record, place, n)
@@ -25,11 +31,11 @@ local function first_left(key, gone)
   end
 end
 
-local function front_of(front, n, packed, key, gone, kept)
+local function front_of(front, n, key, gone, kept)
   for i = 1, front and #gone or 0 do
     if front == gone[i]:sub(1, 13) then front = nil break end
   end
-  if not front and n - packed > #kept / 2 then front = first_left(key, gone) end
+  if not front and n > #kept / 2 then front = first_left(key, gone) end
   for i = 2, #kept, 2 do
     local since = kept[i]:sub(1, 13)
     if not front or since < front then front = since end
@@ -52,8 +58,8 @@ function tally.note(key, gone, kept, added)
     cache.change_queue(q, queue_fields.next_removal, time.now)
   end
   if added ~= #gone then cache.queue_dirty[q] = true end
-  local front = field and front_of(queue_record[field], n, (queue_record.packed or {})[redis_keys.letters[place]] or 0,
-    key, gone, kept)
+  local _, packed = tally.known(queue_record, place)
+  local front = field and front_of(queue_record[field], n - packed, key, gone, kept)
   if field and front ~= queue_record[field] then
     queue_record[field] = front
     cache.queue_dirty[q] = true
@@ -61,9 +67,8 @@ function tally.note(key, gone, kept, added)
 end
 
 function tally.count(q, place)
-  local entries = redis.call('ZCARD', redis_keys.queue_key(q, place))
-  return (entries > 0 and entries + ((cache.queue(q).packed or {})[redis_keys.letters[place]] or 0)
-    or 0) + #tally.in_document(q, place)
+  local entries, _, packed = redis.call('ZCARD', redis_keys.queue(q, place)), tally.known(cache.queue(q), place)
+  return (entries > 0 and entries + packed or 0) + #tally.in_document(q, place)
 end
 
 function tally.in_document(q, place)
@@ -74,20 +79,20 @@ end
 
 function tally.members(q, place, most)
   local members = tally.in_document(q, place)
-  tables.append(members, redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, most - 1))
+  tables.append(members, redis.call('ZRANGE', redis_keys.queue(q, place), 0, most - 1))
   return members
 end
 
 function tally.score(q, place, member)
   local till = place == 'leases' and (cache.queue(q).leased or {})[member]
-  return till or redis.call('ZSCORE', redis_keys.queue_key(q, place), member)
+  return till or redis.call('ZSCORE', redis_keys.queue(q, place), member)
 end
 
 -- Returns true if the record was wrong.
 function tally.look(q, place)
   local queue_record = cache.queue(q)
   local letter, field, n = redis_keys.letters[place], fronts[place], tally.count(q, place)
-  local first = n > 0 and field and redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, 0)[1]
+  local first = n > 0 and field and redis.call('ZRANGE', redis_keys.queue(q, place), 0, 0)[1]
   local count, front = n > 0 and n or nil, first and first:sub(1, 13) or nil
   local was_wrong = queue_record.jobs_at[letter] ~= count or field and queue_record[field] ~= front
   queue_record.jobs_at[letter] = count
@@ -104,6 +109,6 @@ end
 -- order of their expiry.
 local MOST_KEPT = 500000
 function tally.over(queue_record, place)
-  local jobs, packed = queue_record.jobs_at or {}, queue_record.packed or {}
-  return (jobs[redis_keys.letters[place]] or 0) - (packed[redis_keys.letters[place]] or 0) - MOST_KEPT
+  local jobs, packed = tally.known(queue_record, place)
+  return jobs - packed - MOST_KEPT
 end

@@ -51,13 +51,13 @@ end
 
 function given.limits()
   local limits = {}
-  for i = 1, args.take_int() do limits[i] = { args.take(), args.take(), args.take(), args.take(), args.take() } end
+  for i = 1, args.take_int() do limits[i] = args.take_many(5) end
   return limits
 end
 
 function given.fields()
   local list = {}
-  for i = 1, args.take_int() do list[i] = { args.take(), args.take() } end
+  for i = 1, args.take_int() do list[i] = args.take_many(2) end
   return list
 end
 

@@ -25,14 +25,10 @@ function verbs.resend(me, id, doc)
   if callback_doc.place == PLACE.leased then
     journal.refuse('BUSY', 'the callback of job ' .. callback_doc.callback_of .. ' (job ' .. told .. ') is being sent')
   end
-  cache.clear(told, callback_doc, { fields.failures, fields.lost_in_a_row, fields.backoff_until, fields.ended_at,
-    fields.terminating, fields.not_before })
+  cache.clear(told, callback_doc, { fields.terminating, fields.not_before })
   cache.change(told, callback_doc, fields.resent_at, time.now)
-  local told_doc = cache.find(callback_doc.callback_of)
-  if told_doc and told_doc.callback_job == told then
-    cache.change(callback_doc.callback_of, told_doc, fields.callback_status, nil)
-  end
-  if not states.is_ready(callback_doc) then queueing.enqueue(told, callback_doc, true) end
+  internal.note_told(told, callback_doc, nil)
+  queueing.resume(told, callback_doc)
   me.answer = { told, states.of(callback_doc) }
 end
 
@@ -72,7 +68,7 @@ function verbs.lock(me, ms, token)
   if doc.place == PLACE.leased then
     journal.refuse('BUSY', 'job ' .. me.id .. ' is running: it cannot be locked before its run has ended')
   end
-  if (tonumber(doc.lock_until) or 0) > time.now then
+  if states.is_locked(doc) then
     journal.refuse('BUSY', 'job ' .. me.id .. ' is locked for another ' .. doc.lock_until - time.now .. ' ms')
   end
   cache.change(me.id, doc, fields.lock_until, time.now + ms)
@@ -81,7 +77,7 @@ end
 
 local function need_lock(me, token)
   local doc = cache.need(me.id)
-  if (tonumber(doc.lock_until) or 0) <= time.now or doc.lock_token ~= token then
+  if not states.is_locked(doc) or doc.lock_token ~= token then
     journal.refuse('CONFLICT', 'job ' .. me.id .. ' is not locked with this token')
   end
   return doc

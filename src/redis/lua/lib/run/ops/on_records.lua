@@ -38,7 +38,7 @@ function verbs.step(me, name, value, took)
   local doc = cache.need(me.id)
   -- The time, duration and run of a step. No value begins with `@`.
   value = '@' .. time.now_text .. ',' .. took .. ',' .. (doc.run_number or '') .. '\n' .. value
-  local key = redis_keys.side_key(me.id, 'steps')
+  local key = redis_keys.side(me.id, 'steps')
   if doc.has_steps == 'e' then cache.drop(key) end
   cache.hset(key, name, value)
   cache.change(me.id, doc, fields.has_steps, '1')
@@ -47,7 +47,7 @@ function verbs.step(me, name, value, took)
 end
 
 function verbs.unstep(me, name)
-  cache.hset(redis_keys.side_key(me.id, 'steps'), name, false)
+  cache.hset(redis_keys.side(me.id, 'steps'), name, false)
   values.lose(me.id, cache.need(me.id))
 end
 
@@ -102,7 +102,7 @@ end
 
 function verbs.record(me, keep)
   cache.change(me.id, cache.need(me.id), fields.recorded, keep)
-  if not keep then cache.del(redis_keys.side_key(me.id, 'record')) end
+  if not keep then cache.del(redis_keys.side(me.id, 'record')) end
 end
 
 function on_records.named(word) return verbs[word] end
