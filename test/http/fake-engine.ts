@@ -243,6 +243,7 @@ const told: CallbackView = {
   job: 9,
   state: 'FAILED',
   attempts: 10,
+  maxAttempts: 10,
   lastError: 'example.com: answered 500',
   url: 'https://example.com/hook',
   createdAt: T,

@@ -29,6 +29,7 @@ export const callbackView = callbackProgress.extend({
   job: jobId,
   of: jobId,
   end: z.int(),
+  maxAttempts: z.int(),
   url: z.string(),
   createdAt: moment,
   nextAt: moment.nullable(),

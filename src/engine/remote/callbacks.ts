@@ -256,13 +256,15 @@ export function progressOf(document: JobRecord, told?: CallbackJob): CallbackPro
 }
 
 export function callbackView(id: number, document: JobRecord): CallbackView {
-  const address = URL.parse(addressOf(JSON.parse(document.callback!) as Callback))
+  const spec = JSON.parse(document.callback!) as Callback
+  const address = URL.parse(addressOf(spec))
   return {
     of: Number(document.callbackOf),
     end: document.callbackEnd!,
     job: id,
     state: stateOf(document),
     attempts: attemptsOf(document),
+    maxAttempts: 1 + callbackRetry(spec.retry).max!,
     lastError: messageOf(document.lastError),
     // Omits the query, which may contain tokens.
     url: address ? address.origin + address.pathname : '',
