@@ -98,7 +98,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     ['dark', { theme: 'dark' }],
     ['a phone', { width: 390, height: 844 }],
   ] as const)('in %s a queue and the form of a group can be read by everybody', async (_, look) => {
-    for (const path of ['/queues/press', '/limits?group=shop-7', '/schedules'])
+    for (const path of ['/queues/press', '/limits?change=group:shop-7', '/schedules'])
       await as(
         ['admin'],
         path,
@@ -121,15 +121,15 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.getByLabel('Max running').fill('4')
       await page.getByText('No job would start immediately.').waitFor()
       await page.getByRole('button', { name: 'Save' }).click()
-      await toast(page, 'Group shop-7: at most 4 at once').waitFor()
+      await toast(page, 'Limit group:shop-7 changed: max 4 running, of the group').waitFor()
       expect((await bound()).concurrency).toBe(4)
       await page.getByRole('button', { name: 'Undo' }).click()
       await site.until(async () => (await bound()).concurrency === null)
-      await page.goto(`${site.url}/ui/limits?group=shop-7`)
+      await page.goto(`${site.url}/ui/limits?change=group:shop-7`)
       await page.getByRole('button', { name: 'Block new runs' }).click()
-      await toast(page, 'Group shop-7 is paused').waitFor()
+      await toast(page, 'Limit group:shop-7 blocks new runs').waitFor()
       expect((await bound()).paused).toBe(true)
-      await toast(page, 'Group shop-7 is paused').getByRole('button', { name: 'Undo' }).click()
+      await toast(page, 'Limit group:shop-7 blocks new runs').getByRole('button', { name: 'Undo' }).click()
       await site.until(async () => !(await bound()).paused)
     })
   })

@@ -56,7 +56,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.getByRole('button', { name: 'Create constraint' }).click()
       await toast(page, 'Constraint one-per-host created').waitFor()
       expect((await site.engine.constraints.get('one-per-host')).groupBy).toBe('host')
-      await page.getByText('class crawl*, by args.host: 1 at once').waitFor()
+      await page.getByText('class crawl*, by args.host: max 1 running').waitFor()
       await page.getByRole('button', { name: 'Undo' }).click()
       await site.until(async () => (await known()).length === 0)
       await page.getByText('No constraints. Workers and groups can set limits too.').waitFor()

@@ -28,7 +28,7 @@ const jobsIn = (html: string): number[] => [...html.matchAll(/href="\/ui\/jobs\/
 test('it shows its limit, the holders of its slots, its waiting jobs in order, and its jobs', async () => {
   const html = await admin.html(PAGE)
   expect(html).toContain('2 jobs are running, 2 waiting for this limit')
-  expect(html).toContain('at most 2 at once')
+  expect(html).toContain('max 2 running')
   const listed = (caption: string) => [...new Set(jobsIn(part(html, `${caption}</caption>`, '</table>')))]
   expect(listed('Waiting jobs')).toEqual(ids.slice(2, 4))
   expect(listed('Holders of slots')).toEqual(ids.slice(0, 2))
@@ -68,10 +68,10 @@ test('the search finds jobs by the beginning of an alias, and opens the job with
 })
 
 test('its jobs are kept out and let in again from there', async () => {
-  const answer = await admin.act(PAGE, { act: 'pauseGroup', group: GROUP })
+  const answer = await admin.act(PAGE, { act: 'pause', key: `group:${GROUP}` })
   expect(answer.status).toBe(200)
   expect((await pages.engine.groups.get(GROUP)).paused).toBe(true)
   expect(await admin.html(PAGE)).toContain('Allow new runs')
-  await admin.act(PAGE, { act: 'resumeGroup', group: GROUP })
+  await admin.act(PAGE, { act: 'resume', key: `group:${GROUP}` })
   expect((await pages.engine.groups.get(GROUP)).paused).toBe(false)
 })

@@ -5,7 +5,7 @@ import { encodeValue } from '../../src/core/codec/value.ts'
 import { waitBelow } from '../../src/core/waits.ts'
 import { laneOf, movedBy, passedWords, placeOf, shownIn, ticksOf } from '../../src/dashboard/words/calendar.ts'
 import { leftFailed } from '../../src/dashboard/words/class-failures.ts'
-import { colourOf, isFull, kindOfLimit, rateOf } from '../../src/dashboard/words/limit.ts'
+import { boundOf, colourOf, isFull, kindOfLimit } from '../../src/dashboard/words/limit.ts'
 import type { Known, Need } from '../../src/dashboard/words/need.ts'
 import * as needs from '../../src/dashboard/words/needs.ts'
 import { asJson, choicesOf, kindOf, readSchema, wordsOf } from '../../src/dashboard/words/schema.ts'
@@ -409,7 +409,7 @@ test('limits are full only if jobs wait, and show their bound', () => {
     [
       [25, 1_000],
       [3, 90_000],
-    ].map(([most, period]) => rateOf({ limit: most!, period: period! })),
+    ].map(([most, period]) => boundOf({ rate: { limit: most!, period: period! } })),
   ).toEqual(['25 per second', '3 per 1 m 30 s'])
   expect(['shop-114', 'shop-31', 'shop-7', null].map(colourOf)).toEqual(['g7', 'g6', 'g3', 'g0'])
 })

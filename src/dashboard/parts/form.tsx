@@ -3,7 +3,7 @@ import type { Scope } from '../../engine/engine.ts'
 import { useLook } from '../look.ts'
 import { Sent, useRefusal } from './act.tsx'
 
-type FormProps = {
+export type FormProps = {
   act: string
   scope: Scope
   press: Child

@@ -1,8 +1,6 @@
 import { type Constraint, constraint } from '../../core/constraint.ts'
 import { check } from '../../core/issues.ts'
 import { jsonText, numberIn } from './form.ts'
-import { rateOf } from './limit.ts'
-import { count } from './text.ts'
 
 export const fields = ['queue', 'class', 'args', 'groupBy', 'concurrency', 'limit', 'period'] as const
 
@@ -49,12 +47,4 @@ export function matchesOf({ match: { queue, class: name, args }, groupBy }: Cons
     ...Object.entries(args ?? {}).map(([path, condition]) => conditionOf(path, condition)),
   ]
   return `${about.join(', ') || 'all jobs'}${groupBy ? `, by args.${groupBy}` : ''}`
-}
-
-export function boundOf({ concurrency, rate }: Constraint): string {
-  const bounds = [
-    ...(concurrency === undefined ? [] : [`${count(concurrency)} at once`]),
-    ...(rate ? [rateOf(rate)] : []),
-  ]
-  return bounds.join(', ') || 'unlimited'
 }

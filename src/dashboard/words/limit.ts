@@ -9,6 +9,8 @@ export const isFull = ({
 }: Pick<LimitView, 'concurrency' | 'running' | 'waiting'>): boolean =>
   concurrency !== null && running >= concurrency && waiting > 0
 
+export const wayToChange = (key: string): string => `/limits?change=${encodeURIComponent(key)}`
+
 export const wayToLimit = (key: string): string => pageOf({ kind: 'limit', who: key })
 
 const COLOURS = 7
@@ -23,21 +25,20 @@ const periods: Record<number, string> = { 1000: 'second', 60000: 'minute', 36000
 
 export const periodOf = (ms: number): string => periods[ms] ?? span(ms)
 
-export const rateOf = ({ limit, period }: NonNullable<LimitView['rate']>): string =>
-  `${count(limit)} per ${periodOf(period)}`
+type Bound = { concurrency?: number | null; rate?: LimitView['rate'] }
 
-export function kindOfLimit({ key, concurrency, rate, paused }: LimitView): string {
-  const most = [
-    ...(concurrency === null ? [] : [`max ${count(concurrency)} running`]),
-    ...(rate === null ? [] : [rateOf(rate)]),
+export const boundOf = ({ concurrency, rate }: Bound): string =>
+  [
+    typeof concurrency === 'number' && `max ${count(concurrency)} running`,
+    rate && `${count(rate.limit)} per ${periodOf(rate.period)}`,
   ]
+    .filter(Boolean)
+    .join(', ') || 'unlimited'
+
+export function kindOfLimit({ key, paused, ...bound }: LimitView): string {
   const [kind] = key.split(':')
   const whose = { worker: 'of the class', group: 'of the group', constraint: 'by a constraint', callback: 'built in' }[
     kind!
   ]
-  return [
-    ...(paused ? ['paused'] : []),
-    most.join(', ') || 'unlimited',
-    ...(whose && key.includes(':') ? [whose] : []),
-  ].join(', ')
+  return [paused && 'paused', boundOf(bound), key.includes(':') && whose].filter(Boolean).join(', ')
 }

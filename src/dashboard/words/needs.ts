@@ -1,7 +1,7 @@
 import type { Health, QueueView } from '../../engine/engine.ts'
 import { failing, lostRuns } from './class-failures.ts'
 import { sum } from './counts.ts'
-import { isFull } from './limit.ts'
+import { isFull, wayToChange } from './limit.ts'
 import { type Known, MINUTE, type Need, need, type Rule } from './need.ts'
 import { limitPath, queuePath } from './paths.ts'
 import { readyIn } from './queue.ts'
@@ -90,7 +90,7 @@ const fullLimits: Rule = ({ limits, now }) =>
           since: waitedSince ?? undefined,
           buttons: [
             { to: limitPath(key), text: 'See waiting jobs' },
-            { to: `/limits?change=${encodeURIComponent(key)}`, text: 'Change' },
+            { to: wayToChange(key), text: 'Change' },
           ],
           jobs: waiting,
         }),

@@ -100,7 +100,7 @@ export async function groupPage(facts: Facts, scene: Scene, id: string): Promise
   const happened = await Promise.all(jobs.map((job) => happenedTo(job, facts, scene)))
   return {
     '.head .note': [`${n(runs)} jobs are running, ${n(waits)} waiting for this limit`],
-    '.stack > .card:first-child > header .right': [`at most ${n(limit.concurrency!)} at once`],
+    '.stack > .card:first-child > header .right': [`max ${n(limit.concurrency!)} running`],
     '.body .sub': [slotsOf(limit)],
     ...(await sidesOf(scene, `group:${id}`)),
     '.stack > .card:last-child tbody tr': jobs.map(({ id, status, class: name, endedAt, createdAt }, i) =>

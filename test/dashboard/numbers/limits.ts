@@ -43,8 +43,8 @@ export async function limitsPage(facts: Facts, { site: { engine } }: Scene): Pro
         cut(id, 28),
         '',
         concurrency === null ? held : `${held} of ${n(concurrency)}`,
-        `${n(counted(facts, { waitingAt: `group:${id}` }))} wait`,
-        `${n(own.filter(({ status }) => status === 'queued' || status === 'running').length)} jobs`,
+        n(counted(facts, { waitingAt: `group:${id}` })),
+        n(own.filter(({ status }) => status === 'queued' || status === 'running').length),
         /\d/.test(id) ? `{Change group ${id}}` : '',
       )
     }),
@@ -56,6 +56,8 @@ export async function limitsPage(facts: Facts, { site: { engine } }: Scene): Pro
 
 /** Maximum holders and waiting jobs that a page lists. */
 const LISTED = 100
+/** Rows that are visible before a list is unfolded. */
+const FEW = 8
 
 /** The holders of a limit, and the jobs that wait for it. */
 export async function sidesOf({ site: { engine } }: Scene, key: string): Promise<Claims> {
@@ -78,7 +80,8 @@ export async function sidesOf({ site: { engine } }: Scene, key: string): Promise
     ],
     '.open h3 + .note': [room, ...(limit.waiting > 0 ? [''] : [])],
     '.shares-of': legends,
-    '.scroll .note': sides.flatMap(({ rows, all }) => (all > rows.length ? [`${n(rows.length)} of ${n(all)}`] : [])),
+    '.few .note': sides.flatMap(({ rows, all }) => (all > rows.length ? [`${n(rows.length)} of ${n(all)}`] : [])),
+    '.few summary': sides.flatMap(({ rows }) => (rows.length > FEW ? [n(rows.length)] : [])),
     '.open > div:first-child tbody tr': holders.map(({ job, class: name, process, startedAt, leaseUntil }) =>
       row(`${name} #${job}`, process ?? '–', time(startedAt!), time(leaseUntil)),
     ),

@@ -1,12 +1,13 @@
 import { encodeValue } from '../../../core/codec/value.ts'
+import { readable } from '../../../core/readable.ts'
 import type { CallbackTry, CallbackView, OpenBreaker } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
-import { useLook } from '../../look.ts'
 import { type Fact, Facts } from '../../parts/facts.tsx'
 import { Ago, Card, JobId, Link, Name } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { Json } from '../../parts/value-view.tsx'
-import { clock, count, many, plain, span, title } from '../../words/text.ts'
+import { count, plain, span, title } from '../../words/text.ts'
+import { Shut } from '../limits/breakers.tsx'
 
 export type Near = Awaited<ReturnType<Engine['callbacks']['get']>>
 
@@ -29,14 +30,6 @@ export function NextTry({ callback: { state, nextAt } }: { callback: CallbackVie
   return <span class="dimmer">{state === 'IN_PROGRESS' ? 'in progress' : 'none'}</span>
 }
 
-function HostOf({ host, breakers }: { host: string | null; breakers: readonly OpenBreaker[] }) {
-  const { now, zone } = useLook()
-  const open = breakers.find((one) => one.host === host)
-  if (!open) return 'called normally: its circuit breaker is closed'
-  const until = open.until > now ? `not called until ${clock(open.until, zone)}` : 'the next call tests it'
-  return <span class="st failed">{`${until}: ${many(open.failures, 'failure')} in a row`}</span>
-}
-
 const outcomes: Record<CallbackTry['outcome'], string> = { delivered: 'completed', failed: 'failed', lost: 'failed' }
 
 const tryColumns: readonly Column<CallbackTry>[] = [
@@ -56,14 +49,7 @@ const tryColumns: readonly Column<CallbackTry>[] = [
   { head: '#When', cell: ({ at }) => <Ago at={at} /> },
 ]
 
-const isJson = (text: string): boolean => {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
+const isJson = (text: string): boolean => readable(() => JSON.parse(text)) !== undefined
 
 function Sent({ sent }: { sent: Near['sent'] }) {
   if (!sent) return <p class="note foot">The request is no longer stored, or has an unknown format.</p>
@@ -85,6 +71,7 @@ function Sent({ sent }: { sent: Near['sent'] }) {
 export function Opened({ near, breakers }: { near: Near; breakers: readonly OpenBreaker[] }) {
   const { callback, tries, sent, host } = near
   const { of, url, state, createdAt, lastError } = callback
+  const open = breakers.find((one) => one.host === host)
   const facts: Fact[] = [
     [
       'URL',
@@ -99,7 +86,7 @@ export function Opened({ near, breakers }: { near: Near; breakers: readonly Open
       'Host',
       <>
         {host && <Link to={`/callbacks?host=${encodeURIComponent(host)}`}>{host}</Link>}{' '}
-        <HostOf host={host} breakers={breakers} />
+        {open ? <Shut of={open} /> : 'called normally: its circuit breaker is closed'}
       </>,
     ],
     ['Last error', lastError && plain(lastError)],

@@ -1,9 +1,8 @@
-import { SidejobError } from '../../../core/errors.ts'
+import { missing, SidejobError } from '../../../core/errors.ts'
 import type { LimitView } from '../../../engine/engine.ts'
 import type { Act, ActAsked } from '../../page.ts'
 import { given, maybe, numberIn } from '../../words/form.ts'
-import { kindOfLimit } from '../../words/limit.ts'
-import { limitPath } from '../../words/paths.ts'
+import { kindOfLimit, wayToLimit } from '../../words/limit.ts'
 import { many } from '../../words/text.ts'
 
 const way = (key: string): string => `/v1/limits/${encodeURIComponent(key)}`
@@ -16,10 +15,8 @@ const fieldsOf = ({ key, concurrency, rate }: LimitView): Record<string, string>
   ...(rate === null ? {} : { limit: String(rate.limit), period: `${rate.period}ms` }),
 })
 
-async function before({ engine }: ActAsked, key: string): Promise<LimitView | undefined> {
-  const { limits } = await engine.limits.list()
-  return limits.find((limit) => limit.key === key)
-}
+const before = ({ engine }: ActAsked, key: string): Promise<LimitView | undefined> =>
+  engine.limits.get(key).catch(missing)
 
 const pausing = (paused: boolean): Act => ({
   scope: 'admin',
@@ -33,7 +30,7 @@ const pausing = (paused: boolean): Act => ({
   },
 })
 
-export const acts: Record<string, Act> = {
+export const acts = {
   set: {
     scope: 'admin',
     async does(asked) {
@@ -52,7 +49,7 @@ export const acts: Record<string, Act> = {
       const done = was ? (form.has('restores') ? 'restored' : 'changed') : 'created'
       return {
         say: `Limit ${key} ${done}: ${kindOfLimit(limit)}`,
-        to: limitPath(key),
+        to: wayToLimit(key),
         undo: was ? fieldsOf(was) : { act: 'remove', key, sure: 'yes' },
       }
     },
@@ -80,4 +77,4 @@ export const acts: Record<string, Act> = {
       return { say: `Limit ${key} removed`, to: '/limits' }
     },
   },
-}
+} satisfies Record<string, Act>

@@ -18,9 +18,18 @@ export const reset: Act = {
 
 const calls = { callbacks: 'callbacks', workers: 'runs of push workers' }
 
-function Row({ breaker: { host, of, failures, until } }: { breaker: OpenBreaker }) {
+export function Shut({ of: { failures, until } }: { of: OpenBreaker }) {
   const { now, zone } = useLook()
-  const shut = until > now ? `not called until ${clock(until, zone)}` : 'the next call tests it'
+  return (
+    <span class="st failed">
+      {until > now ? `not called until ${clock(until, zone)}` : 'the next call tests it'}: {many(failures, 'failure')}{' '}
+      in a row
+    </span>
+  )
+}
+
+function Row({ breaker }: { breaker: OpenBreaker }) {
+  const { host, of } = breaker
   return (
     <div class="limit">
       <div class="line">
@@ -36,7 +45,7 @@ function Row({ breaker: { host, of, failures, until } }: { breaker: OpenBreaker 
         <div>
           <Bar kind="wait" height={18} />
           <span class="sub">
-            {shut}: <span class="st failed">{many(failures, 'failure')} in a row</span>
+            <Shut of={breaker} />
           </span>
         </div>
         <div class="q dim">not called</div>

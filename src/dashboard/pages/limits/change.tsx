@@ -2,31 +2,55 @@ import type { LimitPreview } from '../../../core/schemas.ts'
 import type { LimitView } from '../../../engine/engine.ts'
 import { Act } from '../../parts/act.tsx'
 import { Field } from '../../parts/field.tsx'
-import { Bounds, FormCard } from './form-card.tsx'
+import { FormCard } from '../../parts/form-card.tsx'
 import { limitFields, Starts } from './preview.tsx'
 
-function Below({ limit: { key, paused } }: { limit: LimitView }) {
-  return (
-    <>
-      <Act act={paused ? 'resume' : 'pause'} at="/limits" scope="admin" fields={{ key }} small>
-        {paused ? 'Allow new runs' : 'Block new runs'}
-      </Act>
-      <Act act="remove" at="/limits" scope="admin" fields={{ key }} kind="danger" small>
-        Remove
-      </Act>
-    </>
-  )
-}
+export const Block = ({
+  limit: { key, paused },
+  at,
+  small,
+}: {
+  limit: Pick<LimitView, 'key' | 'paused'>
+  at?: string
+  small?: boolean
+}) => (
+  <Act act={paused ? 'resume' : 'pause'} at={at} scope="admin" fields={{ key }} small={small}>
+    {paused ? 'Allow new runs' : 'Block new runs'}
+  </Act>
+)
 
-export function ChangeForm({ limit, preview }: { limit?: LimitView; preview?: LimitPreview }) {
-  const { key, concurrency, rate } = limit ?? {}
+type Bound = 'note' | 'concurrency' | 'limit' | 'period'
+
+export const Bounds = ({ note, concurrency, limit, period }: { [Name in Bound]?: string }) => (
+  <>
+    <Field name="concurrency" label="Max running" type="number" note={note} value={concurrency} />
+    <Field name="limit" label="Starts per period" type="number" value={limit} />
+    <Field name="period" label="Period" placeholder="1m" value={period} />
+  </>
+)
+
+type ChangeProps = { of: string; limit?: LimitView; preview?: LimitPreview }
+
+export function ChangeForm({ of: key, limit, preview }: ChangeProps) {
+  const { concurrency, rate } = limit ?? {}
   return (
     <FormCard
       title={key ? `Change ${key}` : 'New limit'}
       act="set"
+      scope="admin"
+      at="/limits"
       press={key ? 'Save' : 'Create limit'}
       preview={limitFields}
-      foot={limit && <Below limit={limit} />}
+      foot={
+        limit && (
+          <>
+            <Block limit={limit} at="/limits" small />
+            <Act act="remove" at="/limits" scope="admin" fields={{ key }} kind="danger" small>
+              Remove
+            </Act>
+          </>
+        )
+      }
     >
       <div class="cronf four">
         {key ? <input type="hidden" name="key" value={key} /> : <Field name="key" label="Key" required mono />}

@@ -1,30 +1,29 @@
 import { decodeValue } from '../../../core/codec/value.ts'
 import { type Constraint, isAbout, isLimitOf, limitKeyOf } from '../../../core/constraint.ts'
-import { SidejobError } from '../../../core/errors.ts'
+import { missing, SidejobError } from '../../../core/errors.ts'
 import type { ConstraintView, LimitView } from '../../../engine/engine.ts'
-import type { Act, ActAsked, Asked } from '../../page.ts'
+import type { Act, Asked } from '../../page.ts'
 import { Act as Button, LinkButton } from '../../parts/act.tsx'
 import { Field, TextArea } from '../../parts/field.tsx'
+import { FormCard } from '../../parts/form-card.tsx'
 import { Card, JobId, Name, To } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
-import { bodyOf, boundOf, constraintOf, fields, fieldsOf, matchesOf, type Typed } from '../../words/constraint.ts'
+import { bodyOf, constraintOf, fields, fieldsOf, matchesOf, type Typed } from '../../words/constraint.ts'
 import { sum } from '../../words/counts.ts'
 import { given, maybe } from '../../words/form.ts'
+import { boundOf } from '../../words/limit.ts'
 import { count, cut, many } from '../../words/text.ts'
-import { Bounds, FormCard } from './form-card.tsx'
+import { Bounds } from './change.tsx'
 
 const LOOKED_AT = 500
 const NAMED = 8
 
-export type Tried =
-  | { fault: string }
-  | { looked: number; more: boolean; fits: number; limits: number; named: { id: number; class: string }[] }
-
-export type Drafted = { name: string; isNew: boolean; typed: Typed; tried?: Tried }
+type Tried = Awaited<ReturnType<typeof tryOn>>
+type Drafted = NonNullable<Awaited<ReturnType<typeof draftedIn>>>
 
 const way = (name: string): string => `/v1/constraints/${encodeURIComponent(name)}`
 
-async function tryOn({ engine }: Asked, typed: Typed): Promise<Tried> {
+async function tryOn({ engine }: Asked, typed: Typed) {
   let wanted: Constraint
   try {
     wanted = constraintOf(typed)
@@ -40,11 +39,11 @@ async function tryOn({ engine }: Asked, typed: Typed): Promise<Tried> {
     more: cursor !== null,
     fits: fits.length,
     limits: new Set(fits.map((job) => limitKeyOf('', wanted, job))).size,
-    named: fits.slice(0, NAMED).map(({ id, class: name }) => ({ id, class: name })),
+    named: fits.slice(0, NAMED),
   }
 }
 
-export async function draftedIn(asked: Asked, constraints: readonly ConstraintView[]): Promise<Drafted | undefined> {
+export async function draftedIn(asked: Asked, constraints: readonly ConstraintView[]) {
   const { query } = asked
   const name = query.get('constraint')
   if (name === null) return undefined
@@ -61,17 +60,12 @@ export async function draftedIn(asked: Asked, constraints: readonly ConstraintVi
 
 const typedIn = (form: FormData): Typed => Object.fromEntries(fields.map((field) => [field, maybe(form, field)]))
 
-async function before({ engine }: ActAsked, name: string): Promise<ConstraintView | undefined> {
-  const { constraints } = await engine.constraints.list()
-  return constraints.find((one) => one.name === name)
-}
-
 const constraining = (verb: 'PUT' | 'DELETE', said: (isNew: boolean) => string): Act => ({
   scope: 'admin',
   async does(asked) {
-    const { form, call } = asked
+    const { form, call, engine } = asked
     const name = given(form, 'constraint')
-    const was = await before(asked, name)
+    const was = await engine.constraints.get(name).catch(missing)
     await call(verb, way(name), verb === 'PUT' ? bodyOf(typedIn(form)) : undefined)
     return {
       say: `Constraint ${name} ${said(!was)}`,
@@ -87,7 +81,7 @@ export const acts: Record<string, Act> = {
 }
 
 function Said({ tried }: { tried: Tried }) {
-  if ('fault' in tried) return <p class="err">{tried.fault}</p>
+  if (tried.fault !== undefined) return <p class="err">{tried.fault}</p>
   const { looked, more, fits, limits, named } = tried
   return (
     <>
@@ -116,6 +110,8 @@ export function ConstraintForm({ drafted: { name, isNew, typed, tried } }: { dra
     <FormCard
       title={isNew ? 'New constraint' : `Change constraint ${cut(name, 40)}`}
       act="constrain"
+      scope="admin"
+      at="/limits"
       press={isNew ? 'Create constraint' : 'Save'}
       preview={['constraint', ...fields]}
     >
@@ -170,7 +166,7 @@ const columnsOf = (limits: readonly LimitView[]): readonly Column<ConstraintView
   },
   { head: '#Use', kind: 'dim', cell: ({ name }) => useOf(name, limits) },
   {
-    head: '#Acts',
+    head: '-Acts',
     cell: ({ name }) => (
       <Button
         act="unconstrain"

@@ -1,19 +1,20 @@
 import { groupKey } from '../../../core/constraint.ts'
-import { missing } from '../../../core/errors.ts'
 import type { JobRow } from '../../../engine/engine.ts'
 import { asset as style } from '../../built/limits-css.generated.ts'
 import { page } from '../../page.ts'
-import { Act, LinkButton } from '../../parts/act.tsx'
+import { LinkButton } from '../../parts/act.tsx'
 import { Further } from '../../parts/further.tsx'
 import { Ago, Card, Empty, Head, JobId, Link, Name, NameLink, StatusMark } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { What } from '../../parts/what.tsx'
 import { searchRows } from '../../search-on.ts'
 import { searchedOf } from '../../words/further.ts'
+import { boundOf, wayToChange } from '../../words/limit.ts'
 import { groupPath, jobPath } from '../../words/paths.ts'
 import { count, cut, many } from '../../words/text.ts'
-import { groupActs } from './groups.tsx'
-import { type Near, Opened, READ } from './opened.tsx'
+import { acts } from './acts.ts'
+import { Block } from './change.tsx'
+import { type Near, nearOf, Opened } from './opened.tsx'
 import { Slots } from './slots.tsx'
 
 type GroupData = { id: string; near?: Near; jobs: JobRow[]; cursor: string | null; newest?: number }
@@ -40,17 +41,14 @@ function noteOf({ near }: GroupData): string {
   return `${many(running, 'job is', 'jobs are')} running, ${count(waiting)} waiting for this limit`
 }
 
-function Bound({ near }: { near: Near }) {
-  const { concurrency } = near.limit
-  return (
-    <Card title="Limit" right={concurrency === null ? 'unlimited' : `at most ${count(concurrency)} at once`}>
-      <div class="body">
-        <Slots limit={near.limit} holders={near.holders} />
-      </div>
-      <Opened near={near} order="by priority, then by waiting time" />
-    </Card>
-  )
-}
+const Bound = ({ near }: { near: Near }) => (
+  <Card title="Limit" right={boundOf(near.limit)}>
+    <div class="body">
+      <Slots limit={near.limit} holders={near.holders} />
+    </div>
+    <Opened near={near} order="by priority, then by waiting time" />
+  </Card>
+)
 
 function Jobs({ data: { id, jobs, cursor, newest } }: { data: GroupData }) {
   return (
@@ -73,10 +71,10 @@ export const group = page<GroupData>({
   nav: 'limits',
   every: 2_000,
   async load(asked) {
-    const { engine, params, query } = asked
+    const { params, query } = asked
     const id = params.id!
     const [near, { rows: jobs, ...more }] = await Promise.all([
-      engine.limits.usage(groupKey(id), { holders: READ, waiting: READ }).catch(missing),
+      nearOf(asked, groupKey(id)),
       searchRows(asked, { group: id, limit: JOBS, cursor: query.get('cursor') ?? undefined }),
     ])
     return { id, near, jobs, ...more }
@@ -93,17 +91,10 @@ export const group = page<GroupData>({
         }
         note={noteOf(data)}
       >
-        <LinkButton to={`/limits?group=${encodeURIComponent(data.id)}`} scope="admin">
+        <LinkButton to={wayToChange(groupKey(data.id))} scope="admin">
           Change limit
         </LinkButton>
-        <Act
-          act={data.near?.limit.paused ? 'resumeGroup' : 'pauseGroup'}
-          at={groupPath(data.id)}
-          scope="admin"
-          fields={{ group: data.id }}
-        >
-          {data.near?.limit.paused ? 'Allow new runs' : 'Block new runs'}
-        </Act>
+        <Block limit={{ key: groupKey(data.id), paused: data.near?.limit.paused ?? false }} />
       </Head>
       <div class="stack">
         {data.near && <Bound near={data.near} />}
@@ -111,6 +102,6 @@ export const group = page<GroupData>({
       </div>
     </>
   ),
-  acts: groupActs,
+  acts: { pause: acts.pause, resume: acts.resume },
   styles: [style.name],
 })

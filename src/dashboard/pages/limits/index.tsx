@@ -1,6 +1,5 @@
 import { missing } from '../../../core/errors.ts'
-import type { LimitPreview } from '../../../core/schemas.ts'
-import type { ConstraintView, GroupView, LimitRow, OpenBreaker } from '../../../engine/engine.ts'
+import type { LimitRow } from '../../../engine/engine.ts'
 import { asset as style } from '../../built/limits-css.generated.ts'
 import { type Asked, page } from '../../page.ts'
 import { LinkButton } from '../../parts/act.tsx'
@@ -8,48 +7,37 @@ import { Card, Empty, Head, Icon, Name, To } from '../../parts/layout.tsx'
 import { Search } from '../../parts/search.tsx'
 import { First } from '../../parts/snippet.tsx'
 import { sum } from '../../words/counts.ts'
-import { isFull, kindOfLimit } from '../../words/limit.ts'
+import { isFull, kindOfLimit, wayToChange } from '../../words/limit.ts'
 import { count, many } from '../../words/text.ts'
 import { acts } from './acts.ts'
 import { Breakers, reset } from './breakers.tsx'
 import { ChangeForm } from './change.tsx'
-import { ConstraintForm, Constraints, acts as constraintActs, type Drafted, draftedIn } from './constraints.tsx'
-import { GroupForm, Groups, groupActs } from './groups.tsx'
-import { type Near, Opened, READ } from './opened.tsx'
+import { ConstraintForm, Constraints, acts as constraintActs, draftedIn } from './constraints.tsx'
+import { Groups } from './groups.tsx'
+import { type Near, nearOf, Opened } from './opened.tsx'
 import { previewIn } from './preview.tsx'
 import { Slots } from './slots.tsx'
 
-type LimitsData = {
-  limits: LimitRow[]
-  groups: GroupView[]
-  constraints: ConstraintView[]
-  breakers: OpenBreaker[]
-  wanted: string
-  near?: Near
-  change?: string
-  group?: string
-  drafted?: Drafted
-  preview?: LimitPreview
-}
+type LimitsData = Awaited<ReturnType<typeof load>>
 
 const SHOWN = 60
 
 const byNeed = (a: LimitRow, b: LimitRow): number =>
   Number(isFull(b)) - Number(isFull(a)) || b.waiting - a.waiting || b.running - a.running || (a.key < b.key ? -1 : 1)
 
-async function load(asked: Asked): Promise<LimitsData> {
+async function load(asked: Asked) {
   const { engine, query } = asked
   const open = query.get('open')
-  const [{ limits, groups }, { constraints }, { breakers }, near] = await Promise.all([
+  const change = query.get('change') ?? query.get('key') ?? undefined
+  const [{ limits, groups }, { constraints }, { breakers }, near, changed] = await Promise.all([
     engine.limits.withGroups(undefined, { details: true }),
     engine.constraints.list(),
     engine.breakers.list(),
-    open ? engine.limits.usage(open, { holders: READ, waiting: READ }).catch(missing) : undefined,
+    open ? nearOf(asked, open) : undefined,
+    change ? engine.limits.get(change).catch(missing) : undefined,
   ])
   const drafted = await draftedIn(asked, constraints)
   const wanted = query.get('q')?.toLowerCase() ?? ''
-  const change = query.get('change') ?? query.get('key') ?? undefined
-  const group = query.get('group') || undefined
   const preview = await previewIn(engine, query)
   return {
     limits: limits.filter(({ key }) => key.toLowerCase().includes(wanted)).sort(byNeed),
@@ -59,7 +47,7 @@ async function load(asked: Asked): Promise<LimitsData> {
     wanted,
     near,
     change,
-    group,
+    changed,
     drafted,
     preview,
   }
@@ -90,7 +78,7 @@ function Row({ limit, near }: { limit: LimitRow; near?: Near }) {
           )}
         </div>
         <div class="acts">
-          <LinkButton to={`/limits?change=${at}`} scope="admin" small label={`Change ${key}`}>
+          <LinkButton to={wayToChange(key)} scope="admin" small label={`Change ${key}`}>
             Change
           </LinkButton>
         </div>
@@ -101,7 +89,7 @@ function Row({ limit, near }: { limit: LimitRow; near?: Near }) {
 }
 
 function View({ data }: { data: LimitsData }) {
-  const { limits, groups, constraints, breakers, near, change, group, drafted, wanted, preview } = data
+  const { limits, groups, constraints, breakers, near, change, changed, drafted, wanted, preview } = data
   const full = limits.filter(isFull).length
   const waiting = sum(limits, ({ waiting }) => waiting)
   return (
@@ -115,8 +103,7 @@ function View({ data }: { data: LimitsData }) {
           New limit
         </LinkButton>
       </Head>
-      {change !== undefined && <ChangeForm limit={limits.find(({ key }) => key === change)} preview={preview} />}
-      {group && <GroupForm id={group} group={groups.find(({ id }) => id === group)} preview={preview} />}
+      {change !== undefined && <ChangeForm of={change} limit={changed} preview={preview} />}
       {drafted && <ConstraintForm drafted={drafted} />}
       <Card>
         {limits.length + breakers.length === 0 && (wanted ? <Empty>No limits match.</Empty> : <First of="limits" />)}
@@ -140,6 +127,6 @@ export const limits = page<LimitsData>({
   load,
   title: () => 'Limits',
   View,
-  acts: { ...acts, ...constraintActs, ...groupActs, reset },
+  acts: { ...acts, ...constraintActs, reset },
   styles: [style.name],
 })

@@ -1,16 +1,45 @@
+import { missing } from '../../../core/errors.ts'
 import type { Holder, LimitWaiter, RoomView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
-import { Ago, JobId, Name, NameLink, Since } from '../../parts/layout.tsx'
+import type { Asked } from '../../page.ts'
+import { Ago, JobId, Link, Name, NameLink, Since } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
-import { colourOf } from '../../words/limit.ts'
+import { colourOf, isFull } from '../../words/limit.ts'
 import { groupPath, jobPath } from '../../words/paths.ts'
-import { clock, count, many } from '../../words/text.ts'
+import { about, clock, count, cut, many } from '../../words/text.ts'
+import { byClass } from '../jobs/by-class.tsx'
 
-export type Near = { limit: RoomView; holders: Holder[]; waiting: LimitWaiter[] }
+/** The newest holder. `usual`: upper bound of the duration of 95% of the runs of its class today. */
+type Stuck = Holder & { usual?: number }
+export type Near = { limit: RoomView; holders: Holder[]; waiting: LimitWaiter[]; stuck?: Stuck }
 
 /** Maximum holders and waiting jobs that a page reads. */
-export const READ = 100
+const READ = 100
 const GROUPS = 8
+/** Rows of a list that is not unfolded. */
+const FEW = 8
+
+/** Milliseconds. A younger run is not stuck. */
+const YOUNG = 60_000
+/** A run is stuck if it takes this many times longer than usual, or than 30 s. */
+const [TIMES, UNKNOWN] = [10, 30_000]
+
+/** A limit is stuck if its newest holder is. */
+async function stuckIn(asked: Asked, { limit, holders }: Near): Promise<Stuck | undefined> {
+  const [newest] = holders.toSorted((a, b) => (b.startedAt ?? 0) - (a.startedAt ?? 0))
+  if (!isFull(limit) || holders.length < limit.running || !newest?.startedAt) return undefined
+  const { queue, class: name, startedAt } = newest
+  const age = asked.look.now - startedAt
+  if (age < YOUNG) return undefined
+  const { classes } = await byClass(asked, { queue, class: name }, YOUNG)
+  const usual = classes[0]?.took?.p95
+  return age > TIMES * (usual ?? UNKNOWN) ? { ...newest, usual } : undefined
+}
+
+export async function nearOf(asked: Asked, key: string): Promise<Near | undefined> {
+  const near = await asked.engine.limits.usage(key, { holders: READ, waiting: READ }).catch(missing)
+  return near && { ...near, stuck: await stuckIn(asked, near) }
+}
 
 type Listed = Holder | LimitWaiter
 
@@ -35,7 +64,7 @@ const job: Column<Listed> = {
   kind: ({ group }) => colourOf(group),
   cell: ({ job, class: name }) => (
     <>
-      <span class="gd inline" /> <NameLink to={jobPath(job)} of={name} most={24} /> <JobId id={job} />
+      <span class="gd" /> <NameLink to={jobPath(job)} of={name} most={24} /> <JobId id={job} />
     </>
   ),
 }
@@ -60,8 +89,13 @@ function Rows<Row extends Listed>({ caption, rows, columns, all }: RowsProps<Row
   return (
     <>
       <Groups of={rows} all={all} />
-      <div class="scroll">
+      <div class="few">
         <DataTable caption={caption} rows={rows} columns={columns} kind="lined" />
+        {rows.length > FEW && (
+          <details>
+            <summary>Show all {count(rows.length)}</summary>
+          </details>
+        )}
         {all > rows.length && <p class="note">{`The page lists the first ${count(rows.length)} of ${count(all)}.`}</p>}
       </div>
     </>
@@ -78,15 +112,28 @@ function roomText({ limit: { paused, nextRoom }, holders }: Near, zone: string):
     : `The next job can start at ${clock(nextRoom, zone)}.`
 }
 
+function StuckText({ of: { class: name, process, startedAt, usual } }: { of: Stuck }) {
+  return (
+    <p class="note">
+      <b class="up">Stuck:</b> no run has ended for <Since at={startedAt!} />.{' '}
+      {usual && `Runs of ${cut(name)} usually take up to ${about(usual)}. `}
+      Check {process ? `worker ${cut(process)}` : 'the workers'} and the{' '}
+      <Link to={`/jobs?status=running&class=${encodeURIComponent(name)}`}>running jobs</Link>. To start more jobs now,
+      raise the limit.
+    </p>
+  )
+}
+
 export function Opened({ near, order = 'groups take turns' }: { near: Near; order?: string }) {
   const { zone } = useLook()
-  const { limit, holders, waiting } = near
+  const { limit, holders, waiting, stuck } = near
   const { running, concurrency } = limit
   return (
     <div class="open">
       <div>
         <h3>{`${count(running)}${concurrency === null ? '' : ` of ${count(concurrency)}`} slots are held`}</h3>
         <p class="note">{roomText(near, zone)}</p>
+        {stuck && <StuckText of={stuck} />}
         <Rows caption="Holders of slots" rows={holders} columns={holderColumns} all={running} />
       </div>
       {limit.waiting > 0 && (

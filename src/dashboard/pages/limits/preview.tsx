@@ -9,7 +9,6 @@ import { many } from '../../words/text.ts'
 const NAMED = 5
 
 export const limitFields = ['key', 'concurrency', 'limit', 'period'] as const
-export const groupFields = ['group', 'concurrency'] as const
 
 const typedIn = (query: URLSearchParams, name: string): number | null => {
   const text = query.get(name)?.trim()
@@ -17,31 +16,32 @@ const typedIn = (query: URLSearchParams, name: string): number | null => {
 }
 
 export async function previewIn(engine: Engine, query: URLSearchParams): Promise<LimitPreview | undefined> {
-  const [key, group] = [query.get('key'), query.get('group')]
-  if (!query.has('concurrency') || !(key || group)) return undefined
+  const key = query.get('key')
+  if (!query.has('concurrency') || !key) return undefined
   try {
     const concurrency = typedIn(query, 'concurrency')
-    if (group) return (await engine.groups.set(group, { concurrency }, { preview: true })).preview
     const [limit, period] = [typedIn(query, 'limit'), query.get('period')?.trim()]
     const rate = limit === null || !period ? null : { limit, period: duration(period) }
-    return (await engine.limits.set(key!, { concurrency, rate }, { preview: true })).preview
+    return (await engine.limits.set(key, { concurrency, rate }, { preview: true })).preview
   } catch (error) {
     if (error instanceof SidejobError && ['BAD_REQUEST', 'NOT_FOUND'].includes(error.code)) return undefined
     throw error
   }
 }
 
-function Said({ preview: { wouldStart, first } }: { preview: LimitPreview }) {
-  if (wouldStart === 0) return <p class="note">No job would start immediately.</p>
-  return (
-    <p class="note">
-      {many(wouldStart, 'job')} could start immediately: <JobIds of={first} most={NAMED} all={wouldStart} />
-    </p>
-  )
-}
-
 export const Starts = ({ preview }: { preview?: LimitPreview }) => (
   <div id="preview" data-island aria-live="polite">
-    {preview && <Said preview={preview} />}
+    {preview && (
+      <p class="note">
+        {preview.wouldStart === 0 ? (
+          'No job would start immediately.'
+        ) : (
+          <>
+            {many(preview.wouldStart, 'job')} could start immediately:{' '}
+            <JobIds of={preview.first} most={NAMED} all={preview.wouldStart} />
+          </>
+        )}
+      </p>
+    )}
   </div>
 )

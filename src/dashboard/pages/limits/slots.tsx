@@ -49,21 +49,15 @@ function Starts({ starts, period, height }: { starts: readonly number[]; period:
   )
 }
 
-const nowOf = (
-  limit: Partial<LimitRow> & Pick<LimitRow, 'concurrency' | 'running'>,
-  now: number,
-  zone: string,
-): string => {
-  const { concurrency, running, shutUntil } = limit
-  if (shutUntil && shutUntil > now) return `not called until ${clock(shutUntil, zone)}`
-  if (concurrency !== null) return `${count(running)} of ${count(concurrency)}`
-  return `${count(running)} running`
-}
-
 type SlotsProps = {
   limit: Partial<LimitRow> & Pick<LimitRow, 'concurrency' | 'running'>
   holders?: readonly Holder[]
   small?: boolean
+}
+
+function nowOf({ concurrency, running, shutUntil }: SlotsProps['limit'], now: number, zone: string): string {
+  if (shutUntil && shutUntil > now) return `not called until ${clock(shutUntil, zone)}`
+  return concurrency === null ? `${count(running)} running` : `${count(running)} of ${count(concurrency)}`
 }
 
 export function Slots({ limit, holders, small }: SlotsProps) {

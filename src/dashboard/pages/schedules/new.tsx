@@ -3,8 +3,7 @@ import { nextTimes } from '../../../core/repeat.ts'
 import type { WorkerView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { Field, Select, TextArea } from '../../parts/field.tsx'
-import { Form } from '../../parts/form.tsx'
-import { Card, Link } from '../../parts/layout.tsx'
+import { FormCard } from '../../parts/form-card.tsx'
 import { cronOf, cronWords, ruleIn } from '../../words/cron.ts'
 import { clock, cut, hourOf, longDay } from '../../words/text.ts'
 
@@ -21,11 +20,10 @@ export type Preview = {
 }
 
 export function previewOf(cron: string, tz: string, now: number): Preview {
-  const words = cronWords(cronOf(cron))
   try {
     const rule = ruleIn(cron, tz)
-    const moved = rule.moved?.(now)
-    return { cron, tz, next: nextTimes(rule, now, NEXT), ...(words && { words }), ...(moved && { moved }) }
+    const words = cronWords(cronOf(cron))
+    return { cron, tz, words, next: nextTimes(rule, now, NEXT), moved: rule.moved?.(now) }
   } catch (error) {
     if (!(error instanceof SidejobError)) throw error
     return { cron, tz, next: [], fault: error.message }
@@ -65,45 +63,39 @@ type NewScheduleProps = { preview?: Preview; was?: Record<string, string>; class
 
 export function NewSchedule({ preview, was = {}, classes }: NewScheduleProps) {
   return (
-    <Card
+    <FormCard
       title={was.alias ? `Change ${cut(was.alias, 40)}` : 'New schedule'}
-      kind="change"
-      right={<Link to="/schedules">Cancel</Link>}
+      act="set"
+      scope="write"
+      press={was.alias ? 'Save' : 'Create schedule'}
+      at="/schedules"
+      preview={['cron', 'tz']}
     >
-      <Form
-        act="set"
-        scope="write"
-        press={was.alias ? 'Save' : 'Create schedule'}
-        at="/schedules"
-        preview={['cron', 'tz']}
-        isOpened
-      >
-        <div class="cronf">
-          <Field name="alias" label="Name" path="key" value={was.alias} required />
-          <Field name="queue" label="Queue" value={was.queue ?? 'default'} required mono />
-          <Field name="class" label="Class" value={was.class} required mono list="classes" />
-          <datalist id="classes">
-            {classes.map((one) => (
-              <option value={one.class}>{`${one.queue}/${one.class}`}</option>
-            ))}
-          </datalist>
-          <Field
-            name="cron"
-            label="When"
-            note="cron or words"
-            placeholder="every day at 2:30"
-            value={preview?.cron}
-            required
-            mono
-          />
-          <Field name="tz" label="Time zone" placeholder="UTC" value={preview?.tz} />
-          <Select name="missed" label="Missed slots" options={['', 'run', 'last', 'skip']} value={was.missed} />
-        </div>
-        <div id="preview" class="preview" data-island aria-live="polite">
-          {preview && <Said preview={preview} />}
-        </div>
-        <TextArea name="args" label="Args" note="JSON" rows={2} value={was.args} />
-      </Form>
-    </Card>
+      <div class="cronf">
+        <Field name="alias" label="Name" path="key" value={was.alias} required />
+        <Field name="queue" label="Queue" value={was.queue ?? 'default'} required mono />
+        <Field name="class" label="Class" value={was.class} required mono list="classes" />
+        <datalist id="classes">
+          {classes.map((one) => (
+            <option value={one.class}>{`${one.queue}/${one.class}`}</option>
+          ))}
+        </datalist>
+        <Field
+          name="cron"
+          label="When"
+          note="cron or words"
+          placeholder="every day at 2:30"
+          value={preview?.cron}
+          required
+          mono
+        />
+        <Field name="tz" label="Time zone" placeholder="UTC" value={preview?.tz} />
+        <Select name="missed" label="Missed slots" options={['', 'run', 'last', 'skip']} value={was.missed} />
+      </div>
+      <div id="preview" class="preview" data-island aria-live="polite">
+        {preview && <Said preview={preview} />}
+      </div>
+      <TextArea name="args" label="Args" note="JSON" rows={2} value={was.args} />
+    </FormCard>
   )
 }

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startPages, type Visitor } from './kit.ts'
+
+let pages: Awaited<ReturnType<typeof startPages>>
+let admin: Visitor
+
+beforeAll(async () => {
+  pages = await startPages({ hold: true })
+  await pages.engine.workers.register('press', 'print', { pull: true, limits: [{ key: 'printer', concurrency: 2 }] })
+  admin = await pages.enter(['read', 'admin'])
+})
+afterAll(() => pages.close())
+
+const textOf = (html: string): string => html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
+const opened = async (): Promise<string> => textOf(await admin.html('/ui/limits?open=printer'))
+const claim = () => pages.engine.runs.claim('press', { max: 5, lease: 3_600_000, process: 'old-printer' })
+async function finish(runs: Awaited<ReturnType<typeof claim>>): Promise<void> {
+  for (const { run } of runs) await pages.engine.runs.commit(run.token, { n: 1, end: 'completed' })
+}
+
+test('a full limit whose runs all take far longer than usual is called stuck, with the worker to check', async () => {
+  await pages.advance(-120_000)
+  for (let n = 0; n < 15; n++) await pages.make('print', { queue: 'press' })
+  await finish(await claim())
+  const stuck = await claim()
+  expect(stuck).toHaveLength(2)
+  await pages.advance(120_000)
+  expect(await opened()).toMatch(
+    /Stuck: no run has ended for 2 m \d\d s ?\. Runs of print usually take up to \d+ ms\. Check worker old-printer/,
+  )
+  await finish(stuck)
+  expect(await claim()).toHaveLength(2)
+  expect(await opened()).toContain('2 of 2 slots are held')
+  expect(await opened()).not.toContain('Stuck')
+})
+
+test('a limit with more than eight waiting jobs folds the rest, and still lists all of them', async () => {
+  const html = await admin.html('/ui/limits?open=printer')
+  expect(html).toContain('<summary>Show all 9</summary>')
+  expect(html.slice(html.indexOf('Waiting jobs</caption>')).match(/class="id" href="\/ui\/jobs\/\d+"/g)).toHaveLength(9)
+})
+
+test('a group is changed by the form of its limit, and the undo restores its former limit', async () => {
+  await pages.make('print', { queue: 'press', group: { id: 'north', concurrency: 3 } })
+  const html = await admin.html('/ui/limits?change=group:north')
+  expect(html).toContain('Change group:north')
+  expect(html).toMatch(/name="concurrency"[^>]*value="3"|value="3"[^>]*name="concurrency"/)
+  const fields = { act: 'set', key: 'group:north', concurrency: '5', limit: '', period: '' }
+  const done = (await (await admin.act('/ui/limits', fields)).json()) as { say: string; undo: Record<string, string> }
+  expect(done.say).toBe('Limit group:north changed: max 5 running, of the group')
+  expect((await pages.engine.groups.get('north')).concurrency).toBe(5)
+  await admin.act('/ui/limits', { ...done.undo })
+  expect((await pages.engine.groups.get('north')).concurrency).toBe(3)
+})
