@@ -136,3 +136,12 @@ counted(
     expect(await (await pages.enter(['read'])).html(`/ui/jobs/${id}?tab=log`)).toContain('three')
   },
 )
+
+test('equal entries that follow each other are folded with their number, and all of them are on the page', async () => {
+  for (let n = 0; n < 5; n++) await pages.engine.log.write('"the disk is full"')
+  await pages.engine.log.write('"the disk has room"')
+  const html = await (await pages.enter(['read'])).html('/ui/log')
+  expect(html).toContain('<summary>4 more like this</summary>')
+  expect(html.match(/the disk is full/g)).toHaveLength(5)
+  expect(html.match(/<summary>/g)).toHaveLength(1)
+})

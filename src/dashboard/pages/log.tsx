@@ -1,6 +1,6 @@
 import { logCursorAt } from '../../core/schemas/values.ts'
 import { queryWith, useLook, type Way } from '../look.ts'
-import { page } from '../page.ts'
+import { type Asked, page } from '../page.ts'
 import { Hidden } from '../parts/act.tsx'
 import { Further } from '../parts/further.tsx'
 import { Card, Choice, Empty, Head, Link, To } from '../parts/layout.tsx'
@@ -12,15 +12,7 @@ import { momentOf } from '../words/filter.ts'
 import { rowsText, type Searched } from '../words/further.ts'
 import { many, moment, round, title } from '../words/text.ts'
 
-type LogData = {
-  entries: LogEntry[]
-  cursor: string | null
-  level?: string
-  job?: string
-  tail: boolean
-  whole?: LogEntry | null
-  noMoment?: string
-}
+type LogData = Awaited<ReturnType<typeof load>>
 
 const levels = ['info', 'warn', 'error'] as const
 const MOST = 100
@@ -121,35 +113,37 @@ function Histogram({ entries, to }: { entries: LogEntry[]; to: Way }) {
   )
 }
 
+async function load({ engine, query, look }: Asked) {
+  const [level, job, name, text, since, entry] = ['level', 'job', 'class', 'q', 'since', 'entry'].map(
+    (name) => query.get(name) || undefined,
+  )
+  const cursor = (entry && logCursorAt(entry)) || query.get('cursor') || undefined
+  const from = since === undefined ? undefined : momentOf(since, look)
+  const { entries, cursor: next } = await engine.log.read({
+    limit: MOST,
+    level,
+    job,
+    class: name,
+    text: text?.slice(0, 200),
+    cursor,
+    since: from,
+  })
+  return {
+    entries,
+    cursor: next,
+    level,
+    job,
+    tail: query.has('tail') && !cursor,
+    whole: entry ? (entries.find(({ id }) => id === entry) ?? null) : undefined,
+    noMoment: from === undefined ? since : undefined,
+  }
+}
+
 export const log = page<LogData>({
   path: '/log',
   nav: 'log',
   every: 2_000,
-  async load({ engine, query, look }) {
-    const [level, job, name, text, since, entry] = ['level', 'job', 'class', 'q', 'since', 'entry'].map(
-      (name) => query.get(name) || undefined,
-    )
-    const cursor = (entry && logCursorAt(entry)) || query.get('cursor') || undefined
-    const from = since === undefined ? undefined : momentOf(since, look)
-    const { entries, cursor: next } = await engine.log.read({
-      limit: MOST,
-      level,
-      job,
-      class: name,
-      text: text?.slice(0, 200),
-      cursor,
-      since: from,
-    })
-    return {
-      entries,
-      cursor: next,
-      level,
-      job,
-      tail: query.has('tail') && !cursor,
-      whole: entry ? (entries.find(({ id }) => id === entry) ?? null) : undefined,
-      noMoment: from === undefined ? since : undefined,
-    }
-  },
+  load,
   title: () => 'Log',
   View: ({ data: { entries, cursor, level, job, tail, whole, noMoment }, look: { zone }, query }) => {
     const to = (changes: Record<string, string | undefined>) =>
@@ -161,7 +155,6 @@ export const log = page<LogData>({
           note={`${rowsText(entries.length, cursor, 'entry', 'entries')}${job ? ` of job ${job}` : ''}`}
         >
           <Tail on={tail} to={to({ tail: tail ? undefined : '1' })} />
-          <Sifts query={query} />
           <Choice
             label="Level"
             options={[
@@ -169,6 +162,7 @@ export const log = page<LogData>({
               ...levels.map((one) => ({ text: title(one), to: to({ level: one }), on: one === level })),
             ]}
           />
+          <Sifts query={query} />
         </Head>
         {tail && <Listen to={[LOG]} />}
         {noMoment !== undefined && (

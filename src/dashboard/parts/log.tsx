@@ -3,7 +3,8 @@ import { writeJson } from '../../core/codec/json-writer.ts'
 import { type Encoded, encodedToJson, raw } from '../../core/codec/value.ts'
 import { type Look, useLook } from '../look.ts'
 import { textOf } from '../words/json.ts'
-import { clock, dayOf, hourOf, moment, plain } from '../words/text.ts'
+import { neighbours } from '../words/neighbours.ts'
+import { clock, count, dayOf, hourOf, moment, plain } from '../words/text.ts'
 import { CopyButton } from './act.tsx'
 import { Card, Empty, Icon, JobId, NameLink, To } from './layout.tsx'
 import { Json, said } from './value-view.tsx'
@@ -56,6 +57,10 @@ export const isBad = (level: string): boolean => level === 'error' || level === 
 export const whenOf = (at: number, { now, zone }: Pick<Look, 'now' | 'zone'>): string =>
   now - at > DAY ? `${dayOf(at, zone)} ${hourOf(at, zone)}` : `${clock(at, zone)}.${String(at % 1000).padStart(3, '0')}`
 
+/** Minimum number of entries that are folded, because they equal the entry above them. */
+const FOLDED = 2
+
+type LineProps = { entry: LogEntry; withJobs?: boolean; of?: string }
 type LinesProps = {
   entries: readonly LogEntry[]
   withJobs?: boolean
@@ -63,37 +68,60 @@ type LinesProps = {
   isSearching?: boolean
 }
 
-export function LogLines({ entries, withJobs, of, isSearching }: LinesProps) {
+function Line({ entry: { id, at, job, class: name, level, entry }, withJobs, of }: LineProps) {
   const look = useLook()
-  const { zone } = look
+  const { text, rest } = linesOf(entry)
+  const when = moment(at, look.zone)
+  return (
+    <li id={`e${id}`}>
+      <To to={entryPath(id, of)} label={`Log entry of ${when}`}>
+        <time datetime={new Date(at).toISOString()} title={when}>
+          {whenOf(at, look)}
+        </time>
+      </To>
+      <span class={isBad(level) ? 'lv w' : 'lv'}>{level}</span>
+      <span class="clip">
+        {withJobs && job !== null && (
+          <>
+            <JobId id={job} />{' '}
+            {name && (
+              <NameLink kind="link said" to={`/log?class=${encodeURIComponent(name)}`} of={name} most={30} />
+            )}{' '}
+          </>
+        )}
+        {text} {rest && <span class="dimmer">{rest}</span>}
+      </span>
+      <CopyButton label="Copy the entry" />
+    </li>
+  )
+}
+
+const Lines = ({ entries, ...more }: LinesProps) => entries.map((entry) => <Line entry={entry} {...more} />)
+
+function Equal({ entries: [first, ...equal], ...more }: LinesProps) {
+  if (equal.length < FOLDED) return <Lines entries={[first!, ...equal]} {...more} />
+  return (
+    <>
+      <Line entry={first!} {...more} />
+      <li>
+        <details>
+          <summary>{count(equal.length)} more like this</summary>
+          <ol class="log">
+            <Lines entries={equal} {...more} />
+          </ol>
+        </details>
+      </li>
+    </>
+  )
+}
+
+export function LogLines({ entries, isSearching, ...more }: LinesProps) {
   if (entries.length === 0 && !isSearching) return <Empty>No log entries.</Empty>
   return (
     <ol class="log" data-found>
-      {entries.map(({ id, at, job, class: name, level, entry }) => {
-        const { text, rest } = linesOf(entry)
-        return (
-          <li id={`e${id}`}>
-            <To to={entryPath(id, of)} label={`Log entry of ${moment(at, zone)}`}>
-              <time datetime={new Date(at).toISOString()} title={moment(at, zone)}>
-                {whenOf(at, look)}
-              </time>
-            </To>
-            <span class={isBad(level) ? 'lv w' : 'lv'}>{level}</span>
-            <span class="clip">
-              {withJobs && job !== null && (
-                <>
-                  <JobId id={job} />{' '}
-                  {name && (
-                    <NameLink kind="link said" to={`/log?class=${encodeURIComponent(name)}`} of={name} most={30} />
-                  )}{' '}
-                </>
-              )}
-              {text} {rest && <span class="dimmer">{rest}</span>}
-            </span>
-            <CopyButton label="Copy the entry" />
-          </li>
-        )
-      })}
+      {neighbours(entries, ({ level, class: name, entry }) => `${level} ${name} ${entry}`).map((equal) => (
+        <Equal entries={equal} {...more} />
+      ))}
     </ol>
   )
 }

@@ -1,7 +1,7 @@
 import { statuses } from '../../../src/core/job.ts'
 import type { JobView, Why, WhyLink } from '../../../src/engine/engine.ts'
 import { counted, type Facts, having, messageOf, ranFor } from './facts.ts'
-import { logLine } from './messages.ts'
+import { foldedIn, logLine } from './messages.ts'
 import type { Scene } from './scene.ts'
 import type { Claims } from './survey.ts'
 import { clockFrom, clockOf, dayOf, hourOf, isSame, n, row, shortened, since, sum, time, took } from './words.ts'
@@ -234,7 +234,11 @@ export async function jobPage(facts: Facts, scene: Scene, id: number, tab?: 'run
             ),
           ),
         }
-      : { '#tabs .log > li@id': entries.map((entry) => `e${entry.id}`), '#tabs .log > li': log }),
+      : {
+          '#tabs .log > li[id]@id': entries.map((entry) => `e${entry.id}`),
+          '#tabs .log > li[id]': log,
+          '#tabs .log summary': foldedIn(entries),
+        }),
     '.rail > .card:first-child > header .right': family.length > 1 ? [n(family.length)] : [],
     '.rail .tree li': family.length > 1 ? family.map((one) => `#${one}`) : [],
     '.rail .kv dd': details(job, runs),

@@ -49,16 +49,20 @@ export async function callbacksPage(facts: Facts, { site: { engine } }: Scene): 
   return {
     '.head .note': [`${n(PENDING + IN_PROGRESS + DELIVERED + FAILED)} callbacks`],
     '.seg a': ['All', ...[PENDING, IN_PROGRESS, DELIVERED, FAILED].map(n)],
-    'main tbody tr': callbacks.map(({ of, state, url, lastError, attempts, createdAt, nextAt, endedAt }) =>
+    'main tbody tr': callbacks.map(({ of, state, url, lastError, attempts, maxAttempts, createdAt, nextAt, endedAt }) =>
       row(
         state,
         `#${of}`,
         url,
         state === 'DELIVERED' ? `accepted ${time(endedAt!)}` : (lastError ?? ''),
-        n(attempts),
+        `${n(attempts)} of ${n(maxAttempts)}`,
         time(createdAt),
         state === 'FAILED' || state === 'DELIVERED' || nextAt === null ? 'none' : time(nextAt),
-        state === 'FAILED' ? `{Resend the callback of job ${of}}Resend` : '',
+        state === 'FAILED'
+          ? `{Resend the callback of job ${of}}Resend`
+          : state === 'PENDING'
+            ? `{Send now: the callback of job ${of}}Send now`
+            : '',
       ),
     ),
   }
@@ -71,6 +75,18 @@ export function logLine({ at, job, class: name, entry }: Entry, withJob = false)
   const { message, error, level: _, ...rest } = JSON.parse(String(entry))
   const text = `${message ?? error} ${Object.keys(rest).length > 0 ? JSON.stringify(rest) : ''}`
   return `{The entry of ${momentOf(at)}}${time(at)} ${withJob && job !== null ? `#${job} ${name}` : ''} ${text}`
+}
+
+/** Entries with the same level, class and text as the entry above them are folded if there are at least two. */
+export function foldedIn(entries: readonly Entry[]): string[] {
+  const runs: number[] = []
+  for (const [i, { level, class: name, entry }] of entries.entries()) {
+    const above = entries[i - 1]
+    const isEqual = above && above.level === level && above.class === name && String(above.entry) === String(entry)
+    if (isEqual) runs.push(runs.pop()! + 1)
+    else runs.push(0)
+  }
+  return runs.filter((more) => more > 1).map((more) => `${n(more)} more`)
 }
 
 /** Number of time slices in the chart of the log. */
@@ -104,7 +120,8 @@ export async function logPage(_: Facts, { site: { engine } }: Scene, level?: str
     '.plot a title': slices,
     '.sifts input[type=search]@title': labels,
     '.sifts input[type=search]@aria-label': labels,
-    'ol.log > li@id': entries.map(({ id }) => `e${id}`),
-    'ol.log > li': entries.map((entry) => logLine(entry, true)),
+    'ol.log > li[id]@id': entries.map(({ id }) => `e${id}`),
+    'ol.log > li[id]': entries.map((entry) => logLine(entry, true)),
+    'ol.log summary': foldedIn(entries),
   }
 }
