@@ -75,6 +75,22 @@ test('shows the time of the next attempt, and the end of the pause of a failing 
   await receiver.close()
 })
 
+test('the list shows how many attempts a callback can have, and sends a pending one now', async () => {
+  const receiver = await startReceiver((_, response) => response.writeHead(500).end())
+  const id = await pages.make('pays', { callback: { url: `${receiver.url}/later`, retry: [3_600_000, 3_600_000] } })
+  const callbackOf = async () => (await pages.engine.callbacks.list({})).callbacks.find(({ of }) => of === id)
+  await pages.until(async () => (await callbackOf())?.nextAt != null)
+  pages.forget()
+  const writer = await pages.enter(['read', 'write'])
+  const html = await writer.html('/ui/callbacks?state=PENDING')
+  expect(html).toContain('>1 of 3<')
+  expect(html).toContain(`aria-label="Send now: the callback of job ${id}"`)
+  const before = (await callbackOf())!.nextAt!
+  await writer.act('/ui/callbacks', { act: 'resend', job: String(id) })
+  await pages.until(async () => ((await callbackOf())!.nextAt ?? 0) > before)
+  await receiver.close()
+})
+
 test('a job without a sent callback shows none', async () => {
   const id = await pages.make('pays')
   await pages.until(async () => (await pages.statusOf(id)) === 'completed')

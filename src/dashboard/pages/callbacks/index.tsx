@@ -1,5 +1,5 @@
 import { missing } from '../../../core/errors.ts'
-import type { CallbackView, OpenBreaker } from '../../../engine/engine.ts'
+import type { CallbackView } from '../../../engine/engine.ts'
 import { asset as style } from '../../built/limits-css.generated.ts'
 import { useWay, type Way } from '../../look.ts'
 import { type Act, type ActAsked, type Asked, page } from '../../page.ts'
@@ -14,19 +14,10 @@ import { rowsText, searchedOf } from '../../words/further.ts'
 import { idsIn, idsText } from '../../words/ids.ts'
 import { count, many } from '../../words/text.ts'
 import { Breakers } from '../limits/breakers.tsx'
-import { type Near, NextTry, Opened, StateOf, said } from './opened.tsx'
+import { NextTry, Opened, StateOf, said } from './opened.tsx'
 
 type State = CallbackView['state']
-type CallbacksData = {
-  callbacks: CallbackView[]
-  cursor: string | null
-  newest?: number
-  counts: Record<State, number>
-  state?: State
-  host?: string
-  breakers: OpenBreaker[]
-  opened?: Near
-}
+type CallbacksData = Awaited<ReturnType<typeof load>>
 
 const states: readonly State[] = ['PENDING', 'IN_PROGRESS', 'DELIVERED', 'FAILED']
 const MOST = 50
@@ -86,9 +77,32 @@ const resend: Act = {
   },
 }
 
+async function load(asked: Asked) {
+  const { engine, query, cache } = asked
+  const state = states.find((one) => one === query.get('state'))
+  const host = query.get('host') ?? undefined
+  const open = query.get('open')
+  const [{ rows: callbacks, cursor, newest }, counts, { breakers }, near] = await Promise.all([
+    found(asked, { state, host, cursor: query.get('cursor') ?? undefined }),
+    cache.get('callback counts', COUNTED, () => engine.callbacks.counts()),
+    cache.get('breakers', COUNTED, () => engine.breakers.list()),
+    open ? engine.callbacks.get(open).catch(missing) : undefined,
+  ])
+  return {
+    callbacks,
+    cursor,
+    newest,
+    counts,
+    state,
+    host,
+    breakers: breakers.filter(({ of }) => of === 'callbacks'),
+    opened: near,
+  }
+}
+
 const columnsOf = (way: Way): readonly Column<CallbackView>[] => [
   { head: 'State', cell: ({ state }) => <StateOf state={state} /> },
-  { head: 'Job', cell: ({ of }) => <JobId id={of} /> },
+  { head: 'Of job', label: 'of job', cell: ({ of }) => <JobId id={of} /> },
   {
     head: 'URL',
     kind: 'mono',
@@ -100,14 +114,18 @@ const columnsOf = (way: Way): readonly Column<CallbackView>[] => [
     cell: ({ lastError, state, endedAt }) =>
       state === 'DELIVERED' && endedAt !== null ? <Ago at={endedAt} word="accepted" /> : lastError,
   },
-  { head: '#Attempts', label: 'attempts', cell: ({ attempts }) => count(attempts) },
+  {
+    head: '#Attempts',
+    label: 'attempts',
+    cell: ({ attempts, maxAttempts }) => `${count(attempts)} of ${count(maxAttempts)}`,
+  },
   { head: '#Created', label: 'created', cell: ({ createdAt }) => <Ago at={createdAt} /> },
   { head: '#Next attempt', label: 'next attempt', cell: (callback) => <NextTry callback={callback} /> },
   {
     head: '-Acts',
     kind: 'num',
     cell: ({ of, state }) =>
-      state === 'FAILED' && (
+      (state === 'FAILED' || state === 'PENDING') && (
         <Button
           act="resend"
           scope="write"
@@ -115,9 +133,9 @@ const columnsOf = (way: Way): readonly Column<CallbackView>[] => [
           fields={{ job: of }}
           icon="retry"
           small
-          label={`Resend the callback of job ${of}`}
+          label={`${state === 'FAILED' ? 'Resend' : 'Send now:'} the callback of job ${of}`}
         >
-          Resend
+          {state === 'FAILED' ? 'Resend' : 'Send now'}
         </Button>
       ),
   },
@@ -205,28 +223,7 @@ export const callbacks = page<CallbacksData>({
   path: '/callbacks',
   nav: 'callbacks',
   every: 10_000,
-  async load(asked) {
-    const { engine, query, cache } = asked
-    const state = states.find((one) => one === query.get('state'))
-    const host = query.get('host') ?? undefined
-    const open = query.get('open')
-    const [{ rows: callbacks, cursor, newest }, counts, { breakers }, near] = await Promise.all([
-      found(asked, { state, host, cursor: query.get('cursor') ?? undefined }),
-      cache.get('callback counts', COUNTED, () => engine.callbacks.counts()),
-      cache.get('breakers', COUNTED, () => engine.breakers.list()),
-      open ? engine.callbacks.get(open).catch(missing) : undefined,
-    ])
-    return {
-      callbacks,
-      cursor,
-      newest,
-      counts,
-      state,
-      host,
-      breakers: breakers.filter(({ of }) => of === 'callbacks'),
-      opened: near,
-    }
-  },
+  load,
   title: () => 'Callbacks',
   View,
   acts: { resend },
