@@ -47,7 +47,7 @@ test('the page of a paused queue names the key that paused it, with the reason',
   await client.queues.patch('parcels', { paused: true })
   const html = await reader.html('/ui/queues/parcels')
   expect(html).toMatch(new RegExp(`paused by ${name} <time.*DHL is down`, 's'))
-  expect(await reader.html('/ui/settings/keys')).toMatch(
+  expect(await reader.html('/ui/settings/keys?audit')).toMatch(
     /PATCH \/v1\/queues\/parcels.*Change queue parcels.*paused none → true · DHL is down.*ana/s,
   )
   expect(await reader.html('/ui/settings/keys?q=dhl')).toMatch(/1 in the newest 500.*href="\/ui\/queues\/parcels"/s)
@@ -319,13 +319,36 @@ test('New job begins with the known classes, and shows the default of a choice',
   expect(html).toMatch(/name="in.crop"[^>]*><option value="">no \(default\)<\/option><option value="true">yes</)
 })
 
-test('the audit log has a heading that the search finds, and keys are revoked', async () => {
+test('the search finds the audit log, which replaces the keys on their page, and keys are revoked', async () => {
   expect(await reader.html('/ui/find?q=audit')).toMatch(/href="\/ui\/settings\/keys"[^>]*>.*Keys and audit/s)
   const html = await reader.html('/ui/settings/keys')
-  expect(html).toMatch(/href="\/ui\/settings\/keys#audit".*<section class="card" id="audit"><header><h2>Audit<\/h2>/s)
+  expect(html).toMatch(/href="\/ui\/settings\/keys\?audit"[^>]*>Audit</)
   expect(html).toMatch(/aria-label="Revoke ana"[^>]*>Revoke</)
-  expect(html).toMatch(/Revoke ana.*id="audit"/s)
-  expect(await reader.html('/ui/settings/keys?q=ana')).toMatch(/id="audit".*Revoke ana/s)
+  expect(html).not.toContain('Audit log</caption>')
+  for (const path of ['/ui/settings/keys?audit', '/ui/settings/keys?q=ana']) {
+    const audit = await reader.html(path)
+    expect(audit).toMatch(/<h1>Audit<\/h1>.*Audit log<\/caption>/s)
+    expect(audit).not.toContain('Revoke ana')
+  }
+})
+
+test('equal changes that follow each other are one row of the audit log, with their names', async () => {
+  const { key } = await pages.engine.keys.add({ name: 'deployer', scopes: ['admin'] })
+  const client = createClient({ url: ORIGIN, key, fetch: async (request) => pages.app.fetch(request) })
+  for (const name of ['first', 'second', 'third']) await client.workers.register('equal', name, { pull: true })
+  await client.queues.patch('equal', { paused: true })
+  const html = await reader.html('/ui/settings/keys?q=deployer')
+  expect(html).toMatch(/3 in the newest|4 in the newest/)
+  expect(html).toMatch(/Register 3 workers.*equal\/third, equal\/second, equal\/first/s)
+  expect(html).toContain('Change queue equal')
+})
+
+test('a new key can expire', async () => {
+  await reader.act('/ui/settings/keys?new', { act: 'make', name: 'for-a-day', scope: 'read', expires: '1d' })
+  const { keys } = await pages.engine.keys.list()
+  const made = keys.find(({ name }) => name === 'for-a-day')!
+  expect(made.expiresAt! - made.createdAt).toBeGreaterThan(86_300_000)
+  expect(made.expiresAt! - made.createdAt).toBeLessThan(86_500_000)
 })
 
 test('the doctor lists its problems first, each with its remedy: lost runs, and jobs that wait for a pull worker', async () => {

@@ -192,7 +192,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   )
 
   test('a key without a scope shows an error next to its scopes', () =>
-    at('/settings/keys', async (page) => {
+    at('/settings/keys?new', async (page) => {
       await page.getByLabel(/^Name/).fill('grafana')
       await page.getByRole('checkbox', { name: /^read/ }).uncheck()
       await page.getByRole('button', { name: 'Create key' }).click()

@@ -148,7 +148,7 @@ test.each(['/ui/nothing', '/ui/queues/nothing', '/ui/jobs/999'])(
       /(?:There is no \S.*|Job 999 does not exist) It may have been removed, or be in another deployment: this is 127\.0\.0\.1:8787 /,
     )
     const name = path.split('/').at(-1)!
-    const next = path === '/ui/nothing' ? '/ui/more' : `/ui/settings/keys?q=${name}#audit`
+    const next = path === '/ui/nothing' ? '/ui/more' : `/ui/settings/keys?q=${name}`
     for (const to of [`/ui/find?q=${name}&amp;list`, next]) expect(main).toContain(`href="${to}"`)
   },
 )

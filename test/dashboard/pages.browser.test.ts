@@ -194,7 +194,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   })
 
   test('a key is made, shown once, and closed only after it was copied', async () => {
-    await enter(['read', 'admin'], '/settings/keys', { clipboard: true })
+    await enter(['read', 'admin'], '/settings/keys?new', { clipboard: true })
     await page.getByLabel('Name').fill('grafana')
     await page.getByRole('button', { name: 'Create key' }).click()
     const dialog = page.getByRole('dialog')
@@ -220,7 +220,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
 
   test('without access to the clipboard the key is selected, and the dialog can be closed', async () => {
     const before = (page: Page) => page.addInitScript(() => Object.defineProperty(navigator, 'clipboard', {}))
-    await enter(['read', 'admin'], '/settings/keys', { before })
+    await enter(['read', 'admin'], '/settings/keys?new', { before })
     await page.getByLabel('Name').fill('by-hand')
     await page.getByRole('button', { name: 'Create key' }).click()
     const dialog = page.getByRole('dialog')

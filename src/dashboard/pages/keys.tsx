@@ -1,16 +1,18 @@
 import { SidejobError } from '../../core/errors.ts'
 import { readObject } from '../../core/readable.ts'
+import { duration } from '../../core/time.ts'
 import type { ApiKey, Scope } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
 import { may } from '../look.ts'
-import { page } from '../page.ts'
-import { Act } from '../parts/act.tsx'
+import { type Asked, page } from '../page.ts'
+import { Act, LinkButton } from '../parts/act.tsx'
 import { Field } from '../parts/field.tsx'
-import { Form } from '../parts/form.tsx'
-import { Ago, Card, Head, Link, Name, NameLink } from '../parts/layout.tsx'
+import { FormCard } from '../parts/form-card.tsx'
+import { Ago, Card, Choice, Head, Name, NameLink } from '../parts/layout.tsx'
 import { Search } from '../parts/search.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
-import { given } from '../words/form.ts'
+import { given, maybe } from '../words/form.ts'
+import { neighbours } from '../words/neighbours.ts'
 import { decoded } from '../words/paths.ts'
 import { atLeast, count, many, title } from '../words/text.ts'
 
@@ -75,15 +77,21 @@ const sessions: Readonly<Record<string, string>> = {
   end: 'Log out',
 }
 
-/** `limits.set` at `/v1/limits/openai` is `Set limit openai`. */
-function whatOf({ verb, path }: AuditEntry): string {
-  const [resource = '', does = ''] = verb.split('.')
-  if (resource === 'sessions') return sessions[does] ?? verb
+/** `limits.set` at `/v1/limits/openai` sets one of the `limits`, `openai`. */
+function partsOf({ verb, path }: AuditEntry): { act: string; of: string; name: string } {
+  const [of = '', does = ''] = verb.split('.')
+  if (of === 'sessions') return { act: sessions[does] ?? verb, of: '', name: '' }
   const [, , , ...names] = path.replace(/\?.*/, '').split('/')
   if (names.at(-1) === does) names.pop()
-  const one = resource.replace(/(?<=ss)es$|(?<!s)s$/, '')
   const words = does === 'patch' ? 'change' : does.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
-  return [title(words), one, decoded(names.join('/'))].join(' ')
+  return { act: title(words), of, name: decoded(names.join('/')) }
+}
+
+function whatOf(entries: readonly AuditEntry[]): string {
+  const { act, of, name } = partsOf(entries[0]!)
+  const n = entries.length
+  if (n > 1) return of ? `${act} ${count(n)} ${of}` : `${act}, ${count(n)} times`
+  return [act, of.replace(/(?<=ss)es$|(?<!s)s$/, ''), name].filter(Boolean).join(' ')
 }
 
 const membersOf = (json = '{}'): Record<string, unknown> => readObject(json) ?? {}
@@ -103,117 +111,136 @@ function changeOf({ change, was, reason }: AuditEntry): string {
   return [members.join('; ') || change, reason].filter(Boolean).join(' · ')
 }
 
-const changes: readonly Column<AuditEntry>[] = [
+/** Entries without a change are in one row with equal neighbours, such as the classes of a deploy. */
+const rowsOf = (entries: readonly AuditEntry[]): AuditEntry[][] =>
+  neighbours(entries, (entry) => `${entry.verb} ${entry.name} ${changeOf(entry) && entry.id}`)
+
+const changes: readonly Column<AuditEntry[]>[] = [
   {
     head: 'What',
-    title: ({ method, path }) => `${method} ${path}`,
-    cell(entry) {
-      const to = PAGE.exec(entry.path)?.[1]
-      const what = whatOf(entry)
+    title: (entries) => entries.map(({ method, path }) => `${method} ${path}`).join('\n'),
+    cell(entries) {
+      const to = entries.length === 1 && PAGE.exec(entries[0]!.path)?.[1]
+      const what = whatOf(entries)
       return to ? <NameLink to={to} of={what} most={70} /> : <Name of={what} most={70} />
     },
   },
-  { head: 'Change', kind: 'fill dim', cell: (entry) => <Name of={changeOf(entry)} most={140} /> },
-  { head: 'Who', cell: ({ name }) => <Name of={name} most={30} /> },
-  { head: '#When', cell: ({ at }) => <Ago at={at} /> },
+  {
+    head: 'Change',
+    kind: 'fill dim',
+    cell: ([entry, ...more]) => (
+      <Name
+        of={more.length > 0 ? [entry!, ...more].map((one) => partsOf(one).name).join(', ') : changeOf(entry!)}
+        most={140}
+      />
+    ),
+  },
+  { head: 'Who', cell: ([entry]) => <Name of={entry!.name} most={30} /> },
+  { head: '#When', cell: ([entry]) => <Ago at={entry!.at} /> },
 ]
 
 /** Shown entries, and entries that a filter reads. */
 const [SHOWN, READ] = [50, 500]
 
 const isWanted = (wanted: string, entry: AuditEntry): boolean =>
-  [entry.name, entry.verb, entry.path, whatOf(entry), changeOf(entry)]
+  [entry.name, entry.verb, entry.path, whatOf([entry]), changeOf(entry)]
     .join(' ')
     .toLowerCase()
     .includes(wanted.toLowerCase())
 
-function MakeForm() {
-  return (
-    <Card title="New key">
-      <Form act="make" scope="admin" press="Create key">
-        <Field name="name" label="Name" note="the person or program that uses it" required />
-        <fieldset>
-          <legend>Scopes</legend>
-          {scopes.map(([scope, text]) => (
-            <label class="rowf">
-              <input
-                type="checkbox"
-                class="check"
-                name="scope"
-                data-path="scopes"
-                value={scope}
-                checked={scope === 'read'}
-              />
-              <b>{scope}</b> <span class="dim">{text}</span>
-            </label>
-          ))}
-        </fieldset>
-      </Form>
-    </Card>
-  )
-}
-
-type AuditProps = { entries: readonly AuditEntry[]; wanted: string }
-
-const Audit = ({ entries, wanted }: AuditProps) => (
-  <Card
-    title="Audit"
-    id="audit"
-    right={
-      <>
-        {wanted ? `${atLeast(entries.length, entries.length === SHOWN)} in the newest ${READ}` : `newest ${SHOWN}`}
-        <Search at="/settings/keys#audit" label="Filter changes" value={wanted} />
-      </>
-    }
-  >
-    <DataTable
-      caption="Audit log"
-      empty={wanted ? 'No changes match.' : 'No changes yet.'}
-      rows={entries}
-      columns={changes}
-      kind="lined"
-    />
-  </Card>
+const MakeForm = () => (
+  <FormCard title="New key" act="make" scope="admin" press="Create key" at="/settings/keys">
+    <div class="cronf">
+      <Field name="name" label="Name" note="the person or program that uses it" required />
+      <Field name="expires" label="Expires after" note="empty: never" placeholder="90d" />
+    </div>
+    <fieldset>
+      <legend>Scopes</legend>
+      {scopes.map(([scope, text]) => (
+        <label class="rowf">
+          <input
+            type="checkbox"
+            class="check"
+            name="scope"
+            data-path="scopes"
+            value={scope}
+            checked={scope === 'read'}
+          />
+          <b>{scope}</b> <span class="dim">{text}</span>
+        </label>
+      ))}
+    </fieldset>
+  </FormCard>
 )
 
-export const keys = page<Partial<AuditProps> & { keys: ApiKey[]; wanted: string }>({
+async function load({ engine, look, query }: Asked) {
+  const q = query.get('q')
+  const wanted = q?.trim() ?? ''
+  const hasAudit = may(look, 'admin')
+  const [{ keys }, audit] = await Promise.all([
+    engine.keys.list(),
+    hasAudit && (query.has('audit') || q !== null) ? engine.audit.read({ limit: wanted ? READ : SHOWN }) : undefined,
+  ])
+  const entries = audit?.entries.filter((entry) => isWanted(wanted, entry)).slice(0, SHOWN)
+  return { keys, entries, wanted, hasAudit }
+}
+
+export const keys = page<Awaited<ReturnType<typeof load>>>({
   path: '/settings/keys',
   nav: 'keys',
   every: 0,
-  async load({ engine, look, query }) {
-    const wanted = query.get('q')?.trim() ?? ''
-    const [{ keys }, audit] = await Promise.all([
-      engine.keys.list(),
-      may(look, 'admin') ? engine.audit.read({ limit: wanted ? READ : SHOWN }) : undefined,
-    ])
-    return { keys, wanted, entries: audit?.entries.filter((entry) => isWanted(wanted, entry)).slice(0, SHOWN) }
-  },
-  title: () => 'Keys',
-  View({ data: { keys, entries, wanted } }) {
-    const audit = entries && <Audit entries={entries} wanted={wanted} />
-    return (
-      <>
-        <Head
-          title="Keys"
-          note={`${many(keys.length, 'API key')}, ${count(keys.filter((key) => !key.lastUsedAt).length)} never used`}
-        >
-          {entries && <Link to="/settings/keys#audit">Audit</Link>}
-        </Head>
-        {wanted && <div class="cols">{audit}</div>}
-        <div class="cols c21">
-          <Card>
+  load,
+  title: ({ entries }) => (entries ? 'Audit' : 'Keys'),
+  View: ({ data: { keys, entries, wanted, hasAudit }, query }) => (
+    <>
+      <Head
+        title={entries ? 'Audit' : 'Keys'}
+        note={
+          !entries
+            ? `${many(keys.length, 'API key')}, ${count(keys.filter((key) => !key.lastUsedAt).length)} never used`
+            : wanted
+              ? `${atLeast(entries.length, entries.length === SHOWN)} in the newest ${READ}`
+              : `newest ${SHOWN} changes`
+        }
+      >
+        {entries && <Search at="/settings/keys" label="Filter changes" value={wanted} />}
+        {hasAudit && (
+          <Choice
+            label="What is listed"
+            options={[
+              { text: 'Keys', to: '/settings/keys', on: !entries },
+              { text: 'Audit', to: '/settings/keys?audit', on: entries !== undefined },
+            ]}
+          />
+        )}
+        {!entries && (
+          <LinkButton to="/settings/keys?new" scope="admin" icon="plus" kind="primary" hotkey="c">
+            New key
+          </LinkButton>
+        )}
+      </Head>
+      {query.has('new') && <MakeForm />}
+      <Card>
+        {entries ? (
+          <DataTable
+            caption="Audit log"
+            empty={wanted ? 'No changes match.' : 'No changes yet.'}
+            rows={rowsOf(entries)}
+            columns={changes}
+            kind="lined"
+          />
+        ) : (
+          <>
             {keys.length > 0 && <DataTable caption="API keys" rows={keys} columns={columns} kind="lined" />}
             <p class="note foot">
               The key of the deployment (<code>SIDEJOB_API_KEY</code>) has all scopes and is not listed. Give each
               person and program its own key.
             </p>
-          </Card>
-          <MakeForm />
-        </div>
-        {!wanted && audit}
-      </>
-    )
-  },
+          </>
+        )}
+      </Card>
+    </>
+  ),
   acts: {
     make: {
       scope: 'admin',
@@ -222,7 +249,9 @@ export const keys = page<Partial<AuditProps> & { keys: ApiKey[]; wanted: string 
         if (chosen.length === 0)
           throw new SidejobError('BAD_REQUEST', 'scope: expected at least one, got none', { path: ['scope'] })
         const name = given(form, 'name')
-        const { key } = (await call('POST', '/v1/keys', { name, scopes: chosen })) as { key: string }
+        const lasts = maybe(form, 'expires')
+        const expiresAt = lasts && Date.now() + duration(lasts)
+        const { key } = (await call('POST', '/v1/keys', { name, scopes: chosen, expiresAt })) as { key: string }
         return { say: `Key ${name} created. Copy it now: it is shown only once.`, secret: key }
       },
     },

@@ -12,7 +12,16 @@ import { frame, overview } from './overview.ts'
 import { queuePage, queuesPage } from './queues.ts'
 import type { Scene } from './scene.ts'
 import type { Claims } from './survey.ts'
-import { doctorPage, examinedPage, filesPage, findPage, keysPage, morePage, schedulesPage } from './system.ts'
+import {
+  auditPage,
+  doctorPage,
+  examinedPage,
+  filesPage,
+  findPage,
+  keysPage,
+  morePage,
+  schedulesPage,
+} from './system.ts'
 import { choosePage, deploysPage, workerPage, workersPage } from './workers.ts'
 
 export const pages: Record<string, (facts: Facts, scene: Scene) => Claims | Promise<Claims>> = {
@@ -36,6 +45,7 @@ export const pages: Record<string, (facts: Facts, scene: Scene) => Claims | Prom
   '/log?level=error': (facts, scene) => logPage(facts, scene, 'error'),
   '/deploys': deploysPage,
   '/settings/keys': keysPage,
+  '/settings/keys?audit': auditPage,
   '/flows': flowsPage,
   '/jobs?in=history': historyPage,
   '/jobs/past/history': pastJobPage,
@@ -56,7 +66,7 @@ export const pages: Record<string, (facts: Facts, scene: Scene) => Claims | Prom
   '/flows/flow/edit': editPage,
   '/schedules': schedulesPage,
   '/limits?constraint=hosts': constraintForm,
-  '/limits?group=north': limitsPage,
+  '/limits?change=group:north': limitsPage,
   '/groups/north': (facts, scene) => groupPage(facts, scene, 'north'),
   '/channels?at=/shop/notes': (facts, scene) => publishForm(facts, scene, '/shop/notes'),
   '/files': filesPage,

@@ -4,22 +4,39 @@ import type { Claims } from './survey.ts'
 import { arranged, clockOf, cut, DAY, HOUR, hourOf, MINUTE, n, row, sum, time, whileLoading } from './words.ts'
 
 export async function keysPage(_: Facts, { site: { engine } }: Scene): Promise<Claims> {
-  const [{ keys }, { entries }] = await Promise.all([engine.keys.list(), engine.audit.read({ limit: 50 })])
+  const { keys } = await engine.keys.list()
   const timeOf = (at: number | undefined) => (at === undefined ? '' : time(at))
   return {
     '.head .note': [`${n(keys.length)} API keys, ${n(keys.filter((key) => !key.lastUsedAt).length)} never used`],
-    '.cols .tbl tbody tr': keys.map(({ id, name, createdAt, lastUsedAt, expiresAt }) =>
+    'main tbody tr': keys.map(({ id, name, createdAt, lastUsedAt, expiresAt }) =>
       row(name, '', id, time(createdAt), timeOf(lastUsedAt), timeOf(expiresAt), ''),
     ),
-    'main > .card > header .right': ['newest 50'],
-    'main > .card tbody tr': entries.map(({ method, path, change, was, reason, name, at }) => {
+  }
+}
+
+export async function auditPage(_: Facts, { site: { engine } }: Scene): Promise<Claims> {
+  const { entries } = await engine.audit.read({ limit: 50 })
+  const groups: (typeof entries)[] = []
+  for (const entry of entries) {
+    const above = groups.at(-1)?.[0]
+    const isEqual = above && !entry.change && !entry.reason && !above.change && !above.reason
+    if (isEqual && above.verb === entry.verb && above.name === entry.name) groups.at(-1)!.push(entry)
+    else groups.push([entry])
+  }
+  const namesOf = ({ path }: (typeof entries)[number]) => path.split('/').slice(3).map(decodeURIComponent).join('/')
+  return {
+    '.head .note': ['newest 50'],
+    'main tbody tr': groups.map((equal) => {
+      const [{ change, was, reason, name, at }] = equal as [(typeof entries)[number]]
+      const paths = equal.map(({ method, path }) => `${method} ${path}`).join(' ')
+      if (equal.length > 1)
+        return row(`{${paths}}${n(equal.length)}`, cut(equal.map(namesOf).join(', '), 140), cut(name, 30), time(at))
       const [now, before] = [change, was].map((text) => Object.entries<unknown>(JSON.parse(text ?? '{}')))
       const shown = (value: unknown) => (value === null ? 'none' : JSON.stringify(value))
       const members = now!.map(
         ([name, value], i) => `${name} ${before![i] ? `${shown(before![i][1])} → ` : ''}${shown(value)}`,
       )
-      const names = path.split('/').slice(3).map(decodeURIComponent).join('/')
-      return row(`{${method} ${path}}${names}`, [...members, reason ?? ''].join('; '), cut(name, 30), time(at))
+      return row(`{${paths}}${namesOf(equal[0]!)}`, [...members, reason ?? ''].join('; '), cut(name, 30), time(at))
     }),
   }
 }
@@ -90,19 +107,23 @@ export async function filesPage(_: Facts, { call, kept, site: { engine } }: Scen
   }
   const { jobs } = await engine.jobs.list({ queue: 'files', class: 'reap', limit: 10 })
   const endOf = (id: string) => time(jobs.find(({ args }) => String(args).includes(id))!.runAt!)
+  const classes = await Promise.all(files.map(async ({ job }) => (await engine.jobs.get(String(job))).class))
+  const rows = files.map((file, i) => ({ ...file, stored: Date.parse(file.storedAt), by: classes[i]! }))
   return {
     '.head .note': [`${n(total.files)} files, ${n(total.bytes)} bytes`],
-    'main tbody tr': files.map(({ id, size, job, type, storedAt }) =>
-      row(
-        id,
-        type,
-        `${n(size)} bytes`,
-        `#${job}`,
-        time(Date.parse(storedAt)),
-        id === kept ? 'never' : endOf(id),
-        `{Download ${id}}Download{Remove ${id}}`,
+    'main tbody tr': rows
+      .toSorted((a, b) => b.stored - a.stored)
+      .map(({ id, size, job, type, stored, by }) =>
+        row(
+          id,
+          type,
+          `${n(size)} bytes`,
+          `${by} #${job}`,
+          time(stored),
+          id === kept ? 'never' : endOf(id),
+          `{Download ${id}}Download{Remove ${id}}`,
+        ),
       ),
-    ),
   }
 }
 
