@@ -131,7 +131,7 @@ describe.skipIf(!program())('the page of a failed job', { timeout: 60_000 }, () 
   test('the deploy leads to its comparison, and the last good job to its page', () =>
     as(['read'], `/jobs/${failed}`, async (page) => {
       await page.locator('#failure').getByRole('link', { name: '88f62d2b' }).click()
-      await page.getByText('showing 88f62d2b').waitFor()
+      await page.getByRole('heading', { name: 'Deploy of 88f62d2b' }).waitFor()
       await page.goBack()
       await page
         .locator('#failure')

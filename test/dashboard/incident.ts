@@ -182,7 +182,7 @@ export async function playIncident(shop: Shop, page: Page, see: (stage: Stage) =
   await page.locator('#failure').waitFor()
   await see('job')
   await page.locator('#failure').getByRole('link', { name: versions.bad.version }).click()
-  await page.getByText(`showing ${versions.bad.version}`).waitFor()
+  await page.getByRole('heading', { name: `Deploy of ${versions.bad.version}` }).waitFor()
   await see('deploys')
 
   await deploy(versions.good)

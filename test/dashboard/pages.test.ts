@@ -279,7 +279,7 @@ test('the page of deploys compares the time before and after one, and lists new 
     }
     const html = await visitor.html('/ui/deploys')
     expect(html).toMatch(/>\d+ m?s of a41c07e9, \d+ m?s of 88f62d2b</)
-    expect(html).toContain('showing 88f62d2b')
+    expect(html).toContain('<h1>Deploy of 88f62d2b</h1>')
     expect(html).toMatch(/1 →<\/span> <span[^>]*>1</)
     expect(html).toContain('a new kind of error')
     expect(html).not.toContain('a known kind of error')
@@ -287,10 +287,10 @@ test('the page of deploys compares the time before and after one, and lists new 
     expect(html).toMatch(new RegExp(`id="back".*restores a41c07e9.*${back}`, 's'))
     const { deploys } = (await site.engine.deployments.list()).deployments[0]!
     const first = await visitor.html(`/ui/deploys?at=${deploys[1]!.at}`)
-    expect(first).toContain('showing a41c07e9')
+    expect(first).toContain('<h1>Deploy of a41c07e9</h1>')
     expect(first).toContain('a known kind of error')
     expect(first).not.toContain(back)
-    expect(await visitor.html('/ui/deploys?at=5')).not.toContain('showing ')
+    expect(await visitor.html('/ui/deploys?at=5')).toContain('<h1>Deploys</h1>')
     expect(await visitor.html('/ui')).toContain('deploy of 88f62d2b')
     const since = await visitor.html('/ui/jobs?status=failed&since=deploy')
     expect(since).toContain('Since the deploy of 88f62d2b')

@@ -1,20 +1,21 @@
 import { missing } from '../../core/errors.ts'
 import type { Engine } from '../../engine/index.ts'
+import { useLook } from '../look.ts'
 import { type Asked, page } from '../page.ts'
 import { LinkButton } from '../parts/act.tsx'
 import { Ago, Card, Empty, Head, Name, To } from '../parts/layout.tsx'
 import { Snippet } from '../parts/snippet.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
 import { type Deploy, deployPath, deploysOf } from '../words/deploy.ts'
-import { about, count, percent, span } from '../words/text.ts'
+import { about, count, dayAndHour, percent, span } from '../words/text.ts'
 import { named } from './jobs/by-class.tsx'
 import { Kinds } from './jobs/kinds.tsx'
 
 type Comparison = Awaited<ReturnType<Engine['deployments']['compare']>>
 type Period = Comparison['classes'][number]['before']
-type DeploysData = { deploys: Deploy[]; severalIn: boolean; open?: Deploy; comparison?: Comparison }
+type DeploysData = Awaited<ReturnType<typeof load>>
 
-async function load({ engine, query }: Asked): Promise<DeploysData> {
+async function load({ engine, query }: Asked) {
   const at = query.has('at') ? Number(query.get('at')) : undefined
   const [{ deployments }, comparison] = await Promise.all([
     engine.deployments.list(),
@@ -25,7 +26,9 @@ async function load({ engine, query }: Asked): Promise<DeploysData> {
   return { deploys, severalIn: deployments.length > 1, open, comparison }
 }
 
-const nameOf = ({ version }: { version: string | null }): string => version ?? 'unknown version'
+const nameOf = ({ version }: { version: string | null }): string => version ?? 'a deploy without a version'
+
+const titleOf = ({ version, at }: Deploy, zone: string): string => version ?? dayAndHour(at, zone)
 
 const errorsIn = (of: Period): number => (of?.counts.runs ? of.counts.errors / of.counts.runs : 0)
 
@@ -66,25 +69,25 @@ const byClass: readonly Column<Row>[] = [
 
 function Classes({ of: { before, after, isWhole, classes } }: { of: Comparison }) {
   const rows = classes.filter((row) => row.after?.counts.runs).sort((a, b) => worse(b) - worse(a))
+  if (rows.length === 0)
+    return (
+      <p class="note">
+        {isWhole
+          ? 'No runs ended after this deploy.'
+          : before.from === before.to
+            ? 'This is the first deploy, so there are no earlier runs to compare.'
+            : 'The counts around this deploy are no longer stored.'}
+      </p>
+    )
   return (
     <Card
       title="Before and after, by class"
       tag={count(rows.length)}
       kind="list"
-      right={
-        rows.length > 0 &&
-        `${span(before.to - before.from)} of ${nameOf(before)}, ${span(after.to - after.from)} of ${nameOf(after)}`
-      }
+      right={`${span(before.to - before.from)} of ${nameOf(before)}, ${span(after.to - after.from)} of ${nameOf(after)}`}
     >
       <DataTable
         caption="Counts of each class before and after the deploy"
-        empty={
-          isWhole
-            ? 'No runs ended after this deploy.'
-            : before.from === before.to
-              ? 'This is the first deploy, so there are no earlier runs.'
-              : 'The counts around this deploy are no longer stored.'
-        }
         rows={rows}
         columns={byClass}
         kind="lined"
@@ -128,13 +131,14 @@ function Back({ data: { deploys, open, comparison } }: { data: DeploysData }) {
 }
 
 function List({ data: { deploys, severalIn, open } }: { data: DeploysData }) {
+  const { zone } = useLook()
   const columns: Column<Deploy>[] = [
     {
       head: 'Version',
       kind: 'fill',
       cell: (one) => (
-        <To kind="link mono" to={deployPath(one)} current={one === open}>
-          {nameOf(one)}
+        <To kind={one.version ? 'link mono' : 'link'} to={deployPath(one)} current={one === open}>
+          {titleOf(one, zone)}
         </To>
       ),
     },
@@ -150,6 +154,12 @@ function List({ data: { deploys, severalIn, open } }: { data: DeploysData }) {
         rows={deploys}
         columns={columns.filter(({ head }) => severalIn || head !== 'Deployment')}
       />
+      {deploys.some(({ version }) => version === null) && (
+        <p class="note foot">
+          To name a deploy, set the variable <code>SIDEJOB_VERSION</code>, or deploy with{' '}
+          <code>npx sidejob deploy</code>, which sets it to the commit.
+        </p>
+      )}
     </Card>
   )
 }
@@ -160,20 +170,27 @@ export const deploys = page<DeploysData>({
   every: 60_000,
   title: () => 'Deploys',
   load,
-  View: ({ data }) => (
+  View: ({ data, data: { open, comparison }, look: { zone } }) => (
     <>
       <Head
-        title="Deploys"
-        note={data.open && `showing ${nameOf(data.open)}${data.open.author ? ` by ${data.open.author}` : ''}`}
+        title={open ? `Deploy of ${titleOf(open, zone)}` : 'Deploys'}
+        note={
+          open && (
+            <>
+              {open.author && `by ${open.author}, `}
+              <Ago at={open.at} />
+            </>
+          )
+        }
       >
         <LinkButton to="/jobs?status=failed">See all failed jobs</LinkButton>
       </Head>
       <div class="stack">
-        {data.comparison && (
+        {comparison && (
           <>
-            <NewErrors of={data.comparison} />
+            <NewErrors of={comparison} />
             <Back data={data} />
-            <Classes of={data.comparison} />
+            <Classes of={comparison} />
           </>
         )}
         <List data={data} />

@@ -108,6 +108,8 @@ export const dayOf = (at: number, zone: string): string => {
   return `${day} ${month}`
 }
 
+export const dayAndHour = (at: number, zone: string): string => `${dayOf(at, zone)}, ${hourOf(at, zone)}`
+
 export const timeOn = (at: number, now: number, zone: string): string =>
   `${dayOf(at, zone) === dayOf(now, zone) ? '' : `${dayOf(at, zone)}, `}${clock(at, zone)}`
 
@@ -123,7 +125,7 @@ export const moment = (at: number, zone: string): string => {
 
 export const ago = (at: number, now: number, zone: string): string => {
   const ms = now - at
-  if (Math.abs(ms) >= DAY) return `${dayOf(at, zone)}, ${hourOf(at, zone)}`
+  if (Math.abs(ms) >= DAY) return dayAndHour(at, zone)
   if (Math.abs(ms) < SECOND) return 'now'
   return ms > 0 ? `${about(ms)} ago` : `in ${about(-ms)}`
 }

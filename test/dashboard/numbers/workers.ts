@@ -190,6 +190,8 @@ export async function deploysPage(facts: Facts, { site: { engine } }: Scene): Pr
     of?.took ? `≤ ${took(of.took.p50)} / ${took(of.took.p95)}` : '–'
   return {
     ...kinds(facts, errors),
+    'main h1': [facts.deploys[0]!.version!],
+    '.head .note': [time(facts.deploys[0]!.at)],
     '.stack > section:nth-of-type(2) > header .tag': [n(shown.length)],
     '.stack > section:nth-of-type(2) > header .right': [`${took(before.to - before.from)}, ${since(after.from)}`],
     '.stack > section:nth-of-type(2) tbody tr': shown.map(({ queue, class: name, before, after }) =>
