@@ -177,10 +177,12 @@ test('without a history the pages name their limit and the way to switch it on',
   const visitor = await other.enter(['read'])
   const id = await other.make('zip', { queue: 'files' })
   await drain(other.engine)
-  expect(textOf(await visitor.html('/ui/jobs?in=history'))).toContain('bind a D1 database as HISTORY')
+  expect(textOf(await visitor.html('/ui/jobs?in=history'))).toMatch(
+    /This deployment has no history .*Add a database to wrangler\.toml .*d1_databases.*HISTORY.*npx sidejob deploy/,
+  )
   const waiting = await other.make('zip', { queue: 'files', wait: 60_000 })
   const past = await visitor.html(`/ui/jobs/${waiting}/history`)
-  expect(textOf(past)).toMatch(/The job has not ended: it is \w+\. Open job #\d+ This deployment has no history\./)
+  expect(textOf(past)).toMatch(/Job #\d+ has not ended: it is \w+ Open job #\d+ This deployment has no history/)
   expect(past).toContain(`href="/ui/jobs/${waiting}"`)
   const live = await visitor.html('/ui/jobs?class=none')
   expect(textOf(live)).toContain('This list keeps ended jobs for a day, or 30 days if they failed: search the history')
@@ -195,7 +197,7 @@ test('without a history the pages name their limit and the way to switch it on',
 test('the history page of a job that has not ended shows its status, and links to the job', async () => {
   const id = await pages.make('zip', { queue: 'files', wait: 60_000 })
   const html = await reader.html(`/ui/jobs/${id}/history`)
-  expect(textOf(html)).toMatch(/The job has not ended: it is \w+\. Open job #/)
+  expect(textOf(html)).toMatch(/Job #\d+ has not ended: it is \w+ Open job #/)
   expect(html).toContain(`href="/ui/jobs/${id}"`)
   const answer = await reader.get('/ui/jobs/999/history')
   expect([answer.status, await answer.text()]).toEqual([

@@ -2,14 +2,13 @@ import { missing, SidejobError } from '../../core/errors.ts'
 import { ended, isId } from '../../core/job.ts'
 import type { PastRun } from '../../core/run.ts'
 import type { HistoryJob, HistoryRun, JobView } from '../../engine/engine.ts'
-import type { Engine } from '../../engine/index.ts'
 import { useLook } from '../look.ts'
-import { page } from '../page.ts'
+import { type Asked, page } from '../page.ts'
 import { LinkButton } from '../parts/act.tsx'
 import { type Fact, Facts } from '../parts/facts.tsx'
 import { Fault } from '../parts/fault.tsx'
 import { LabelTags } from '../parts/label-tags.tsx'
-import { Ago, Card, Empty, Head, JobId, Link, Name, StatusPill } from '../parts/layout.tsx'
+import { Ago, Card, Head, JobId, Link, Name, StatusPill } from '../parts/layout.tsx'
 import { jobPath } from '../words/paths.ts'
 import { count, moment, span } from '../words/text.ts'
 import { RunRows } from './job/runs.tsx'
@@ -17,8 +16,7 @@ import { Values } from './job/values.tsx'
 import { NoHistory } from './jobs/past.tsx'
 
 /** Without `found`, the job has not ended, is not yet in the history, or the deployment has no history. */
-type PastJob = { id: number; isOn: boolean; found?: Found; job?: JobView }
-type Found = Awaited<ReturnType<Engine['history']['get']>>
+type PastJob = Awaited<ReturnType<typeof load>>
 
 const runOf = ({ version, by, error, ...run }: HistoryRun): PastRun => ({
   ...run,
@@ -45,7 +43,8 @@ function factsOf(end: HistoryJob, zone: string): Fact[] {
   ]
 }
 
-function Ended({ found: { ends, runs }, id, job }: PastJob & { found: Found }) {
+function Ended({ found, id, job }: Omit<PastJob, 'isOn'>) {
+  const { ends, runs } = found!
   const { zone } = useLook()
   const [last] = ends
   return (
@@ -89,40 +88,40 @@ function Ended({ found: { ends, runs }, id, job }: PastJob & { found: Found }) {
   )
 }
 
-const Stored = ({ job: { id, status } }: { job: JobView }) => (
-  <Card>
-    <Empty act={<LinkButton to={jobPath(id)}>Open job #{id}</LinkButton>}>
-      {ended.has(status) ? 'The job has ended, and Redis still has it.' : `The job has not ended: it is ${status}.`}
-    </Empty>
-  </Card>
-)
+const stateOf = ({ status }: JobView): string =>
+  ended.has(status) ? ' has ended, and Redis still has it' : ` has not ended: it is ${status}`
+
+async function load({ engine, params }: Asked) {
+  const id = isId(params.job!) ? Number(params.job) : 0
+  const { isOn } = engine.history
+  const [found, job] = await Promise.all([
+    isOn ? engine.history.get(String(id)).catch(missing) : undefined,
+    engine.jobs.get(String(id)).catch(missing),
+  ])
+  if (isOn && !found && !job) throw new SidejobError('NOT_FOUND', `the history has no job ${id}`)
+  return { id, isOn, found, job }
+}
 
 export const pastJob = page<PastJob>({
   path: '/jobs/:job/history',
   nav: 'jobs',
   every: 0,
-  async load({ engine, params }) {
-    const id = isId(params.job!) ? Number(params.job) : 0
-    const { isOn } = engine.history
-    const [found, job] = await Promise.all([
-      isOn ? engine.history.get(String(id)).catch(missing) : undefined,
-      engine.jobs.get(String(id)).catch(missing),
-    ])
-    if (isOn && !found && !job) throw new SidejobError('NOT_FOUND', `the history has no job ${id}`)
-    return { id, isOn, found, job }
-  },
+  load,
   title: ({ id }) => `History of job ${id}`,
   crumbs: ({ id }) => [{ name: `History of job ${id}` }],
-  View: ({ data: { found, ...data } }) =>
+  View: ({ data, data: { found, id, job, isOn } }) =>
     found ? (
-      <Ended {...data} found={found} />
+      <Ended {...data} />
     ) : (
       <>
-        <Head title={`Job #${data.id}`} />
-        <div class="stack">
-          {data.job && <Stored job={data.job} />}
-          {!data.isOn && <NoHistory />}
-        </div>
+        <Head title={`Job #${id}${job ? stateOf(job) : ''}`}>
+          {job && (
+            <LinkButton to={jobPath(id)} kind="primary">
+              Open job #{id}
+            </LinkButton>
+          )}
+        </Head>
+        {!isOn && <NoHistory />}
       </>
     ),
 })

@@ -27,12 +27,11 @@ export const tokensOf = (query: URLSearchParams): Token[] => [
   ...[...query].flatMap(([name, value]) => (isInMap(name) && value ? [{ name, value }] : [])),
 ]
 
-function mapsOf(query: URLSearchParams): { [Map in (typeof maps)[number]]?: Record<string, string> } {
-  const found: Partial<Record<string, Record<string, string>>> = {}
-  for (const { name, value } of tokensOf(query)) {
-    if (!isInMap(name)) continue
-    const dot = name.indexOf('.')
-    found[name.slice(0, dot)] = { ...found[name.slice(0, dot)], [name.slice(dot + 1)]: value }
+export function mapsOf(query: URLSearchParams): { [Map in (typeof maps)[number]]?: Record<string, string> } {
+  const found: Record<string, Record<string, string>> = {}
+  for (const [name, value] of query) {
+    const [map, key] = [name.slice(0, name.indexOf('.')), name.slice(name.indexOf('.') + 1)]
+    if (isInMap(name) && value) found[map] = { ...found[map], [key]: value }
   }
   return found
 }

@@ -48,15 +48,16 @@ const columns: readonly Column<HistoryJob>[] = [
 ]
 
 export const NoHistory = () => (
-  <Card>
-    <div class="empty">
-      <p>
-        <b>This deployment has no history.</b> Redis keeps an ended job for a day and a failed job for 30 days, unless
-        its class sets another time. To keep ended jobs for 90 days, bind a D1 database as HISTORY, then deploy:
+  <div class="stack">
+    <Card title="This deployment has no history">
+      <p class="body">
+        Redis keeps an ended job for a day, and a failed job for 30 days, unless its class sets another time. A history
+        in a D1 database keeps both for 90 days.
       </p>
-      <Snippet title="wrangler.toml" text={'[[d1_databases]]\nbinding = "HISTORY"'} />
-    </div>
-  </Card>
+    </Card>
+    <Snippet title="1. Add a database to wrangler.toml" text={'[[d1_databases]]\nbinding = "HISTORY"'} />
+    <Snippet title="2. Deploy: this creates it" text="npx sidejob deploy" />
+  </div>
 )
 
 export function Past({ data: { found, days }, query }: { data: PastData; query: URLSearchParams }) {
