@@ -8,7 +8,7 @@ import { Legend } from '../../parts/spark.tsx'
 import { What } from '../../parts/what.tsx'
 import { laneOf, movedWords, passedWords, placeOf, type Shown, ticksOf } from '../../words/calendar.ts'
 import { cronWords } from '../../words/cron.ts'
-import { clock, cut, dayOf, hourOf, many, round } from '../../words/text.ts'
+import { clock, cut, dayAndHour, dayOf, hourOf, many, round } from '../../words/text.ts'
 
 const DAY = 86_400_000
 const WEEK = 7 * DAY
@@ -53,7 +53,7 @@ function Track({ schedule, shown, runs }: Omit<Drawn, 'paused'> & { schedule: Sc
             class="bandnext"
             x={pct(at(band.from))}
             width={pct(Math.max(0, at(band.to) - at(band.from)))}
-            y="12"
+            y="50%"
             height="8"
             rx="2"
           />
@@ -62,11 +62,11 @@ function Track({ schedule, shown, runs }: Omit<Drawn, 'paused'> & { schedule: Sc
           <circle
             class={['next', 'moved', 'passed', 'caught'].includes(kind) ? kind : `f-${kind}`}
             cx={pct(at(moment))}
-            cy="16"
+            cy="50%"
             r="4.5"
           />
         ))}
-        {isWithin(now, shown) && <line class="s-accent" x1={middle} x2={middle} y1="0" y2="46" stroke-width="1.5" />}
+        {isWithin(now, shown) && <line class="s-accent" x1={middle} x2={middle} y1="0" y2="100%" stroke-width="1.5" />}
       </svg>
     </div>
   )
@@ -123,7 +123,8 @@ function Next({ schedule, schedule: { job, paused, nextAt: first } }: { schedule
         <b>{first <= now ? 'due' : <Ago at={first} />}</b>
       )}
       <span class="sub">
-        {first - now < DAY ? clock(first, zone) : `${dayOf(first, zone)}, ${hourOf(first, zone)}`}
+        {first <= now && 'since '}
+        {first - now < DAY ? clock(first, zone) : dayAndHour(first, zone)}
       </span>
     </div>
   )
@@ -132,22 +133,17 @@ function Next({ schedule, schedule: { job, paused, nextAt: first } }: { schedule
 function Beside({ schedule, shown, paused }: Omit<Drawn, 'runs'> & { schedule: ScheduleRow }) {
   const { missed, catchingUp, moved, nextAt, reason } = schedule
   const { now, zone } = useLook()
-  const isMoved = moved && moved.at < Math.max(shown.to, now + WEEK)
-  return (
-    <>
-      {reason && nextAt !== null && nextAt <= now && (
-        <span class="sub clip">
-          <What job={{ ...schedule, reason, progress: null, ranAt: null, message: null }} paused={paused} />
-        </span>
-      )}
-      {missed && missed.to > shown.from && missed.from < shown.to && (
-        <span class="sub clip">{`${passedWords(missed)}${catchingUp ? ', in progress' : ''}`}</span>
-      )}
-      {isMoved && (
-        <span class="sub clip">{`${movedWords(moved)}; runs ${dayOf(moved.at, zone)}, ${hourOf(moved.at, zone)}`}</span>
-      )}
-    </>
-  )
+  const lines = [
+    reason && nextAt !== null && nextAt <= now && (
+      <What job={{ ...schedule, reason, progress: null, ranAt: null, message: null }} paused={paused} />
+    ),
+    missed &&
+      missed.to > shown.from &&
+      missed.from < shown.to &&
+      `${passedWords(missed)}${catchingUp ? ', in progress' : ''}`,
+    moved && moved.at < Math.max(shown.to, now + WEEK) && `${movedWords(moved)}; runs ${dayAndHour(moved.at, zone)}`,
+  ]
+  return lines.filter(Boolean).map((line) => <span class="sub clip">{line}</span>)
 }
 
 function Title({ schedule, called }: { schedule: ScheduleView; called: string }) {

@@ -1,30 +1,19 @@
-import type { PastRun } from '../../../core/run.ts'
-import type { ScheduleRow, WorkerView } from '../../../engine/engine.ts'
+import type { ScheduleRow } from '../../../engine/engine.ts'
 import { asset as style } from '../../built/schedules-css.generated.ts'
 import { useLook } from '../../look.ts'
-import { page } from '../../page.ts'
+import { type Asked, page } from '../../page.ts'
 import { LinkButton } from '../../parts/act.tsx'
 import { Card, Choice, Head } from '../../parts/layout.tsx'
 import { First } from '../../parts/snippet.tsx'
 import { movedBy, type Shown, shownIn, spans } from '../../words/calendar.ts'
 import { pausedNames } from '../../words/queue.ts'
-import { dayOf, hourOf, many } from '../../words/text.ts'
+import { dayAndHour, many } from '../../words/text.ts'
 import { acts, fieldsOf } from './acts.ts'
 import { Calendar, isOverdue, zoneOf } from './calendar.tsx'
-import { NewSchedule, type Preview, previewOf } from './new.tsx'
-import { type Past, PastRuns, pastOf } from './past.tsx'
+import { NewSchedule, previewOf } from './new.tsx'
+import { PastRuns, pastOf } from './past.tsx'
 
-type SchedulesData = {
-  schedules: ScheduleRow[]
-  paused: ReadonlySet<string>
-  more: boolean
-  shown: Shown
-  runs: ReadonlyMap<number, readonly PastRun[]>
-  classes?: WorkerView[]
-  preview?: Preview
-  was?: Record<string, string>
-  past?: Past
-}
+type SchedulesData = Awaited<ReturnType<typeof load>>
 
 const MOST = 100
 /** Maximum schedules with past runs, and lifetime of these runs in the cache, in milliseconds. */
@@ -36,10 +25,9 @@ const zonesOf = (schedules: readonly ScheduleRow[]): string[] => [
 
 function Moves({ shown }: { shown: Shown }) {
   const { zone } = useLook()
-  const at = (moment: number): string => `${dayOf(moment, zone)}, ${hourOf(moment, zone)}`
   return (
     <>
-      {!shown.isNow && <span class="dim">{`${at(shown.from)} to ${at(shown.to)}`}</span>}
+      {!shown.isNow && <span class="dim">{`${dayAndHour(shown.from, zone)} to ${dayAndHour(shown.to, zone)}`}</span>}
       <Choice
         label="Time"
         options={[
@@ -50,6 +38,34 @@ function Moves({ shown }: { shown: Shown }) {
       />
     </>
   )
+}
+
+async function load({ engine, query, look, cache }: Asked) {
+  const shown = shownIn(query, look.now)
+  const change = query.get('change')
+  const runs = query.get('runs')
+  const isOpened = ['new', 'change', 'cron'].some((name) => query.has(name))
+  const [{ schedules, cursor }, { stats }, ran, job, past, known] = await Promise.all([
+    engine.schedules.list({ limit: MOST, inARow: 1 }),
+    cache.glance(),
+    cache.get('runs of schedules', SELDOM, () => engine.schedules.list({ limit: RUNS, runs: true })),
+    change ? engine.jobs.get(change).catch(() => undefined) : undefined,
+    runs ? pastOf(engine, runs).catch(() => undefined) : undefined,
+    isOpened ? engine.workers.list() : undefined,
+  ])
+  const was = change && job ? fieldsOf(change, job) : undefined
+  const [cron, tz] = [query.get('cron') ?? was?.cron, query.get('tz') ?? was?.tz ?? '']
+  return {
+    schedules,
+    paused: pausedNames(stats),
+    more: cursor !== null,
+    shown,
+    runs: new Map(ran.schedules.map((one) => [one.job, one.runs ?? []])),
+    classes: known?.workers,
+    preview: cron ? previewOf(cron, tz, look.now) : undefined,
+    was,
+    past,
+  }
 }
 
 function View({
@@ -107,33 +123,7 @@ export const schedules = page<SchedulesData>({
   path: '/schedules',
   nav: 'schedules',
   every: 10_000,
-  async load({ engine, query, look, cache }) {
-    const shown = shownIn(query, look.now)
-    const change = query.get('change')
-    const runs = query.get('runs')
-    const isOpened = ['new', 'change', 'cron'].some((name) => query.has(name))
-    const [{ schedules, cursor }, { stats }, ran, job, past, known] = await Promise.all([
-      engine.schedules.list({ limit: MOST, inARow: 1 }),
-      cache.glance(),
-      cache.get('runs of schedules', SELDOM, () => engine.schedules.list({ limit: RUNS, runs: true })),
-      change ? engine.jobs.get(change).catch(() => undefined) : undefined,
-      runs ? pastOf(engine, runs).catch(() => undefined) : undefined,
-      isOpened ? engine.workers.list() : undefined,
-    ])
-    const was = change && job ? fieldsOf(change, job) : undefined
-    const [cron, tz] = [query.get('cron') ?? was?.cron, query.get('tz') ?? was?.tz ?? '']
-    return {
-      schedules,
-      paused: pausedNames(stats),
-      more: cursor !== null,
-      shown,
-      runs: new Map(ran.schedules.map((one) => [one.job, one.runs ?? []])),
-      classes: known?.workers,
-      preview: cron ? previewOf(cron, tz, look.now) : undefined,
-      was,
-      past,
-    }
-  },
+  load,
   title: () => 'Schedules',
   View,
   acts,

@@ -1,4 +1,3 @@
-import type { PastRun } from '../../../core/run.ts'
 import type { Engine } from '../../../engine/index.ts'
 import { Card, Link, To } from '../../parts/layout.tsx'
 import { many } from '../../words/text.ts'
@@ -6,9 +5,9 @@ import { OnlyLastRun, RunRows } from '../job/runs.tsx'
 
 const SHOWN = 20
 
-export type Past = { id: number; name: string; history: number; runs: PastRun[] }
+type Past = Awaited<ReturnType<typeof pastOf>>
 
-export async function pastOf(engine: Engine, job: string): Promise<Past> {
+export async function pastOf(engine: Engine, job: string) {
   const [{ id, class: name, aliases, history }, { runs }] = await Promise.all([
     engine.jobs.get(job),
     engine.jobs.runs(job, { details: true }),
