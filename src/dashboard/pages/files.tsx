@@ -8,13 +8,12 @@ import { Search } from '../parts/search.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
 import { given } from '../words/form.ts'
 import { rowsText } from '../words/further.ts'
-import { bytes, many } from '../words/text.ts'
+import { bytes, cut, many } from '../words/text.ts'
 
 type Listed = Awaited<ReturnType<typeof listFiles>>
 type FilesData = Omit<Listed, 'files'> & {
   /** `from`: the downloaded URL. `ends`: time of the removal, or undefined if its job was not read. */
-  files: (Listed['files'][number] & { from?: string; ends?: number | 'never' })[]
-  isThere: boolean
+  files: (Listed['files'][number] & { by?: string; from?: string; ends?: number | 'never' })[]
   total?: FilesTotal
   wanted: string
   looked?: number
@@ -36,23 +35,22 @@ async function endsOf({ engine, cache }: Asked): Promise<(file: string) => numbe
   return (file) => ends.get(file) ?? (cursor === null ? 'never' : undefined)
 }
 
-/** The URL that each job of class `download` stored. */
-async function urlsOf({ engine }: Asked, files: Listed['files']): Promise<Map<number, string>> {
+/** The jobs that stored the files, by id. */
+async function makersOf({ engine }: Asked, files: Listed['files']) {
   const ids = files.flatMap(({ job }) => job ?? []).sort((a, b) => b - a)
-  if (ids.length === 0) return new Map()
-  const { jobs } = await engine.jobs.rows({ ids, class: 'download', limit: MOST, paths: ['url'] })
-  return new Map(jobs.map(({ id, args }) => [id, args?.url as string]))
+  const { jobs } = ids.length > 0 ? await engine.jobs.rows({ ids, limit: MOST, paths: ['url'] }) : { jobs: [] }
+  return new Map(jobs.map((job) => [job.id, job]))
 }
 
-const NO_FILES: FilesData = { files: [], cursor: null, isThere: false, wanted: '' }
+const NO_FILES: FilesData = { files: [], cursor: null, wanted: '' }
 
 function noteOf({ files, cursor, total, looked }: FilesData): string {
   if (!total) return 'no bucket'
   return looked === undefined ? inAll(total) : rowsText(files.length, cursor, 'file')
 }
 
-function None({ data: { isThere, wanted } }: { data: FilesData }) {
-  if (!isThere)
+function None({ data: { total, wanted } }: { data: FilesData }) {
+  if (!total)
     return (
       <Empty>
         This deployment has no bucket, so it cannot store files. Bind an R2 bucket as <code>FILES</code>, then deploy.
@@ -86,9 +84,26 @@ const columns: readonly Column<FilesData['files'][number]>[] = [
       </>
     ),
   },
-  { head: 'Type', kind: 'mono', label: 'type', cell: ({ type }) => type ?? '–' },
+  {
+    head: 'Type',
+    kind: 'mono',
+    label: 'type',
+    title: () => 'detected from the first bytes',
+    cell: ({ type }) => type ?? '–',
+  },
   { head: '#Size', label: 'size', cell: ({ size }) => bytes(size) },
-  { head: 'Stored by', label: 'stored by', cell: ({ job }) => (job === null ? '–' : <JobId id={job} />) },
+  {
+    head: 'Stored by',
+    label: 'stored by',
+    cell: ({ job, by = '' }) =>
+      job === null ? (
+        '–'
+      ) : (
+        <>
+          {cut(by, 24)} <JobId id={job} />
+        </>
+      ),
+  },
   { head: 'Stored', kind: 'dim', label: 'stored', cell: ({ storedAt }) => <Ago at={storedAt} /> },
   {
     head: '#Expires',
@@ -134,15 +149,19 @@ export const files = page<FilesData>({
       cache.get('total of files', FRESH, () => totalOf(files)),
       endsOf(asked),
     ])
-    const urls = await urlsOf(asked, listed.files)
-    const all = listed.files.map((file) => ({ ...file, from: urls.get(file.job ?? 0), ends: endOf(file.id) }))
-    return { ...listed, files: all, total, isThere: true, wanted }
+    const makers = await makersOf(asked, listed.files)
+    const all = listed.files.map((file) => {
+      const { class: by, args } = makers.get(file.job ?? 0) ?? {}
+      return { ...file, by, from: by === 'download' ? (args?.url as string) : undefined, ends: endOf(file.id) }
+    })
+    if (!cursor && listed.cursor === null) all.sort((a, b) => b.storedAt - a.storedAt)
+    return { ...listed, files: all, total, wanted }
   },
   title: () => 'Files',
   View: ({ data, query }) => (
     <>
       <Head title="Files" note={noteOf(data)}>
-        {data.isThere && <Search at="/files" label="Id, type or job" value={data.wanted} />}
+        {data.total && <Search at="/files" label="Id, type or job" value={data.wanted} />}
       </Head>
       <Card>
         {data.files.length > 0 ? (
