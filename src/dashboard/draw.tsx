@@ -13,7 +13,6 @@ import type { DashboardOptions } from './options.ts'
 import type { Asked, Brief, Page } from './page.ts'
 import { ErrorPage } from './parts/error.tsx'
 import { Shell } from './parts/shell.tsx'
-import { Toast } from './parts/toast.tsx'
 import type { Env } from './session.ts'
 import { patchOf, withoutTimes } from './words/chunks.ts'
 
@@ -117,7 +116,11 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
         {...around}
       >
         <View data={data} look={look} query={query} />
-        {word && <Toast text={word} />}
+        {word && (
+          <p class="toast" role="status">
+            {word}
+          </p>
+        )}
       </Shell>,
     )
     return answer(c, DOCTYPE + html)

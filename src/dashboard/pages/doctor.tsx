@@ -1,10 +1,10 @@
 import type { Child } from 'hono/jsx'
-import { type FaultKind, pageOf } from '../../core/faults.ts'
+import { pageOf } from '../../core/faults.ts'
 import { isId } from '../../core/job.ts'
 import type { Health, QueueView } from '../../engine/engine.ts'
 import { asset as script } from '../built/doctor-js.generated.ts'
 import { useLook } from '../look.ts'
-import { page } from '../page.ts'
+import { type Asked, page } from '../page.ts'
 import { Act, LinkButton } from '../parts/act.tsx'
 import { Ago, Card, Head, Icon, Link, Shape, StatusText, To } from '../parts/layout.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
@@ -14,27 +14,11 @@ import { faultsIn, foundWords, isSlow, isTickMissing, TICK_REMEDY } from '../wor
 import { queuePath } from '../words/paths.ts'
 import { count, many, span } from '../words/text.ts'
 
-type Fault = { kind: FaultKind; who: string; what: string; remedy: string }
+type Fault = NonNullable<DoctorData['examined']>['faults'][number]
 type Problem = NonNullable<Health['problems']>[number]
-type DoctorData = {
-  health: Health
-  examined?: { faults: Fault[]; jobs: number; cursor: string | null }
-  total?: number
-  lost: number
-  unclaimed: QueueView[]
-}
+type DoctorData = Awaited<ReturnType<typeof load>>
 
 const sliceAt = (cursor: string): string => `/doctor?cursor=${encodeURIComponent(cursor)}`
-
-export function Check({ ok, text, children }: { ok: boolean; text: string; children: Child }) {
-  return (
-    <li>
-      {ok ? <Shape status="completed" /> : <Icon name="alert" size={14} kind="failed" />}
-      {text}
-      <span class="right">{children}</span>
-    </li>
-  )
-}
 
 type Checked = { ok: boolean; text: string; says: Child; remedy?: Child }
 
@@ -56,7 +40,12 @@ function unclaimedCheck(unclaimed: readonly QueueView[]): Checked {
         </To>
       </>
     )),
-    remedy: 'Start a pull worker that claims from the queue.',
+    remedy: (
+      <>
+        Start a pull worker that claims from the queue. <code>npx sidejob create my-worker --template python</code>{' '}
+        creates one.
+      </>
+    ),
   }
 }
 
@@ -79,8 +68,8 @@ function examinedCheck({ at, whole, faults, cursor }: NonNullable<Health['examin
   }
 }
 
-function checksOf({ health, lost, unclaimed }: DoctorData, now: number): Checked[] {
-  const { redis, ms, tickAt, bellAt, problems = [], restored, examined } = health
+function checksOf({ health, before, lost, unclaimed }: DoctorData, now: number): Checked[] {
+  const { redis, ms, tickAt, bellAt, problems = [], restored } = health
   const [state, bells, data] = (['redis', 'qstash', 'data'] as const).map((name) =>
     problems.find(({ of }) => of === name),
   )
@@ -133,7 +122,7 @@ function checksOf({ health, lost, unclaimed }: DoctorData, now: number): Checked
       remedy: <Link to="/log?q=run+lost&since=1h">See the reasons in the log</Link>,
     },
     unclaimedCheck(unclaimed),
-    ...(examined ? [examinedCheck(examined)] : []),
+    ...(before ? [examinedCheck(before)] : []),
   ]
 }
 
@@ -143,15 +132,19 @@ function Checks({ of, title, right }: { of: readonly Checked[]; title: string; r
     <Card title={title} right={right}>
       <ul class="checks">
         {of.map(({ ok, text, says, remedy }) => (
-          <Check ok={ok} text={text}>
-            {says}
-            {!ok && remedy && (
-              <>
-                <br />
-                {remedy}
-              </>
-            )}
-          </Check>
+          <li>
+            {ok ? <Shape status="completed" /> : <Icon name="alert" size={14} kind="failed" />}
+            {text}
+            <span class="right">
+              {says}
+              {!ok && remedy && (
+                <>
+                  <br />
+                  {remedy}
+                </>
+              )}
+            </span>
+          </li>
         ))}
       </ul>
     </Card>
@@ -199,11 +192,11 @@ function Slices({ jobs, total, cursor }: { jobs: number; total: number; cursor: 
   )
 }
 
-function Examined({ data }: { data: Required<Pick<DoctorData, 'examined' | 'total'>> }) {
-  const { faults, jobs, cursor } = data.examined
+function Examined({ of, total }: { of: NonNullable<DoctorData['examined']>; total: number }) {
+  const { faults, jobs, cursor } = of
   return (
     <Card title={faultsTitle(faults.length, jobs)} id="examined">
-      <Slices jobs={jobs} total={data.total} cursor={cursor} />
+      <Slices jobs={jobs} total={total} cursor={cursor} />
       <DataTable caption="Faults" rows={faults} columns={faultColumns} isPlain id="faults" />
       <div class="foot" id="mend" hidden={faults.length === 0}>
         <span class="row">
@@ -223,23 +216,30 @@ const HOUR = 3_600_000
 
 const MENDED = 20
 
+async function load({ engine, query, cache, look }: Asked) {
+  const cursor = query.get('cursor')
+  const [{ examined: before, ...health }, { stats, series }, examined] = await Promise.all([
+    engine.health(),
+    cache.glance('minute'),
+    cursor === null ? undefined : engine.doctor.examine(cursor || undefined),
+  ])
+  const lost = sum(series.points, ({ at, lost }) => (at > look.now - HOUR ? lost : 0))
+  return {
+    lost,
+    unclaimed: stats.queues.filter((queue) => queue.counts.pull > 0 && isSlow(queue, look.now)),
+    health,
+    before: examined ? undefined : before,
+    examined,
+    total: sumOf(countsOf(stats.queues, null)),
+  }
+}
+
 export const doctor = page<DoctorData>({
   path: '/doctor',
   nav: 'doctor',
   every: 0,
   scripts: [script.name],
-  async load({ engine, query, cache, look }) {
-    const cursor = query.get('cursor')
-    const [{ examined: before, ...health }, { stats, series }, examined] = await Promise.all([
-      engine.health(),
-      cache.glance('minute'),
-      cursor === null ? undefined : engine.doctor.examine(cursor || undefined),
-    ])
-    const lost = sum(series.points, ({ at, lost }) => (at > look.now - HOUR ? lost : 0))
-    const seen = { lost, unclaimed: stats.queues.filter((queue) => queue.counts.pull > 0 && isSlow(queue, look.now)) }
-    if (!examined) return { ...seen, health: { ...health, ...(before && { examined: before }) } }
-    return { ...seen, health, examined, total: sumOf(countsOf(stats.queues, null)) }
-  },
+  load,
   title: () => 'Doctor',
   View({ data, data: { health, examined, total } }) {
     const { now } = useLook()
@@ -254,10 +254,13 @@ export const doctor = page<DoctorData>({
         <div class="stack">
           <Checks of={found} title="Problems" />
           <Checks of={sound} title={`${many(sound.length, 'check')} passed`} right={`version ${health.version}`} />
-          {examined && total !== undefined ? (
-            <Examined data={{ examined, total }} />
+          {examined ? (
+            <Examined of={examined} total={total} />
           ) : (
-            <p class="note">“Check all jobs” compares every job with the indexes. It changes nothing.</p>
+            <p class="note">
+              This page checks the service; <Link to="/">Overview</Link> lists the problems of jobs. “Check all jobs”
+              compares every job with the indexes. It changes nothing.
+            </p>
           )}
         </div>
       </>
