@@ -398,16 +398,19 @@ describe('GetJob and GetJobs', () => {
 })
 
 describe('UpdateJob', () => {
-  scenario('data is required, an object of at most a mebibyte, and stored without white space', async (client) => {
-    const J = await client.create({ name: 'job', data: '{ "old" : 1 }' })
-    expect(await textOf(client, J)).toBe('{ "old" : 1 }')
-    await client.refused('UpdateJob', { jobID: J, data: '' }, '402 Missing data')
-    const most = JSON.stringify({ a: 'x'.repeat(1_048_576 - 8) })
-    expect((await client.json('UpdateJob', { jobID: J, data: most })).status).toBe('200 OK')
-    expect((await client.json('UpdateJob', { jobID: J, data: `${most} ` })).status).toBe('402 Malformed data')
-    await client.ok('UpdateJob', { jobID: J, data: '{ "progress" : 0.50, "text": "a  b" }' })
-    expect(await textOf(client, J)).toBe('{"progress":0.50,"text":"a  b"}')
-  })
+  scenario(
+    'data is required, must be an object of at most a mebibyte, and is stored without white space',
+    async (client) => {
+      const J = await client.create({ name: 'job', data: '{ "old" : 1 }' })
+      expect(await textOf(client, J)).toBe('{ "old" : 1 }')
+      await client.refused('UpdateJob', { jobID: J, data: '' }, '402 Missing data')
+      const most = JSON.stringify({ a: 'x'.repeat(1_048_576 - 8) })
+      expect((await client.json('UpdateJob', { jobID: J, data: most })).status).toBe('200 OK')
+      expect((await client.json('UpdateJob', { jobID: J, data: `${most} ` })).status).toBe('402 Malformed data')
+      await client.ok('UpdateJob', { jobID: J, data: '{ "progress" : 0.50, "text": "a  b" }' })
+      expect(await textOf(client, J)).toBe('{"progress":0.50,"text":"a  b"}')
+    },
+  )
 
   scenario('Bedrock’s internal marks are removed from data, and deliveries are counted from zero', async (client) => {
     const { create, get, ok, query } = client
@@ -640,7 +643,7 @@ describe('RequeueJobs, FailJob, CancelJob, DeleteJob', () => {
     for (const command of ['FinishJob', 'RetryJob']) await refused(command, { jobID: J }, NOT_RUNNING)
   })
 
-  scenario('a failed child can be cancelled, and a cancelled child again', async (client) => {
+  scenario('a failed or cancelled child can be cancelled', async (client) => {
     const { P, C1, C2 } = await family(client)
     await client.finish(P)
     await client.get({ name: 'c1' })

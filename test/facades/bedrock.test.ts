@@ -78,12 +78,15 @@ describe('create', () => {
     expect(await query(U)).toEqual({ ...first, data: { blabla: 'test' } })
   })
 
-  scenario('S8 the data of a unique job is merged: objects recursively, and null removes', async ({ create, ask }) => {
-    const U = await create({ name: 'm', unique: true, data: '{"a":{"b":1,"c":[1]},"d":2}' })
-    await create({ name: 'm', unique: true, data: '{"a":{"b":null,"c":[2]},"e":12345678901234567890}' })
-    const shown = await ask('POST', '/bedrock/QueryJob', { jobID: String(U) })
-    expect(await shown.text()).toContain('"data":{"a":{"c":[2]},"d":2,"e":12345678901234567890}')
-  })
+  scenario(
+    'S8 the data of a unique job is merged: objects are merged recursively, and null removes a member',
+    async ({ create, ask }) => {
+      const U = await create({ name: 'm', unique: true, data: '{"a":{"b":1,"c":[1]},"d":2}' })
+      await create({ name: 'm', unique: true, data: '{"a":{"b":null,"c":[2]},"e":12345678901234567890}' })
+      const shown = await ask('POST', '/bedrock/QueryJob', { jobID: String(U) })
+      expect(await shown.text()).toContain('"data":{"a":{"c":[2]},"d":2,"e":12345678901234567890}')
+    },
+  )
 
   scenario('S9 a unique job loses its repeat and priority if a call omits them', async ({ create, query }) => {
     const U = await create({ name: 'u', unique: true, repeat: 'HOURLY', jobPriority: 1000 })
@@ -1001,7 +1004,7 @@ describe('the door', () => {
     expect(new Uint8Array(await answer.arrayBuffer())[0]).toBe(0x81)
   })
 
-  scenario('a command repeated with one key creates one job', async ({ send }) => {
+  scenario('a command repeated with the same key creates one job', async ({ send }) => {
     const first = await send('CreateJob', { name: 'job', 'idempotency-key': 'k' })
     expect((await send('CreateJob', { name: 'job', 'idempotency-key': 'k' })).body).toEqual(first.body)
   })
@@ -1045,7 +1048,7 @@ describe('the door', () => {
     expect((await send('GetJob', { name: 'job', ...key })).body.jobID).toBe(J)
   })
 
-  scenario('a claim repeated with one key returns the same jobs', async ({ create, send }) => {
+  scenario('a claim repeated with the same key returns the same jobs', async ({ create, send }) => {
     const ids = [await create({ name: 'job' }), await create({ name: 'job' })]
     const asked = { name: 'job', 'idempotency-key': 'k' }
     const [first, again] = [await send('GetJob', asked), await send('GetJob', asked)]

@@ -479,7 +479,7 @@ describe('failing', () => {
     expect((await result(id)).body).toEqual(success({ big: 2 ** 40 }))
   })
 
-  test('a result that does not match the schema of its name is refused, now or later', async () => {
+  test('a result that does not match the schema of its name is refused, whether it comes at once or later', async () => {
     const giving = async (reply: Reply) => {
       const { name, url, calls } = await startWorker(() => reply)
       await kit.engine.workers.register('jq', name, {

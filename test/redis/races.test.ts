@@ -381,7 +381,7 @@ const windows: Record<string, Window> = {
     },
   },
   R18: {
-    says: 'a child created just before its parent is deleted keeps its parent, a child created just after is refused',
+    says: 'a child that is created just before its parent is deleted keeps the parent; a child that is created just after is refused',
     async fact(world) {
       const parent = await resting(world, {})
       await world.change(parent, 'terminate', '', '')
@@ -476,7 +476,7 @@ const windows: Record<string, Window> = {
     },
   },
   R23: {
-    says: 'values of defaults seen by a run are stored only if the run counts',
+    says: 'defaults that a run has seen are stored only if the run counts',
     async fact(world) {
       const id = await world.make(one)
       const set = { memo: value('seen') }
@@ -490,7 +490,7 @@ const windows: Record<string, Window> = {
     broken: { ...NO_JOURNAL, says: 'a run records values it did not use' },
   },
   R24: {
-    says: 'a value that a run moves from a port to its state is in either, whenever the process dies',
+    says: 'a value that a run moves from a port to its state is in one of the two, whenever the process dies',
     async fact(world) {
       const id = await world.make(one)
       await world.push(id, 'in', '1', '2')
@@ -542,7 +542,7 @@ const windows: Record<string, Window> = {
     broken: { ...NO_JOURNAL, says: 'the graph is stored before its jobs' },
   },
   R27: {
-    says: 'one answer has both the existence and the value of a default',
+    says: 'one answer has the default, and whether there is one',
     async fact(world) {
       const id = await resting(world, { in: { in: { default: value(7) } } })
       const taken = await world.change(id, 'take', '', 'i', 'in', 1)

@@ -138,7 +138,7 @@ const scenarios: Record<string, Scenario> = {
     expect(await flow.take('b')).toEqual([8, 10])
     expect((await flow.take('c')).sort()).toEqual([10, 10, 8, 8])
   },
-  async 'S43: a failed node fails the flow by name, and repairing it revives the flow'(order) {
+  async 'S43: if a node fails, the flow fails and names the node; repairing the node revives the flow'(order) {
     const flow = await startFlow(
       kit,
       {

@@ -269,7 +269,7 @@ describe('a download that fails', () => {
 })
 
 describe('tries', () => {
-  test('D5 500, then 503, then the file: after 2 minutes, then 4 more', async () => {
+  test('D5 a download that gets 500 and then 503 is tried again after 2 minutes, and after 4 more minutes', async () => {
     kit.origin.answer = inTurn(says(500), says(503), gives(pdf))
     const id = await kit.submit()
     await waiting(id, 1)
@@ -284,7 +284,7 @@ describe('tries', () => {
     expect(kit.calls(id)).toMatchObject([{ success: true, error: '', response_code: 200 }])
   })
 
-  test('D7 a body that is shorter than declared is tried again, for any wanted type', async () => {
+  test('D7 a download whose body is shorter than declared is tried again, for any wanted type', async () => {
     kit.origin.answer = (_, response) => {
       response.writeHead(200, { 'content-length': 42 }).write('0123456789')
       setTimeout(() => response.destroy(), 20)
@@ -351,7 +351,7 @@ describe('aggregations', () => {
     expect(ids.map((id) => kit.calls(id).length)).toEqual(ids.map(() => 1))
   })
 
-  test('the first submission of an aggregation sets its limit, which can be changed and ends with its last job', async () => {
+  test('the first submission of an aggregation sets the limit, which can be changed and ends with the last job', async () => {
     kit.origin.answer = says(500)
     const limit = async () => {
       const response = await kit.ask('GET', '/v1/groups/first')

@@ -283,7 +283,7 @@ test('state is set, unset and read field by field, and null is a value', async (
   expect(await desk.state(job)).toEqual({ n: 2, inputs: 1 })
 })
 
-test('one caller holds a lock, which expires; only its token renews or releases it, and the job waits', async () => {
+test('one caller holds a lock, which expires; only the token renews or releases the lock, and the job waits', async () => {
   const job = await desk.make('nop')
   const ref = String(job)
   const { token } = await desk.engine.jobs.lock(ref, { ttl: 60_000 })

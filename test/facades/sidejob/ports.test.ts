@@ -70,7 +70,7 @@ test('ports of a job replace the ports of its class one by one, with all their o
   expect(Object.keys((await desk.view(job)).in).sort()).toEqual(['d', 'dn', 'in2'])
 })
 
-test('null and false are defaults, and differ from no default', async () => {
+test('the defaults null and false are kept, and differ from no default', async () => {
   const job = await desk.make('nop', { in: { a: { default: null }, b: { default: false }, c: {} } })
   expect(await desk.read(job, 'in', 'a')).toBe(null)
   expect(await desk.read(job, 'in', 'b')).toBe(false)
@@ -79,7 +79,7 @@ test('null and false are defaults, and differ from no default', async () => {
   expect(await desk.read(job, 'in', 'a')).toBe(undefined)
 })
 
-test('an unknown port is refused by its name', async () => {
+test('the error for an unknown port names the port', async () => {
   const job = await desk.make('double')
   const why = (side: string) => `job ${job} (double) has no ${side}put port "X"`
   await expect(desk.put(job, 'X', 1)).rejects.toThrow(why('in'))
@@ -88,7 +88,7 @@ test('an unknown port is refused by its name', async () => {
   await expect(desk.make('double', { inputs: { X: [1] } })).rejects.toThrow('double has no input port "X"')
 })
 
-test('a * creates ports on demand, with its current default and without its channels', async () => {
+test('a port * creates ports on demand, with its current default and without its channels', async () => {
   const job = await desk.make('deaf', { in: { '*': { default: 'd' } } })
   expect(await desk.read(job, 'in', 'new')).toBe('d')
   await desk.put(job, 'other', 1)

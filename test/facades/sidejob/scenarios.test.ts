@@ -143,25 +143,28 @@ scenario('S13 a connection moves all values to every target and copies an existi
   expect(await desk.connect(from, 'out', 'out1', ...targets)).toEqual({ moved: 0 })
 })
 
-scenario('S15 an input wakes its job and an output its parent, unless notify is false', async (desk, order) => {
-  const parent = await desk.make('nop')
-  const child = await desk.make('nop', { parent, name: 'child', in: { port1: {} }, out: { out1: {} } })
-  const other = await desk.make('nop', { in: { items: {} } })
-  const statuses = async () => [await desk.status(child), await desk.status(parent)]
-  await desk.drain(order)
-  await desk.put(child, 'port1', 1)
-  expect(await statuses()).toEqual(['queued', 'completed'])
-  await desk.drain(order)
-  await desk.write(child, 'out', 'out1', [1])
-  expect(await statuses()).toEqual(['completed', 'queued'])
-  await desk.drain(order)
-  await desk.write(child, 'in', 'port1', [1], { notify: false })
-  await desk.write(child, 'out', 'out1', [1], { notify: false })
-  expect(await statuses()).toEqual(['completed', 'completed'])
-  await desk.write(other, 'in', 'items', [1], { notify: false })
-  await desk.connect(other, 'in', 'items', { job: child, out: 'out1' })
-  expect(await statuses()).toEqual(['completed', 'queued'])
-})
+scenario(
+  'S15 a write to an input wakes the job, and a write to an output wakes the parent, unless notify is false',
+  async (desk, order) => {
+    const parent = await desk.make('nop')
+    const child = await desk.make('nop', { parent, name: 'child', in: { port1: {} }, out: { out1: {} } })
+    const other = await desk.make('nop', { in: { items: {} } })
+    const statuses = async () => [await desk.status(child), await desk.status(parent)]
+    await desk.drain(order)
+    await desk.put(child, 'port1', 1)
+    expect(await statuses()).toEqual(['queued', 'completed'])
+    await desk.drain(order)
+    await desk.write(child, 'out', 'out1', [1])
+    expect(await statuses()).toEqual(['completed', 'queued'])
+    await desk.drain(order)
+    await desk.write(child, 'in', 'port1', [1], { notify: false })
+    await desk.write(child, 'out', 'out1', [1], { notify: false })
+    expect(await statuses()).toEqual(['completed', 'completed'])
+    await desk.write(other, 'in', 'items', [1], { notify: false })
+    await desk.connect(other, 'in', 'items', { job: child, out: 'out1' })
+    expect(await statuses()).toEqual(['completed', 'queued'])
+  },
+)
 
 scenario('S17 a group is one log entry with its context, and contexts nest', async (desk, order) => {
   const ear = await desk.ear('/sidejob/log')
