@@ -98,7 +98,7 @@ test('the groups of an open limit add up to its holders and its waiting jobs, or
   ])
   expect(html).toContain('2 of 2 slots are held')
   expect(html).toMatch(
-    /A slot becomes free when one of these runs ends, or at \d\d:\d\d:\d\d, when the lease of #\d+ ends/,
+    /A slot becomes free when one of these runs ends, or at (\d+ \w{3}, )?\d\d:\d\d:\d\d, when the lease of #\d+ ends/,
   )
   await make(100)
   expect((await sums()).slice(1)).toEqual([
