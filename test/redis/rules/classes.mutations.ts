@@ -13,8 +13,8 @@ export const mutations = [
       'counts by class of a day are lost when it ends',
     ],
     [
-      'if is_read and beside then cache.change_queue',
-      'if false then cache.change_queue',
+      'class_counts, not is_read and text or nil)',
+      'class_counts, not is_read and text or beside)',
       'counts next to the text are counted again',
     ],
     ['while ends[bucket] and ms > ends[bucket] do bucket = bucket + 1 end', '', 'all runs are in the first bucket'],

@@ -108,7 +108,7 @@ export const mutations = [
     ],
     [
       "if not ok then return reply.refused { code = why.code, message = why.message, wait = why.wait or '' } end",
-      "if not ok then\n  idempotency.remember(once, fingerprint, {}, tonumber(once_for), '')\n  work.flush()\n  return reply.refused { code = why.code, message = why.message }\nend",
+      'if not ok then\n  idempotency.remember(call, {})\n  work.flush()\n  return reply.refused { code = why.code, message = why.message }\nend',
       'a refusal stays the answer forever',
     ],
   ),
@@ -164,8 +164,8 @@ export const mutations = [
     ['  if not doc.has_children then return {}, 0 end\n', '', 'a claim reads children of a job without children'],
     ["  if doc.has_steps ~= '1' then return {}, '' end\n", '', 'a claim reads steps of a job without steps'],
     [
-      '  local flat, bytes = {}, 0\n  for _, port in ipairs(port_refs.of(id, doc)) do',
-      '  local flat, bytes = {}, 0\n  inputs_of[id] = flat\n  for _, port in ipairs(port_refs.of(id, doc)) do',
+      "  local flat, bytes = {}, 0\n  for _, port in ipairs(port_refs.of(id, doc, 'i')) do",
+      "  local flat, bytes = {}, 0\n  inputs_of[id] = flat\n  for _, port in ipairs(port_refs.of(id, doc, 'i')) do",
       'unreadable values count as no values',
     ],
     [
@@ -223,8 +223,8 @@ export const mutations = [
   ...of(
     123,
     'scripts/enqueue.lua',
-    ['  taken = taken or answered or used\n', '', 'an existing job is created again together with new jobs'],
-    ['beside[1] and { answers[1] } or answers', 'answers', 'the leading caller gets the jobs of all on a retry'],
-    ['call.fingerprint, { answers[i + 1] }', 'call.fingerprint, { answers[i] }', 'a caller gets the job of another'],
+    ['else used = used or answered end', 'end', 'an existing job is created again together with new jobs'],
+    ['calls[2] and { answers[i] } or answers', 'answers', 'the leading caller gets the jobs of all on a retry'],
+    ['{ answers[i] }', '{ answers[1] }', 'a caller gets the job of another'],
   ),
 ]

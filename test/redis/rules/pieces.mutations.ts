@@ -43,11 +43,7 @@ export const mutations = [
     ],
     ['  if under ~= token then return nil end\n', '', 'any token ends a piece'],
     ['if not piece or till <= time.now or lane', 'if not piece or lane', 'a piece ends after its lease'],
-    [
-      "counts.add(doc.queue, doc.class, 'completed', n)",
-      "counts.add(doc.queue, doc.class, 'completed', 1)",
-      'a piece is counted as one run',
-    ],
+    ["counts.add(doc, 'completed', n)", "counts.add(doc, 'completed', 1)", 'a piece is counted as one run'],
     ['  if keep > time.now then\n    if doc', '  if true then\n    if doc', 'a job to be removed at once stays'],
     [':gsub(\'"le":"%d+",\', \'"le":"\' .. till .. \'","bg":"1",\', 1)', '', 'a renewed lease ends in the text'],
     ['.. till .. \'","bg":"1",\', 1)', ".. till .. '\",', 1)", 'a run of a piece that was extended has not begun'],

@@ -69,8 +69,8 @@ export const mutations = [
     'an ended function is listed as waiting',
   ]),
   ...of(6, 'lib/run/retry.lua', [
-    "  counts.add(doc.queue, doc.class, 'errors')\n",
-    "  counts.add(doc.queue, doc.class, 'errors')\n  ending.clear_steps(id, doc)\n",
+    "  counts.add(doc, 'errors')\n",
+    "  counts.add(doc, 'errors')\n  ending.clear_steps(id, doc)\n",
     'steps are forgotten when a run fails',
   ]),
   ...of(

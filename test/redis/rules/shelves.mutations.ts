@@ -4,7 +4,7 @@ export const mutations = [
   ...of(
     129,
     'lib/runtime/idempotency.lua',
-    ['line_on(shelf, key) or cache.text_at(key)', 'cache.text_at(key)', 'an answer in a shared key is not found'],
+    ['line_on(call.shelf, key) or cache.text_at(key)', 'cache.text_at(key)', 'an answer in a shared key is not found'],
     [
       '    if of == key then return line end',
       '    if true then return line end',

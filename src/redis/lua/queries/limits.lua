@@ -32,7 +32,7 @@ cache.fetch(keys)
 for _, name in ipairs(names) do
   local state = limits.at(name)
   if state.settings and not state.settings.gone then
-    local waiting = redis.call('ZCARD', redis_keys.limit(name, 'waiting'))
+    local waiting = limits.count_in_line(name)
     local starts = starts_of(name, state.settings.rate and state.settings.period)
     local started = #starts < most_starts and #starts or most_starts > 0 and state.started or 0
     rows[#rows + 1] = limit_rows.of(name, waiting, first_since(name, waiting), started, starts)

@@ -33,7 +33,7 @@ for id, doc in cache.each(waiters) do
   line[#line + 1] = row_of.in_line { job = id, queue = doc.queue, class = doc.class, group = doc.group or '',
     priority = doc.priority or '0', since = time.moment_of_sequence(doc.sequence) }
 end
-local waiting = redis.call('ZCARD', redis_keys.limit(key, 'waiting'))
+local waiting = limits.count_in_line(key)
 return reply.room { document = cjson.encode(state.settings), held = state.taken,
   started = state.started, waiting = waiting, next_room = moment < numbers.never
   and moment or '', now = time.now, holders = holders, line = line }

@@ -61,7 +61,7 @@ end
 
 -- If a job waits for a limit, another job is ahead of it, or the limit has a time for the next check.
 local function check_limit(key)
-  local settings, waiting = limits.of(key), redis.call('ZCARD', redis_keys.limit(key, 'waiting'))
+  local settings, waiting = limits.of(key), limits.count_in_line(key)
   local counted = settings and settings.waiting or waiting
   check_equal(key, waiting, counted, 'count', '%s jobs wait for it, but its count is %s')
   if waiting == 0 or (settings and settings.paused) then return end

@@ -16,7 +16,8 @@ if first == 'publish' or first == 'keep' then audience.foresee(channel, KEYS) en
 if first == 'keep' then KEYS[#KEYS + 1] = kept.key(channel) end
 cache.fetch(KEYS)
 
-local known, taken = idempotency.recall(once, fingerprint, '')
+local call = { once = once, period = once_for, fingerprint = fingerprint, shelf = '' }
+local known, taken = idempotency.recall(call)
 if taken then return reply.refused { code = 'TAKEN', message = idempotency.USED } end
 if known then return reply.repeated { answer = known } end
 
@@ -38,7 +39,7 @@ end)
 if not ok then return reply.refused { code = why.code, message = why.message, wait = why.wait or '' } end
 
 bells.ring_all()
-if not me.nothing then idempotency.remember(once, fingerprint, me.answer, tonumber(once_for), '') end
+if not me.nothing then idempotency.remember(call, me.answer) end
 work.flush()
 if me.warning then return reply.refused { code = me.warning[1], message = me.warning[2] } end
 return reply.done { answer = me.answer, rings = bells.rings, id = me.id or '', heard = write.heard }

@@ -16,15 +16,16 @@ local seen, allowance = args.take_int(), args.take()
 
 cache.fetch(KEYS)
 
-local beside = {}
+local calls = { { once = once, period = once_for, fingerprint = fingerprint, shelf = shelf } }
 for i = 1, args.take_int() do
-  beside[i] = { once = args.take(), period = args.take(), fingerprint = args.take(), shelf = args.take() }
+  calls[i + 1] = { once = args.take(), period = args.take(), fingerprint = args.take(), shelf = args.take() }
 end
 
-local known, taken = idempotency.recall(once, fingerprint, shelf)
-for _, call in ipairs(beside) do
-  local answered, used = idempotency.recall(call.once, call.fingerprint, call.shelf)
-  taken = taken or answered or used
+local known, taken
+for i, call in ipairs(calls) do
+  local answered, used = idempotency.recall(call)
+  if i == 1 then known = answered else used = used or answered end
+  taken = taken or used
 end
 if taken then return reply.refused { code = 'TAKEN', message = idempotency.USED } end
 if known then return reply.again { jobs = known, lent = snapshot.of(eager.lent_before(lane)) } end
@@ -75,10 +76,7 @@ work.conclude()
 local ids = eager.begin_lane({ name = lane, version = tagged, batch = batch, lease = lease, begun = begun })
 eager.hand_over(tagged)
 bells.ring_all()
-idempotency.remember(once, fingerprint, beside[1] and { answers[1] } or answers, tonumber(once_for), shelf)
-for i, call in ipairs(beside) do
-  idempotency.remember(call.once, call.fingerprint, { answers[i + 1] }, tonumber(call.period), call.shelf)
-end
+for i, call in ipairs(calls) do idempotency.remember(call, calls[2] and { answers[i] } or answers) end
 work.flush()
 eager.call_lanes()
 return reply.made { jobs = answers, rings = bells.rings, lent = ids[1] and snapshot.of(ids) or {} }

@@ -179,7 +179,7 @@ end
 local function mend_limit_record(key)
   if not readable.damaged[redis_keys.limit(key)] then return end
   cache.del(redis_keys.limit(key))
-  if redis.call('ZCARD', redis_keys.limit(key, 'waiting')) == 0 then cache.sset(ns .. 'limits', key, false) end
+  if limits.count_in_line(key) == 0 then cache.sset(ns .. 'limits', key, false) end
   limits.check_at(key, time.now)
   limits.touch(key)
 end
@@ -226,7 +226,7 @@ function mend.limit(key)
   for _, id in ipairs(redis.call('ZRANGE', held, 0, 999)) do
     if not expected.holds_slot(id, key) then redis.call('ZREM', held, id) end
   end
-  limits.save(key, limit_fields.waiting, redis.call('ZCARD', redis_keys.limit(key, 'waiting')))
+  limits.save(key, limit_fields.waiting, limits.count_in_line(key))
   limits.check_at(key, time.now)
   limits.touch(key)
 end

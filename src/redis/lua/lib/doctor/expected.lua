@@ -21,8 +21,8 @@ end
 
 function expected.listening(id, doc)
   local found = {}
-  for _, port in ipairs(port_refs.of(id, doc)) do
-    for _, channel in ipairs(port.dir == 'i' and audience.channels_of(port) or {}) do
+  for _, port in ipairs(port_refs.of(id, doc, 'i')) do
+    for _, channel in ipairs(audience.channels_of(port)) do
       found[#found + 1] = { port = port, channel = channel, member = id .. ':' .. port.name }
     end
   end

@@ -1,14 +1,7 @@
 function kin.children_key(id) return redis_keys.side(id, 'children') end
 
-local function child_id(id, name)
-  local entry = cache.hget(kin.children_key(id), name)
-  return entry and entry:match('^%d+')
-end
-
-function kin.status(id, name)
-  local entry = cache.hget(kin.children_key(id), name)
-  return entry and entry:match('^%d+,(%a+),')
-end
+-- Returns the id and the status of a child.
+function kin.child(id, name) return (cache.hget(kin.children_key(id), name) or ''):match('^(%d+),(%a+)') end
 
 function kin.children_of(id, doc)
   local list = {}
@@ -34,7 +27,7 @@ function kin.ids_in(flat)
 end
 
 function kin.need_child(id, name)
-  local child = child_id(id, name)
+  local child = kin.child(id, name)
   if not child then journal.refuse('NOT_FOUND', 'job ' .. id .. ' has no child ' .. name) end
   return child, cache.need(child)
 end
@@ -46,7 +39,7 @@ end
 
 function kin.link(parent, parent_doc, name, id, doc)
   if not parent_doc.has_children then cache.hash_is_empty(kin.children_key(parent)) end
-  local taken_by = child_id(parent, name)
+  local taken_by = kin.child(parent, name)
   if taken_by and cache.find(taken_by) then
     journal.refuse('TAKEN', 'job ' .. parent .. ' already has a child ' .. name .. ' (job ' .. taken_by .. ')')
   end

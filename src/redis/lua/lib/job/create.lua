@@ -76,7 +76,7 @@ function create.one(spec, args, born)
   if spec.unique then claim_unique(spec, id, doc) end
   local moment, since = specs.moment_of(spec)
   if moment then cache.change(id, doc, fields.not_before, moment) end
-  counts.add(spec.queue, spec.class, 'made')
+  counts.add(spec, 'made')
   if parent_doc and parent_doc.terminating then
     ending.terminate_now(id, doc)
   elseif held then

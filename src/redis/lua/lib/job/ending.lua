@@ -2,18 +2,18 @@
 -- Calls itself at most 20 levels deep: a held child has not run and has no children, and a job that must be deleted is
 -- already ending.
 
-local DAY, FAILED_FOR, WOKEN_FOR = 86400000, 2592000000, 2592000000
+local DAY, MONTH = 86400000, 2592000000
 
 local function has_inputs(id, doc)
-  for _, port in ipairs(port_refs.of(id, doc)) do
-    if port.dir == 'i' and not doc[port.field]:find('d', 1, true) then return true end
+  for _, port in ipairs(port_refs.of(id, doc, 'i')) do
+    if not doc[port.field]:find('d', 1, true) then return true end
   end
   return false
 end
 
 function ending.listens(id, doc)
-  for _, port in ipairs(port_refs.of(id, doc)) do
-    if port.dir == 'i' and (port.name == '*' or doc['c' .. port.field]) then return true end
+  for _, port in ipairs(port_refs.of(id, doc, 'i')) do
+    if port.name == '*' or doc['c' .. port.field] then return true end
   end
   return false
 end
@@ -21,9 +21,9 @@ end
 function ending.removal(id, doc, place)
   if place == PLACE.completed and has_inputs(id, doc) and not doc.relay_channel and not doc.family_top then
     if doc.parent or ending.listens(id, doc) then return numbers.never end
-    return time.now + (tonumber(doc.retain) or WOKEN_FOR)
+    return time.now + (tonumber(doc.retain) or MONTH)
   end
-  if place == PLACE.failed then return time.now + (tonumber(doc.retain_failed) or outbox.retain() or FAILED_FOR) end
+  if place == PLACE.failed then return time.now + (tonumber(doc.retain_failed) or outbox.retain() or MONTH) end
   return time.now + (tonumber(doc.retain) or outbox.retain() or DAY)
 end
 
@@ -86,7 +86,7 @@ function ending.finish(id, doc, place, value)
   unique.free(id, doc)
   leave_word(id, doc, place, value)
   local keep, status = ending.removal(id, doc, place), states.resting[place]
-  counts.add(doc.queue, doc.class, status)
+  counts.add(doc, status)
   if keep <= time.now and not doc.parent and not doc.has_children then
     hints.tell_status(id, doc, status)
     places.call_watchers(id, doc, status)

@@ -21,7 +21,7 @@ function internal.make(doc)
   local id = ids.next_id()
   doc.place, doc.sequence = PLACE.new, time.sequence()
   cache.add(id, doc)
-  counts.add(doc.queue, doc.class, 'made')
+  counts.add(doc, 'made')
   return id
 end
 

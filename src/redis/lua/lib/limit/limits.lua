@@ -48,6 +48,8 @@ end
 
 function limits.of(key) return limits.at(key).settings end
 
+function limits.count_in_line(key) return redis.call('ZCARD', redis_keys.limit(key, 'waiting')) end
+
 function limits.save(key, field, value)
   journal.put(limits.of(key), field, value)
   cache.set_text(redis_keys.limit(key), cjson.encode(limits.of(key)))

@@ -71,7 +71,7 @@ function waiting.give_room()
       local state = limits.at(key)
       local settings = state.settings
       if settings and (settings.auto and (settings.jobs or 0) <= 0 and state.taken <= 0 or settings.gone
-        and redis.call('ZCARD', redis_keys.limit(key, 'waiting')) == 0) then
+        and limits.count_in_line(key) == 0) then
         forget_limit(key, settings.gone)
       else
         if settings and settings.reordering then resort.go_on_at(key) end

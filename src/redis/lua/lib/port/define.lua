@@ -41,8 +41,8 @@ local function set_port(port, spec)
 end
 
 function define.ports(id, doc, dir, specs)
-  for _, port in ipairs(port_refs.of(id, doc)) do
-    if port.dir == dir and not specs[port.name] then drop_port(port) end
+  for _, port in ipairs(port_refs.of(id, doc, dir)) do
+    if not specs[port.name] then drop_port(port) end
   end
   for name, spec in pairs(specs) do set_port(port_refs.at(id, doc, dir, name), spec) end
   values.check(id, doc)

@@ -36,13 +36,12 @@ local function read_listened()
   if listened.text then return listened end
   hints.known()
   local text = cache.text_at(listened_key) or ''
-  listened.text, listened.till, listened.jobs, listened.has_jobs = text, {}, {}, false
-  if text == '' then return listened end
+  listened.text, listened.till, listened.jobs = text, {}, {}
   for till, channel in text:gmatch('(%d+) ([^\n]+)') do
     if tonumber(till) > time.now then
       listened.till[channel] = tonumber(till)
       local id = channel:match('^/sidejob/job/(%d+)$')
-      if id then listened.jobs[id], listened.has_jobs = true, true end
+      if id then listened.jobs[id] = true end
     end
   end
   return listened
@@ -55,8 +54,7 @@ end
 
 function hints.hears_all_jobs() return hints.hears('/sidejob/job') end
 function hints.hears_one_of(first, n)
-  if not read_listened().has_jobs then return false end
-  for id in pairs(listened.jobs) do
+  for id in pairs(read_listened().jobs) do
     if tonumber(id) >= first and tonumber(id) < first + n then return true end
   end
   return false
@@ -110,7 +108,7 @@ function hints.heard_at(levels)
   end
   return heard
 end
-function hints.hears_job(id) return read_listened().has_jobs and listened.jobs[id] or false end
+function hints.hears_job(id) return read_listened().jobs[id] end
 
 function hints.tell(channel, json) journal.push(hints.told, { channel, '@\n\nl\n' .. json }) end
 

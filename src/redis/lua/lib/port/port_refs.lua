@@ -6,12 +6,12 @@ function port_refs.at(id, doc, dir, name)
   return { id = id, doc = doc, dir = dir, name = name, field = dir .. ':' .. name }
 end
 
--- Includes dropped ports.
-function port_refs.of(id, doc)
+-- Includes dropped ports. Without `side`, returns the ports of both sides.
+function port_refs.of(id, doc, side)
   local found = {}
   for _, field in ipairs(cache.attached_to(id, doc)) do
     local dir, name = field:match('^([io]):(.+)$')
-    if dir and doc[field] then found[#found + 1] = port_refs.at(id, doc, dir, name) end
+    if dir and dir == (side or dir) and doc[field] then found[#found + 1] = port_refs.at(id, doc, dir, name) end
   end
   return found
 end

@@ -102,17 +102,12 @@ function class_counts.settle()
       or (beside and size_of(beside) >= MOST_BESIDE)
     local text = is_read and text_of_today(q, beside) or beside or today .. '\n'
     if is_first then
-      cache.set_text(class_counts.key(q, 'k' .. hour % class_counts.HOURS),
-        hour .. '\n' .. text)
+      cache.set_text(class_counts.key(q, 'k' .. hour % class_counts.HOURS), hour .. '\n' .. text)
       cache.change_queue(q, queue_fields.class_hour, hour)
     end
     text = with(text, of)
-    if is_read then
-      cache.set_text(class_counts.key(q, 'c'), text)
-    else
-      cache.change_queue(q, queue_fields.class_counts, text)
-    end
-    if is_read and beside then cache.change_queue(q, queue_fields.class_counts, nil) end
+    if is_read then cache.set_text(class_counts.key(q, 'c'), text) end
+    cache.change_queue(q, queue_fields.class_counts, not is_read and text or nil)
     class_counts.noted[q] = nil
   end
 end

@@ -6,7 +6,8 @@ local minute = math.floor(time.now / 60000)
 
 local WAITS = { 10, 100, 1000, 5000, 30000, 60000, 600000, 3600000 }
 
-function counts.add(q, class, what, n)
+function counts.add(doc, what, n)
+  local q, class = doc.queue, doc.class
   local queue_record = cache.queue(q)
   if queue_record.minute ~= minute then counts.turn(q, queue_record) end
   journal.put(queue_record.counts, what, (queue_record.counts[what] or 0) + (n or 1))
@@ -15,7 +16,7 @@ function counts.add(q, class, what, n)
 end
 
 function counts.ran(doc, began, n)
-  counts.add(doc.queue, doc.class, 'runs', n)
+  counts.add(doc, 'runs', n)
   class_counts.ran(doc.queue, doc.class, doc.sequence, began or doc.ran_at, n)
 end
 
@@ -91,12 +92,10 @@ end
 function counts.turn(q, queue_record)
   local is_over = queue_record.day and queue_record.day ~= today and next(queue_record.counts)
   local hour = math.floor(minute / 60)
-  cache.set_text(key_of(q, 'm', minute, MINUTES),
-    written_down(queue_record, minute, queue_record.minute_wait))
+  cache.set_text(key_of(q, 'm', minute, MINUTES), written_down(queue_record, minute, queue_record.minute_wait))
   cache.change_queue(q, queue_fields.minute_wait, nil)
   if not queue_record.minute or math.floor(queue_record.minute / 60) ~= hour then
-    cache.set_text(key_of(q, 'h', hour, HOURS),
-      written_down(queue_record, hour, queue_record.hour_wait))
+    cache.set_text(key_of(q, 'h', hour, HOURS), written_down(queue_record, hour, queue_record.hour_wait))
     cache.change_queue(q, queue_fields.hour_wait, nil)
   end
   cache.change_queue(q, queue_fields.minute, minute)

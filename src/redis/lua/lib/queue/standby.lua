@@ -27,6 +27,11 @@ local function handed_to(q, lane)
   return tokens, tonumber(since)
 end
 
+local function keep(q, lane, since, tokens)
+  cache.change_queue(q, queue_fields.handed,
+    tokens[1] and lane .. ' ' .. since .. ' ' .. table.concat(tokens, ' ') or nil)
+end
+
 function standby.lane_for(q, n)
   local lane = warm_lane(q)
   if not lane or cache.queue(q).paused then return nil end
@@ -37,8 +42,8 @@ end
 function standby.hand(q, lane, tokens)
   local before, since = handed_to(q, lane)
   if not before[1] then lanes.set(q, lane, time.now + lanes.BELL) end
-  cache.change_queue(q, queue_fields.handed,
-    lane .. ' ' .. since .. ' ' .. table.concat(before, ' ') .. ' ' .. table.concat(tokens, ' '))
+  tables.append(before, tokens)
+  keep(q, lane, since, before)
 end
 
 -- Time that jobs may take to reach a lane that commits runs, in milliseconds.
@@ -51,10 +56,7 @@ function standby.unheard(q, lane, heard, asks)
     if not tables.has(heard, token) then left[#left + 1] = token end
   end
   local waits = left[1] and not asks and time.now - since < ON_ITS_WAY
-  if tokens[1] then
-    cache.change_queue(q, queue_fields.handed, waits
-      and lane .. ' ' .. since .. ' ' .. table.concat(left, ' ') or nil)
-  end
+  if tokens[1] then keep(q, lane, since, waits and left or {}) end
   return waits and {} or left
 end
 

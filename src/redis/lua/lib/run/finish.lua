@@ -138,8 +138,7 @@ end
 local function settle(run)
   did.keep_inputs(run)
   for _, e in ipairs(run.counted or {}) do
-    local doc = cache.need(run.id)
-    counts.add(doc.queue, nil, e[1], e[2])
+    counts.add({ queue = cache.need(run.id).queue }, e[1], e[2])
   end
   if run.said then cache.change(run.id, cache.need(run.id), fields.said_ended_at, run.said) end
   if run.ending == 'checkpoint' then return checkpoint(run) end

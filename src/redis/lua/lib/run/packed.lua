@@ -68,7 +68,7 @@ function packed.finish(run, lane)
   if doc.quota_bytes then quota.add(doc.api_key, -n, 0) end
   local ran, rest = ran_at(piece)
   counts.ran(doc, ran, n)
-  counts.add(doc.queue, doc.class, 'completed', n)
+  counts.add(doc, 'completed', n)
   if outbox.is_on() then history.note_piece(run.piece, piece, completed_state(run, ran, rest)) end
   if keep > time.now then
     if doc.quota_bytes then
@@ -136,7 +136,7 @@ function packed.create(spec, n, quota_of)
     local one = numbers.int(id)
     if hints.hears_job(one) then hints.tell_status(one, cache.find(one), 'queued') end
   end
-  counts.add(q, spec.class, 'made', n)
+  counts.add(spec, 'made', n)
   if quota_of ~= '' then quota.add(quota_of, n, 0) end
   places.ring(q, n)
   return numbers.int(first)

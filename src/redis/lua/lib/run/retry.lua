@@ -22,7 +22,7 @@ end
 local LOST = '{"message":"run lost: no commit before its lease ended","reason":"other"}'
 
 function retry.lose(id, doc)
-  counts.add(doc.queue, doc.class, 'lost')
+  counts.add(doc, 'lost')
   leases.note_run(id, doc, 'lost', { error = LOST, again = not doc.terminating and has_tries(doc) })
   leases.uncount_run(id, doc)
   if doc.redeliver_after then return redeliver(id, doc, tonumber(doc.lease_until)) end
@@ -67,7 +67,7 @@ function retry.fail(run, error, delay)
     { by = run.by, version = run.version, error = error, again = not doc.terminating
     and (delay ~= '' or (doc.followed and (doc.child_during_run == '1' or doc.input_during_run))) })
   counts.ran(doc)
-  counts.add(doc.queue, doc.class, 'errors')
+  counts.add(doc, 'errors')
   leases.finish(id, doc)
   values.set_value(id, doc, fields.last_error, error)
   cache.clear(id, doc, { fields.lost_in_a_row, fields.unanswered, fields.conflicts_in_a_row })

@@ -15,7 +15,7 @@ end
 -- Leaves the job as if it had never been claimed, except for input that arrived during the run.
 function slots.pass(run)
   local id, doc = run.id, cache.need(run.id)
-  counts.add(doc.queue, doc.class, 'skipped')
+  counts.add(doc, 'skipped')
   leases.uncount(id, doc)
   cache.change(id, doc, fields.ran_at, doc.previous_ran_at)
   leases.finish(id, doc)

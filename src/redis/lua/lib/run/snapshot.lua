@@ -31,9 +31,9 @@ local inputs_of = {}
 local function flat_inputs(id, doc)
   if inputs_of[id] then return inputs_of[id] end
   local flat, bytes = {}, 0
-  for _, port in ipairs(port_refs.of(id, doc)) do
+  for _, port in ipairs(port_refs.of(id, doc, 'i')) do
     local pushed, taken = ports.counts(port)
-    if port.dir == 'i' and bytes < MAX_INPUTS and pushed ~= taken and not doc['v' .. port.field] then
+    if bytes < MAX_INPUTS and pushed ~= taken and not doc['v' .. port.field] then
       local items = snapshot.first_values(port, pushed - taken)
       bytes = bytes + tables.bytes(items)
       flat[#flat + 1] = row_of.input { port = port.name, items = items }

@@ -21,18 +21,21 @@ local function without_old(text)
   end
 end
 
-function idempotency.recall(key, fingerprint, shelf)
+-- `call`: { once: its key or '', period: milliseconds, fingerprint, shelf }
+function idempotency.recall(call)
+  local key = call.once
   if key == '' then return end
-  local text = line_on(shelf, key) or cache.text_at(key)
+  local text = line_on(call.shelf, key) or cache.text_at(key)
   if not text then return end
   local till, print, answer = text:match('^(%d+)[\n\t]([^\n\t]*)[\n\t](.*)$')
   if not till then readable.note(key, text) end
   if not till or tonumber(till) <= time.now then return end
-  if print ~= fingerprint then return nil, 'taken' end
+  if print ~= call.fingerprint then return nil, 'taken' end
   return readable.decode(answer, key) or nil, nil
 end
 
-function idempotency.remember(key, fingerprint, answer, ms, shelf)
+function idempotency.remember(call, answer)
+  local key, fingerprint, shelf, ms = call.once, call.fingerprint, call.shelf, tonumber(call.period)
   if key == '' then return end
   local till, text = numbers.int(time.now + ms), cjson.encode(answer)
   if shelf ~= '' then

@@ -81,7 +81,7 @@ local LEFT, DROPPED = 3600000, 5000
 
 function outbox.drop_left()
   local head = outbox.head()
-  if head and head.bytes >= outbox.MAX_BYTES and head.seen < time.now - LEFT then outbox.drop(head, DROPPED) end
+  if outbox.is_full() and head.seen < time.now - LEFT then outbox.drop(head, DROPPED) end
 end
 
 function outbox.bounded(value)

@@ -42,7 +42,6 @@ local function front_of(front, n, key, gone, kept)
   end
   return front
 end
-local ended = { completed = true, failed = true, terminated = true }
 
 function tally.note(key, gone, kept, added)
   local q, place = redis_keys.counted[key][1], redis_keys.counted[key][2]
@@ -53,7 +52,7 @@ function tally.note(key, gone, kept, added)
     cache.queue_dirty[q] = true
   end
   local n = tally.add(queue_record, place, added - #gone)
-  if ended[place] and tally.over(queue_record, place) > 0
+  if cache.first_times[place] == queue_fields.next_removal and tally.over(queue_record, place) > 0
     and (queue_record.next_removal or numbers.never) > time.now then
     cache.change_queue(q, queue_fields.next_removal, time.now)
   end

@@ -27,7 +27,10 @@ function verbs.rename(me, class)
   cache.change(id, doc, fields.constraints_version, OUTDATED .. time.sequence())
   local scope = key and unique.scope(doc.queue, class, key)
   if scope and not unique.holder(scope) then unique.hold(id, doc, scope) end
-  if doc.parent then places.set_entry(id, doc, kin.status(doc.parent, doc.child_name) or states.of(doc)) end
+  if doc.parent then
+    local _, status = kin.child(doc.parent, doc.child_name)
+    places.set_entry(id, doc, status or states.of(doc))
+  end
 end
 
 function verbs.alias(me, name) aliases.add(me.id, cache.need(me.id), { name }) end
