@@ -215,7 +215,7 @@ export function createFlows({
           checkFlow(state)
           await checkMatch(state, match)
           const fields = withoutLast(graphsOf(state), versionBy(call))
-          if (!fields) throw new SidejobError('WRONG_STATUS', `job ${state.id} had no graph before the current graph`)
+          if (!fields) throw new SidejobError('WRONG_STATUS', `job ${state.id} has no previous graph`)
           const graph = readGraph(fields.graph)
           return isPreview ? preview(state, graph) : put(state, graph, fields, call)
         }),

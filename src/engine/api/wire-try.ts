@@ -94,7 +94,7 @@ export async function tryOn(
     tried.push(
       Date.now() < until
         ? await tryOne(found, port, data)
-        : { in: data, out: {}, note: `not tried, because the other values took more than ${ALL / 1_000} s` },
+        : { in: data, out: {}, note: `not tried: the other values took more than ${ALL / 1_000} s` },
     )
   return tried
 }

@@ -61,7 +61,7 @@ function checkOutside(found: Registered | undefined, { queue, class: name }: { q
 const none: LimitKey[] = []
 
 const refusedKey = (name: string, why: string) =>
-  new SidejobError('REFUSED', `args: the function that computes a limit key of class ${name} failed: ${why}`, {
+  new SidejobError('REFUSED', `args: class ${name} could not compute a limit key: ${why}`, {
     path: ['args'],
   })
 
