@@ -56,7 +56,7 @@ test('without kept inputs, a copy starts with none, and a request for inputs get
   ]
   for (const [id, why] of [
     [none, 'no run has read inputs since the history of the job began'],
-    [much, 'its last run read more than 65536 bytes, the maximum that is kept'],
+    [much, 'its last run read more than 65536 bytes, the maximum'],
   ] as const) {
     await resultOf(id)
     expect(await resultOf((await kit.engine.jobs.copy(String(id), {})).id)).toBe(0)

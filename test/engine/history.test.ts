@@ -251,7 +251,7 @@ test('an unkept or unknown run is reported as missing', async () => {
   expect(await kit.engine.jobs.pastRun(String(id), 3)).toMatchObject({ n: 3, outcome: 'failed', retried: true })
   const said = {
     code: 'NOT_FOUND',
-    message: expect.stringMatching(/has no record of run \d: 5 runs have been recorded/),
+    message: expect.stringMatching(/has no record of run \d: 5 runs are recorded/),
   }
   for (const n of [2, 6]) await expect(kit.engine.jobs.pastRun(String(id), n)).rejects.toMatchObject(said)
   const without = await make({ class: 'flaky', history: 0 })

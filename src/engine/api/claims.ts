@@ -91,10 +91,7 @@ export function createRuns({
   function checkAnswer(answer: string): void {
     if (answer === 'lost') throw lost()
     if (answer === 'conflict')
-      throw new SidejobError(
-        'CONFLICT',
-        'another caller also read from a port that this run read. The job is queued again',
-      )
+      throw new SidejobError('CONFLICT', 'another caller also read from a port of this run. The job is queued again')
     checkRefusal(answer)
   }
 

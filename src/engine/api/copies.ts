@@ -42,7 +42,7 @@ export function createCopies({ store, now }: Context, { enqueue }: Pick<Jobs, 'e
     if (values.length > 0) return kept!
     if (!asked) return undefined
     const why = kept
-      ? `its last run read more than ${limits.keptInputs.most} bytes, the maximum that is kept`
+      ? `its last run read more than ${limits.keptInputs.most} bytes, the maximum`
       : 'no run has read inputs since the history of the job began'
     throw new SidejobError('REFUSED', `the last inputs of job ${id} were not kept: ${why}`)
   }

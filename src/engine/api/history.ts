@@ -126,7 +126,7 @@ export function createHistory({ store, history, now }: HistoryParts) {
 
     problemOf(outbox: { bytes: number } | undefined): string | undefined {
       if (outbox && outbox.bytes >= FULL)
-        return 'the outbox of the history is full: no jobs are claimed until the database has stored some ended jobs'
+        return 'the outbox of the history is full: no jobs are claimed until the database stores ended jobs'
       return failed && `ended jobs cannot be stored in the history: ${failed.why}`
     },
 

@@ -67,7 +67,7 @@ export function createPastRuns({ store, viewWithRuns }: Context, { read: readLog
       if (found === undefined || found < n) break
       behind += found - n
     }
-    throw new SidejobError('NOT_FOUND', `job ${id} has no record of run ${n}: ${noted} runs have been recorded so far`)
+    throw new SidejobError('NOT_FOUND', `job ${id} has no record of run ${n}: ${noted} runs are recorded`)
   }
 
   return {
