@@ -78,7 +78,7 @@ const sessions: Readonly<Record<string, string>> = {
 }
 
 /** `limits.set` at `/v1/limits/openai` sets one of the `limits`, `openai`. */
-function partsOf({ verb, path }: AuditEntry): { act: string; of: string; name: string } {
+function partsOf({ verb, path }: AuditEntry) {
   const [of = '', does = ''] = verb.split('.')
   if (of === 'sessions') return { act: sessions[does] ?? verb, of: '', name: '' }
   const [, , , ...names] = path.replace(/\?.*/, '').split('/')
@@ -112,7 +112,7 @@ function changeOf({ change, was, reason }: AuditEntry): string {
 }
 
 /** Entries without a change are in one row with equal neighbours, such as the classes of a deploy. */
-const rowsOf = (entries: readonly AuditEntry[]): AuditEntry[][] =>
+const rowsOf = (entries: readonly AuditEntry[]) =>
   neighbours(entries, (entry) => `${entry.verb} ${entry.name} ${changeOf(entry) && entry.id}`)
 
 const changes: readonly Column<AuditEntry[]>[] = [
@@ -185,7 +185,7 @@ async function load({ engine, look, query }: Asked) {
   return { keys, entries, wanted, hasAudit }
 }
 
-export const keys = page<Awaited<ReturnType<typeof load>>>({
+export const keys = page({
   path: '/settings/keys',
   nav: 'keys',
   every: 0,

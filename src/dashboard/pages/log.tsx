@@ -12,8 +12,6 @@ import { momentOf } from '../words/filter.ts'
 import { rowsText, type Searched } from '../words/further.ts'
 import { many, moment, round, title } from '../words/text.ts'
 
-type LogData = Awaited<ReturnType<typeof load>>
-
 const levels = ['info', 'warn', 'error'] as const
 const MOST = 100
 
@@ -139,7 +137,7 @@ async function load({ engine, query, look }: Asked) {
   }
 }
 
-export const log = page<LogData>({
+export const log = page({
   path: '/log',
   nav: 'log',
   every: 2_000,

@@ -4,7 +4,7 @@ import { type Encoded, encodedToJson, raw } from '../../core/codec/value.ts'
 import { type Look, useLook } from '../look.ts'
 import { textOf } from '../words/json.ts'
 import { neighbours } from '../words/neighbours.ts'
-import { clock, count, dayOf, hourOf, moment, plain } from '../words/text.ts'
+import { clock, count, dayAndHour, moment, plain } from '../words/text.ts'
 import { CopyButton } from './act.tsx'
 import { Card, Empty, Icon, JobId, NameLink, To } from './layout.tsx'
 import { Json, said } from './value-view.tsx'
@@ -55,7 +55,7 @@ export function Tail({ on, to }: { on: boolean; to: string }) {
 export const isBad = (level: string): boolean => level === 'error' || level === 'fatal'
 
 export const whenOf = (at: number, { now, zone }: Pick<Look, 'now' | 'zone'>): string =>
-  now - at > DAY ? `${dayOf(at, zone)} ${hourOf(at, zone)}` : `${clock(at, zone)}.${String(at % 1000).padStart(3, '0')}`
+  now - at > DAY ? dayAndHour(at, zone) : `${clock(at, zone)}.${String(at % 1000).padStart(3, '0')}`
 
 /** Minimum number of entries that are folded, because they equal the entry above them. */
 const FOLDED = 2

@@ -5,7 +5,6 @@ import type { Status } from '../../core/job.ts'
 import type { PastRun } from '../../core/run.ts'
 import { ops } from '../../redis/ops.ts'
 import { pastRunOf } from '../../redis/record.ts'
-import type { Store } from '../../redis/store.ts'
 import type { Inspection } from '../../redis/types.ts'
 import { type Context, stepOf } from '../context.ts'
 import type { Call, CallbackSent, CallbackState, CallbackTry, CallbackView, Ref } from '../engine.ts'
@@ -38,17 +37,6 @@ function tryOf({ startedAt, endedAt, outcome, attempt, retried = false, error }:
   }
 }
 
-async function countsOf(store: Store): Promise<Record<CallbackState, number>> {
-  const [row] = (await store.overview(CALLBACKS.queue)).queues
-  const { counts } = viewOf(row!)
-  return {
-    PENDING: counts.queued + counts.suspended + counts.terminating,
-    IN_PROGRESS: counts.running,
-    DELIVERED: counts.completed,
-    FAILED: counts.failed + counts.terminated,
-  }
-}
-
 export function createCallbackVerbs({ store, change, payloads }: Context) {
   async function toldOf(job: string) {
     const { id, document: of } = await store.inspect(job)
@@ -64,7 +52,16 @@ export function createCallbackVerbs({ store, change, payloads }: Context) {
       .map(tryOf)
 
   return {
-    counts: (): Promise<Record<CallbackState, number>> => countsOf(store),
+    async counts(): Promise<Record<CallbackState, number>> {
+      const [row] = (await store.overview(CALLBACKS.queue)).queues
+      const { counts } = viewOf(row!)
+      return {
+        PENDING: counts.queued + counts.suspended + counts.terminating,
+        IN_PROGRESS: counts.running,
+        DELIVERED: counts.completed,
+        FAILED: counts.failed + counts.terminated,
+      }
+    },
 
     async tries(job: Ref): Promise<{ tries: CallbackTry[] }> {
       return { tries: await triesOf((await toldOf(job)).told) }
@@ -94,13 +91,9 @@ export function createCallbackVerbs({ store, change, payloads }: Context) {
       const { queue, class: name } = CALLBACKS
       const status = state && callbackStatuses[state]
       const group = host === undefined ? undefined : callbackGroup(host)
-      const page = await store.list({ mode: 'all', queue, status, class: name, group, before: cursor, limit })
-      const { jobs, cursor: next, newest } = page
-      return {
-        callbacks: jobs.map(({ id, document }) => callbackView(id, document)),
-        cursor: next,
-        newest,
-      }
+      const filter = { mode: 'all' as const, queue, status, class: name, group, before: cursor, limit }
+      const { jobs, cursor: next, newest } = await store.list(filter)
+      return { callbacks: jobs.map(({ id, document }) => callbackView(id, document)), cursor: next, newest }
     },
 
     /** Sends the same body and id again. `job` is the ended job or the job of its callback. */

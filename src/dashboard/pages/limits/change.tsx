@@ -19,9 +19,12 @@ export const Block = ({
   </Act>
 )
 
-type Bound = 'note' | 'concurrency' | 'limit' | 'period'
-
-export const Bounds = ({ note, concurrency, limit, period }: { [Name in Bound]?: string }) => (
+export const Bounds = ({
+  note,
+  concurrency,
+  limit,
+  period,
+}: Partial<Record<'note' | 'concurrency' | 'limit' | 'period', string>>) => (
   <>
     <Field name="concurrency" label="Max running" type="number" note={note} value={concurrency} />
     <Field name="limit" label="Starts per period" type="number" value={limit} />

@@ -1,7 +1,7 @@
 import { groupKey } from '../../../core/constraint.ts'
 import type { JobRow } from '../../../engine/engine.ts'
 import { asset as style } from '../../built/limits-css.generated.ts'
-import { page } from '../../page.ts'
+import { type Asked, page } from '../../page.ts'
 import { LinkButton } from '../../parts/act.tsx'
 import { Further } from '../../parts/further.tsx'
 import { Ago, Card, Empty, Head, JobId, Link, Name, NameLink, StatusMark } from '../../parts/layout.tsx'
@@ -17,7 +17,7 @@ import { Block } from './change.tsx'
 import { type Near, nearOf, Opened } from './opened.tsx'
 import { Slots } from './slots.tsx'
 
-type GroupData = { id: string; near?: Near; jobs: JobRow[]; cursor: string | null; newest?: number }
+type GroupData = Awaited<ReturnType<typeof load>>
 
 const JOBS = 30
 
@@ -66,19 +66,21 @@ function Jobs({ data: { id, jobs, cursor, newest } }: { data: GroupData }) {
   )
 }
 
+async function load(asked: Asked) {
+  const { params, query } = asked
+  const id = params.id!
+  const [near, { rows: jobs, ...more }] = await Promise.all([
+    nearOf(asked, groupKey(id)),
+    searchRows(asked, { group: id, limit: JOBS, cursor: query.get('cursor') ?? undefined }),
+  ])
+  return { id, near, jobs, ...more }
+}
+
 export const group = page<GroupData>({
   path: '/groups/:id',
   nav: 'limits',
   every: 2_000,
-  async load(asked) {
-    const { params, query } = asked
-    const id = params.id!
-    const [near, { rows: jobs, ...more }] = await Promise.all([
-      nearOf(asked, groupKey(id)),
-      searchRows(asked, { group: id, limit: JOBS, cursor: query.get('cursor') ?? undefined }),
-    ])
-    return { id, near, jobs, ...more }
-  },
+  load,
   title: ({ id }) => `Group ${cut(id, 60)}`,
   crumbs: ({ id }) => [{ name: cut(id, 60) }],
   View: ({ data }) => (
