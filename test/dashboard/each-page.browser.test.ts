@@ -209,7 +209,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
 
   test('Workers lists own classes before the standard library, classes with failures first', () =>
     visit(browser, site, { path: '/workers' }, async (page) => {
-      const queues = await page.locator('.classes th[scope="colgroup"] > a').allTextContents()
+      const queues = await page.locator('.classes th[scope="rowgroup"] > a').allTextContents()
       expect(queues.indexOf('media')).toBeLessThan(queues.indexOf('core'))
       const own = await page.locator('.classes').first().locator('td.fill').allInnerTexts()
       expect(own).toContain('pulled')

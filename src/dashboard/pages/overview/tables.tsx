@@ -158,7 +158,7 @@ function queueColumns(now: number, canResume: boolean): Column<Queue>[] {
     },
     number('Ready', (queue) => <Zero n={readyIn(queue)} />),
     number(
-      'Longest wait',
+      'Oldest',
       ({ oldestReady }) => (oldestReady === null ? '–' : about(now - oldestReady)),
       (queue) => (queue.oldestReady === null ? 'dimmer' : isSlow(queue, now) ? 'up' : 'dim'),
     ),
@@ -174,9 +174,11 @@ function queueColumns(now: number, canResume: boolean): Column<Queue>[] {
   ]
 }
 
-export function QueueTable({ queues, ends }: { queues: Queue[]; ends?: Ends }) {
+type QueueTableProps = { queues: Queue[]; ends?: Ends; canResume?: boolean }
+
+export function QueueTable({ queues, ends, canResume = false }: QueueTableProps) {
   const { now } = useLook()
-  const columns = queueColumns(now, ends !== undefined)
+  const columns = queueColumns(now, canResume)
   if (ends)
     columns.push({ head: `##Ended, ${ends.range.text}`, cell: ({ name }) => <EndsOf name={name} ends={ends} /> })
   return <DataTable caption="Queues" rows={queues} columns={columns} kind="lined split" />

@@ -35,7 +35,7 @@ export const queues = page<{ queues: Queue[]; ends: Ends }>({
       >
         <RangeChoice at="/queues" range={ends.range} />
       </Head>
-      <Card>{queues.length > 0 ? <QueueTable queues={queues} ends={ends} /> : <First of="queues" />}</Card>
+      <Card>{queues.length > 0 ? <QueueTable queues={queues} ends={ends} canResume /> : <First of="queues" />}</Card>
     </>
   ),
   acts,

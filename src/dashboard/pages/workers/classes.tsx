@@ -136,7 +136,9 @@ const isSilent = (seenAt: number): boolean => useLook().now - seenAt > SILENT
 export function Seen({ at }: { at: number }) {
   return isSilent(at) ? (
     <span class="st suspended">
-      <Ago at={at} word="last seen" />
+      <span>
+        <Ago at={at} word="last seen" />
+      </span>
     </span>
   ) : (
     <Ago at={at} word="seen" />
