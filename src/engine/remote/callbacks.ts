@@ -75,7 +75,7 @@ export const typeOf = ({ kafka }: Callback): string =>
 
 export async function bodyOf({ payload, kafka }: Callback, ended: Ended, payloads: Payloads): Promise<string> {
   const form = payload && payloads[payload.as]
-  if (payload && !form) throw new Error(`this deployment has no payload named ${payload.as}`)
+  if (payload && !form) throw new Error(`this deployment has no payload format named ${payload.as}`)
   const body = form ? await form(ended, payload.with) : envelope(ended)
   return kafka ? kafkaBody(body) : body
 }
