@@ -106,8 +106,8 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'lib/run/retry.lua',
-      find: "  counts.add(doc.queue, doc.class, 'errors')\n",
-      replace: "  counts.add(doc.queue, doc.class, 'errors')\n  cache.change(id, doc, 'vi:in', nil)\n",
+      find: "  counts.add(doc, 'errors')\n",
+      replace: "  counts.add(doc, 'errors')\n  cache.change(id, doc, 'vi:in', nil)\n",
       says: 'values read by a failed run are lost',
     },
   },
