@@ -130,7 +130,7 @@ function Checks({ of, title, right }: { of: readonly Checked[]; title: string; r
   if (of.length === 0) return null
   return (
     <Card title={title} right={right}>
-      <ul class="checks">
+      <ul class="checks choose">
         {of.map(({ ok, text, says, remedy }) => (
           <li>
             {ok ? <Shape status="completed" /> : <Icon name="alert" size={14} kind="failed" />}
