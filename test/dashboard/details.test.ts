@@ -251,6 +251,9 @@ test('Queues lists queues with failed and held jobs first, and a paused queue ha
   expect(places).toEqual(places.toSorted((a, b) => a - b))
   expect(html).toMatch(/paused, 60 wait<.*value="bellows".*value="resume".*Resume<\/button>/s)
   expect(html.match(/Resume<\/button>/g)).toHaveLength(1)
+  expect(await reader.html('/ui/queues/bellows')).toMatch(
+    /no pull worker has claimed from this queue\. <a[^>]*\/workers\?register">Create a pull worker</,
+  )
   const found = await reader.html('/ui/find?list&q=bellows')
   expect(found).toContain('<span class="right">paused, 60 waiting</span>')
   expect(await reader.html('/ui/find?list&q=chisel')).toMatch(

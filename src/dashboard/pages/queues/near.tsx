@@ -73,7 +73,12 @@ export function Serves({ queue, programs }: { queue: QueueDetail; programs: read
     <Card title="Served by" tag={count(servers.length)}>
       <DataTable
         caption="Lanes, pull workers, and waiting claims"
-        empty="No lane is open, and no pull worker has claimed from this queue."
+        empty={
+          <>
+            No lane is open, and no pull worker has claimed from this queue.{' '}
+            {queue.counts.pull > 0 && <Link to="/workers?register">Create a pull worker</Link>}
+          </>
+        }
         rows={servers}
         columns={serverColumns}
         isPlain
