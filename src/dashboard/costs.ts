@@ -4,7 +4,7 @@
 export type Cost = readonly [trips: number, look: number, first: number]
 
 /**
- * By path. Measured with two limits, one flow without nodes, failed jobs and no stored graphs. Each further limit
+ * By path. Measured with two limits, failed jobs, no stored graphs, and one flow that has no nodes. Each further limit
  * adds two commands to the first request, or three if it has a rate or waiting jobs. Each flow with nodes adds one.
  */
 export const costs: Readonly<Record<string, Cost>> = {

@@ -182,7 +182,7 @@ describe.skipIf(!program())('the history of a flow', { timeout: 90_000 }, () => 
     const window = await enter(['read', 'write'])
     const { page } = window
     await page.getByRole('button', { name: 'Stop recording' }).click()
-    await page.getByRole('dialog').getByText('The recording of this flow is deleted').waitFor()
+    await page.getByRole('dialog').getByText('This also deletes the recording of the flow').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click()
     await page.getByRole('button', { name: 'Record for 2 h' }).waitFor()
     expect(await site.engine.flows.recorded(flow, { limit: 10 })).toMatchObject({ keep: null, events: [] })

@@ -178,7 +178,7 @@ ${fieldTable(queueFields)}
 
 ## The fields of a limit's record
 
-In addition, a field \`turn:<tier>,<limit>\` has the last turn of the group in a tier, and the number of waiting jobs of the group.
+In addition, each field \`turn:<tier>,<limit>\` contains two values: the last turn of the group in that tier, and its number of waiting jobs.
 
 ${fieldTable(limitFields)}
 

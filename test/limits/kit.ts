@@ -103,7 +103,7 @@ export async function startDoors(options: KitOptions = {}) {
 
 export type Doors = Awaited<ReturnType<typeof startDoors>>
 
-/** Each job has `ports` inputs and outputs, each with a default of `bytes`. */
+/** Each job has `ports` inputs and as many outputs. Each of them has a default value of `bytes` bytes. */
 type LargeJobs = { queue: string; jobs: number; ports: number; bytes: number }
 
 export async function listLargeJobs(doors: Doors, { queue, jobs, ports, bytes }: LargeJobs): Promise<void> {

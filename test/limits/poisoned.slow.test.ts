@@ -1,4 +1,4 @@
-// An impossible run does not affect the 99 other runs of its batch.
+// A run whose commit is always refused does not affect the 99 other runs of its batch.
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'

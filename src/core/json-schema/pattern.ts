@@ -16,7 +16,8 @@ type State =
 
 const MOST = { characters: 500, states: 1_000 }
 
-const tooLarge = () => new Error(`expected a pattern of at most ${MOST.states} states, counting expanded repetitions`)
+const tooLarge = () =>
+  new Error(`expected a pattern of at most ${MOST.states} states: a repetition such as a{50} counts 50 times`)
 
 class Reader {
   readonly #text: string

@@ -131,7 +131,7 @@ const paged = {
     .int()
     .optional()
     .describe(
-      'total number of matches; present for failed jobs of one class or kind of error, and for lists with only ended or suspended statuses and no condition except the queue',
+      'total number of matches. Present in two cases: the list has the failed jobs of one class or one kind of error; or it has only ended or suspended jobs, and no other condition except the queue',
     ),
   newest: z
     .int()
@@ -220,9 +220,7 @@ export const bulkPreview = z.object({
   newest: z
     .int()
     .optional()
-    .describe(
-      'newest id that was counted, if `more` is true; the count includes all ids between this id and the cursor',
-    ),
+    .describe('if `more` is true: newest id that was counted. All ids from the cursor to this id were counted'),
 })
 export type BulkPreview = z.output<typeof bulkPreview>
 

@@ -64,7 +64,7 @@ export const channelList = z.object({
         .array(z.int())
         .optional()
         .describe(
-          'with last=true: number of messages with keep: 1 in each of the last ten minutes; the last entry is the current minute',
+          'with `last=true`: number of messages with `keep: 1`, for each of the last ten minutes; the last entry is the current minute',
         ),
     }),
   ),

@@ -120,7 +120,7 @@ const waitsIn = (text: string): Members =>
     ? { delays: JSON.stringify(text.split(',').flatMap((one) => one.trim() || [])) }
     : { base: JSON.stringify(text) }
 
-/** A first delay replaces a list of delays. A list is added to a first delay, which is kept. */
+/** A first delay replaces a stored list of delays. A list has precedence over a first delay, so it stays. */
 function waitsPatch(text: string): string {
   const waits = text === '' ? {} : waitsIn(text)
   return objectOf(waits.delays === undefined ? { base: 'null', delays: 'null', ...waits } : waits)

@@ -55,7 +55,8 @@ function redeliverOf(redeliver: JobInput['redeliver']): NewJob['redeliver'] {
 }
 
 function checkOutside(found: Registered | undefined, { queue, class: name }: { queue: string; class: string }): void {
-  if (found?.inner) throw new SidejobError('REFUSED', `class ${name} of queue ${queue} is internal: use another queue`)
+  if (found?.inner)
+    throw new SidejobError('REFUSED', `class ${name} is internal in queue ${queue}: create the job in another queue`)
 }
 
 const none: LimitKey[] = []

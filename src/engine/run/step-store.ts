@@ -38,7 +38,7 @@ export class StepStore {
   #more: boolean
   #asked = new Set<string>()
   #answers = new Map<string, { scope: string; patch: Patch }>()
-  /** Scopes with a failed branch, whose other branches may skip stored records. */
+  /** Scopes in which a branch has failed. Their other branches may end before they reach all stored records. */
   #abandoned: string[] = []
   #underWay = new Set<string>()
   #hasFailed = false

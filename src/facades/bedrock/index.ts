@@ -275,7 +275,7 @@ export const bedrock = {
     'CrashBedrockJob',
     'admin',
     'Fail jobs with certain names instead of delivering them',
-    'Jobs with these names fail when a worker would claim them, until `ClearCrashedBedrockJobs`.',
+    'Jobs with these names fail instead of being delivered, until `ClearCrashedBedrockJobs` is called.',
     { names: z.string() },
     telling(({ engine, from }) => crash(engine, from)),
   ),

@@ -1,4 +1,4 @@
-// Replaces vitest for tests on pages, which run inside another test.
+// Replaces vitest in tests that the manual shows, because these tests run inside another test.
 
 export { expect } from 'vitest'
 

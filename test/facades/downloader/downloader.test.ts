@@ -170,7 +170,7 @@ describe('a download that fails', () => {
     expect(second.error).toContain('Expected mime-type not to be (application/pdf) found - (application/pdf)')
   })
 
-  test('a status outside 2xx is a failure, and an unrequested 304 is final', async () => {
+  test('a status outside 2xx is a failure, and a 304 to a request without a condition is not retried', async () => {
     kit.origin.answer = says(304)
     expect(await failure({ max_retries: 2 })).toMatchObject({ success: false, response_code: 304, download_url: '' })
   })

@@ -353,7 +353,7 @@ export function createJudge(report: Report) {
     }
   }
 
-  /** A job that has ended has released its key, even if it runs again. */
+  /** A job releases its unique key at its first end. It does not get the key back if it runs again. */
   function uniques({ after }: Step): void {
     const owners = new Map<string, number>()
     for (const { id, doc } of after.jobs.values()) {

@@ -1,5 +1,5 @@
-// Rules 85–88: jobs of one call that differ only in args wait, run and end in pieces of up to a hundred. Any other event
-// takes a job out of its piece.
+// Rules 85–88: if the jobs of one call differ only in their args, they wait, run and end in pieces of up to 100 jobs.
+// Any other event takes a job out of its piece.
 
 import { expect } from 'vitest'
 import type { NewJob } from '../../../src/redis/new-job.ts'

@@ -1,4 +1,4 @@
-// Rules 104–106: pieces of jobs with ports. Runs end together if all have read their input and written to other ports.
+// Rules 104–106: jobs with ports that are stored together, in pieces. Runs end together if all have read their input and written to other ports.
 
 import { expect } from 'vitest'
 import type { NewJob } from '../../../src/redis/new-job.ts'

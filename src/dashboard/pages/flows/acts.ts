@@ -137,7 +137,7 @@ async function record(asked: ActAsked): Promise<Done> {
 
 const askForget = async (): Promise<Confirm> => ({
   title: 'Stop recording?',
-  text: ['The recording of this flow is deleted. This cannot be undone. The flow itself continues.'],
+  text: ['This also deletes the recording of the flow, and cannot be undone. The flow itself continues.'],
   verb: 'Stop',
 })
 
