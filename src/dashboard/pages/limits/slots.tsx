@@ -36,7 +36,7 @@ export const Bar = ({ kind, height, children }: { kind: string; height: number; 
 function Starts({ starts, period, height }: { starts: readonly number[]; period: number; height: number }) {
   const { now } = useLook()
   return (
-    <Bar kind="f-sunken" height={height}>
+    <Bar kind="f-line" height={height}>
       {starts.map((at) => (
         <rect
           class="f-running"
@@ -73,7 +73,7 @@ export function Slots({ limit, holders, small }: SlotsProps) {
       ) : rate && starts ? (
         <Starts starts={starts} period={rate.period} height={height} />
       ) : concurrency === null ? (
-        <Bar kind="f-sunken" height={height} />
+        <Bar kind="f-line" height={height} />
       ) : (
         <Cells of={concurrency} on={running} kinds={small ? [''] : kinds} height={height} />
       )}
