@@ -91,7 +91,7 @@ describe.skipIf(!program())('the page of a failed job', { timeout: 60_000 }, () 
         expect(stack.match(/^[> ] +\d+ \| /gm)).toHaveLength(5)
         expect(stack).toContain('> 12 | const line12 = 12')
         const [own, other] = [failure.getByLabel('This job'), failure.getByLabel('Last successful job')]
-        expect(await own.innerText()).toMatch(/88f62d2b\s+deployed.*by\s+Ann Lee.*ORD-2/s)
+        expect(await own.innerText()).toMatch(/Deploy\s+88f62d2b\s.*(ago|now)\s+by\s+Ann Lee.*ORD-2/s)
         expect(await other.innerText()).toMatch(new RegExp(`#${good}.*a41c07e9.*ORD-1`, 's'))
         const { height } = page.viewportSize()!
         for (const text of [/insufficient_funds/, /ORD-2/, /ORD-1/, '88f62d2b', /charging ORD-2/])

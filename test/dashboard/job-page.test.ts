@@ -162,7 +162,9 @@ test('a child shows the name that its parent gave it as its own name', async () 
   const id = await pages.make('parent')
   await pages.until(async () => Object.keys((await pages.engine.jobs.get(String(id))).children).length === KIDS)
   const child = (await pages.engine.jobs.get(String(id))).children['kid-7']!.id
-  expect(plainText(railIn(await reader.html(`/ui/jobs/${child}`)))).toContain(`child kid-7 of #${id}`)
+  expect(plainText(railIn(await reader.html(`/ui/jobs/${child}`)))).toMatch(
+    new RegExp(`parent #${id} .*pulled kid-7 #${child}`),
+  )
 })
 
 /** Creates a job whose runs begin and never answer. */
@@ -194,4 +196,32 @@ test('a job that failed because its runs were lost counts them as lost runs, not
   expect(html).not.toContain('Only the last run')
   expect(plainText(railIn(html))).not.toContain('Attempts')
   expect(plainText(part(html, 'id="tabs"', '</nav>'))).toContain('Runs 3')
+})
+
+test('a run that takes much longer than other runs of its class may be stuck, and a button runs its job again', async () => {
+  const site = await startPages({ hold: true })
+  try {
+    await site.engine.workers.register('default', 'thumb', { pull: true })
+    const claim = () => site.engine.runs.claim('default', { names: ['thumb'], lease: 3_600_000 })
+    await site.advance(-20 * 60_000)
+    const id = await site.make('thumb')
+    await claim()
+    await site.advance(20 * 60_000)
+    await site.make('thumb')
+    const visitor = await site.enter(['admin'])
+    const path = `/ui/jobs/${id}`
+    expect(whyIn(await visitor.html(path))).toMatch(/^Current activity It has been running for 20 m \d\d s\. Run by/)
+    const [next] = await claim()
+    await site.engine.runs.commit(next!.run.token, { n: 1, end: 'completed' })
+    site.forget()
+    const html = await visitor.html(path)
+    expect(whyIn(html)).toMatch(
+      /^May be stuck It has been running for 20 m \d\d s: [\d,]+ times longer than 95% of the runs that ended today/,
+    )
+    expect(whyIn(html)).toMatch(/Run by lane or unnamed pull worker \w{6}\./)
+    expect(html).toMatch(/data-act="requeue".*data-act="run"/s)
+    expect(plainText(await visitor.html('/ui/jobs?by=class'))).toContain('thumb default 2 1 1 1 0')
+  } finally {
+    await site.close()
+  }
 })

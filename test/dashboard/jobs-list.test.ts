@@ -98,7 +98,7 @@ test('lost runs of a class are counted, although none of them ended', async () =
     await site.advance(10_000)
     await site.engine.tick()
     const html = await (await site.enter(['read'])).html('/ui/jobs?by=class')
-    expect(textOf(html)).toMatch(/batch default 1 0 1 lost /)
+    expect(textOf(html)).toMatch(/batch default 1 0 0 1 lost /)
   } finally {
     await site.close()
   }

@@ -225,8 +225,9 @@ describe('the views of Jobs', () => {
     expect(failing.counts).toMatchObject({ failed: expect.any(Number), errors: expect.any(Number) })
     expect(failing.counts.failed).toBeGreaterThan(0)
     const row = html.split('<tr>').find((row) => row.includes('<b>fails</b>'))!
+    expect(row).toContain(`"made">${failing.counts.made}</td>`)
     expect(row).toContain(
-      `"made">${failing.counts.made}</td><td class="num" data-head="runs">${failing.counts.runs}</td>`,
+      `data-head="running"><span class="dimmer">0</span></td><td class="num" data-head="ended runs">${failing.counts.runs}</td>`,
     )
     expect(row).toContain(`class=fails">${failing.counts.failed}</a>`)
     expect(row).toMatch(/≤ [\d.]+ m?s/)
@@ -299,7 +300,7 @@ test('the page of deploys compares the time before and after one, and lists new 
     expect(since).toContain(`<a class="tag new" href="/ui/deploys?of=${id}&amp;at=${known[0]!.at}">`)
     const [newest] = (await site.engine.jobs.list({ limit: 1 })).jobs
     const job = await visitor.html(`/ui/jobs/${newest!.id}?tab=runs`)
-    expect(job).toMatch(/Version<\/dt>\s*<dd[^>]*><span class="mono">88f62d2b</)
+    expect(job).toMatch(/Version<\/dt>\s*<dd[^>]*><span class="mono clip">88f62d2b</)
     expect(job).toMatch(/<td[^>]*>88f62d2b<\/td>/)
   } finally {
     await site.close()

@@ -196,6 +196,7 @@ test('these actions ask, and all other actions do not', async () => {
       '/queues/:queue change',
       '/jobs/:job cancel',
       '/jobs/:job remove',
+      '/jobs/:job requeue',
       '/jobs/:job state',
       '/jobs/:job take',
       '/jobs/:job takeResult',

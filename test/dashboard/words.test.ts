@@ -356,6 +356,25 @@ describe('a timeline', () => {
     expect(child!.note).toBe(`${job.class} #9`)
   })
 
+  test('marks a run that is drawn shorter than it was, and draws shorter runs to scale', () => {
+    const busy = [
+      [10, 20],
+      [20, 50],
+      [50, HOUR],
+    ] as const
+    const { breaks, place } = scaleOf(0, HOUR, busy)
+    expect(breaks.map(({ length }) => length)).toEqual([HOUR - 10])
+    const apart = [
+      [0, 10],
+      [20, 50],
+      [60, HOUR],
+    ] as const
+    const scale = scaleOf(0, HOUR, apart)
+    expect(scale.breaks.map(({ length }) => length)).toEqual([HOUR - 60])
+    expect((scale.place(50) - scale.place(20)) / (scale.place(10) - scale.place(0))).toBeCloseTo(3)
+    expect(place(HOUR)).toBeCloseTo(96.4)
+  })
+
   test('draws long waits at one width, and prints their duration', () => {
     const rows = rowsOf({ job, runs, steps: [], family: [] }, 2 * DAY)
     const scale = scaleOf(0, 2 * DAY, busyIn(rows))

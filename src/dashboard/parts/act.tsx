@@ -3,6 +3,7 @@
 import type { Child } from 'hono/jsx'
 import type { Scope } from '../../engine/engine.ts'
 import { may, useLook } from '../look.ts'
+import type { Button } from '../words/need.ts'
 import { Icon } from './layout.tsx'
 
 type ButtonProps = {
@@ -115,6 +116,17 @@ export function LinkButton(props: ButtonProps & { to: string; scope?: Scope }) {
     </a>
   )
 }
+
+export const PlainButton = ({ of }: { of: Button }) =>
+  'to' in of ? (
+    <LinkButton to={of.to} small>
+      {of.text}
+    </LinkButton>
+  ) : (
+    <Act {...of} small>
+      {of.text}
+    </Act>
+  )
 
 /** Without `text`, copies the line or snippet around the button. */
 export function CopyButton({ text = '', label }: { text?: string; label?: string }) {

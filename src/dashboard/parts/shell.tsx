@@ -32,11 +32,8 @@ type Frame = {
 
 export function Logo() {
   return (
-    <svg class="logo" width="20" height="20" viewBox="0 0 20 20" aria-hidden="true">
-      <rect x="4.5" y="2.5" width="11" height="15" rx="3.5" fill="currentColor" />
-      <circle cx="4.5" cy="10" r="2.75" />
-      <circle cx="15.5" cy="6.75" r="2.75" />
-      <circle cx="15.5" cy="13.25" r="2.75" />
+    <svg width="20" height="20" aria-hidden="true">
+      <use href="#logo" />
     </svg>
   )
 }

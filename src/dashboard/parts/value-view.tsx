@@ -1,8 +1,9 @@
 // Shows users' values as text, never as HTML, and covers secrets.
 
 import { type Encoded, encodedToJson, wireSize } from '../../core/codec/value.ts'
+import { useLook } from '../look.ts'
 import { isSecret, type Piece, pretty, shownJson, textOf } from '../words/json.ts'
-import { bytes, plain } from '../words/text.ts'
+import { bytes, plain, timeOn } from '../words/text.ts'
 
 /** Larger values are linked instead of shown. */
 const MOST = 65_536
@@ -46,6 +47,7 @@ const linesIn = (pieces: readonly Piece[]): string[] =>
     .split(/,?\n/)
 
 export function Json({ value, href, unlike }: { value: Encoded; href?: string; unlike?: Encoded | null }) {
+  const { now, zone } = useLook()
   const json = shownJson(value)
   if (json.length > MOST)
     return (
@@ -73,6 +75,8 @@ export function Json({ value, href, unlike }: { value: Encoded; href?: string; u
           </details>
         ) : isNew[at] && 'sno'.includes(piece.kind || ' ') ? (
           <mark>{piece.text}</mark>
+        ) : /^1\d{12}$/.test(piece.text) && pieces[at - 3]?.text.endsWith('At"') ? (
+          <span data-at={timeOn(+piece.text, now, zone)}>{piece.text}</span>
         ) : piece.kind === '' || piece.kind === 'n' ? (
           piece.text
         ) : (

@@ -38,7 +38,16 @@ export type Known = {
 
 export type Button =
   | { to: string; text: string }
-  | { act: string; at: string; fields: Record<string, string>; scope: 'write' | 'admin'; icon: string; text: string }
+  | { act: string; at: string; fields?: Record<string, string>; scope: 'write' | 'admin'; icon?: string; text: string }
+
+export const resumeQueue = (queue: string): Button => ({
+  act: 'resume',
+  at: '/queues',
+  fields: { queue },
+  scope: 'admin',
+  icon: 'play',
+  text: 'Resume',
+})
 
 export type Need = {
   rule: string

@@ -2,7 +2,7 @@ import type { Health, QueueView } from '../../engine/engine.ts'
 import { failing, lostRuns } from './class-failures.ts'
 import { sum } from './counts.ts'
 import { isFull, wayToChange } from './limit.ts'
-import { type Known, MINUTE, type Need, need, type Rule } from './need.ts'
+import { type Known, MINUTE, type Need, need, type Rule, resumeQueue } from './need.ts'
 import { limitPath, queuePath } from './paths.ts'
 import { readyIn } from './queue.ts'
 import { about, count, many } from './text.ts'
@@ -109,16 +109,7 @@ const pausedQueues: Rule = ({ queues, now }) =>
           text: 'Queue {} is paused.',
           more: many(waitingIn(queue), 'job is waiting', 'jobs are waiting'),
           since: queue.oldestReady ?? now,
-          buttons: [
-            {
-              act: 'resume',
-              at: '/queues',
-              fields: { queue: queue.name },
-              scope: 'admin',
-              icon: 'play',
-              text: 'Resume',
-            },
-          ],
+          buttons: [resumeQueue(queue.name)],
           jobs: waitingIn(queue),
         }),
     )

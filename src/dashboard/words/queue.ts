@@ -1,5 +1,5 @@
 import { isOurs } from '../../core/callback.ts'
-import type { Glance, QueueView, Stats } from '../../engine/engine.ts'
+import type { Glance, QueueView, RunUnderWay, Stats } from '../../engine/engine.ts'
 
 const library = new Set(['core', 'alerts', 'files', 'downloader'])
 
@@ -16,14 +16,23 @@ export const readyIn = (queue: QueueView): number => (queue.paused ? 0 : startab
 
 export const pausedIn = (queue: QueueView): number => (queue.paused ? startableIn(queue) : 0)
 
+type AtWork = Pick<Glance, 'processes' | 'others'>
+
+export const runsIn = ({ processes, others }: AtWork): RunUnderWay[] => [
+  ...processes.flatMap(({ runs }) => runs),
+  ...others,
+]
+
 export type Queue = QueueView & { pulled: number }
 
 export function withPulled<One extends QueueView>(
   queues: readonly One[],
-  { processes, others }: Pick<Glance, 'processes' | 'others'>,
+  { processes, others }: AtWork,
 ): (One & Queue)[] {
-  const named = processes.filter(({ kind }) => kind === 'pull').flatMap(({ runs }) => runs)
-  const runs = [...named, ...others.filter(({ by }) => by === 'pull')]
+  const runs = runsIn({
+    processes: processes.filter(({ kind }) => kind === 'pull'),
+    others: others.filter(({ by }) => by === 'pull'),
+  })
   return queues.map((queue) => {
     const { name, mode, counts } = queue
     const own = mode === 'pull' ? counts.running : runs.filter(({ queue }) => queue === name).length

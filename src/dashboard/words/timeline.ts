@@ -21,7 +21,7 @@ export type Row = {
   took: number | null
 }
 
-/** `place` is a percentage. `breaks` are waits that are drawn shorter than they were. `edges` are ends of busy times. */
+/** `place` is a percentage. `breaks` are parts that are drawn shorter than they were. `edges` are ends of busy times. */
 export type Scale = {
   from: number
   to: number
@@ -32,11 +32,12 @@ export type Scale = {
 
 /** Position of the current time, in percent. The remaining width is for names of long bars. */
 const END = 96.4
-/** A wait longer than this many median runs is folded. */
+/** A part longer than this many short runs is drawn shorter than it was. */
 const FOLD = 10
 
-const median = (lengths: readonly number[]): number =>
-  lengths.toSorted((a, b) => a - b)[Math.floor(lengths.length / 2)] ?? 1
+/** Length of a short run. A quarter of the runs are at most this long. */
+const shortOf = (lengths: readonly number[]): number =>
+  lengths.toSorted((a, b) => a - b)[Math.floor((lengths.length - 1) / 4)] ?? 1
 
 function joined(busy: readonly (readonly [number, number])[]): [number, number][] {
   const out: [number, number][] = []
@@ -51,13 +52,14 @@ function joined(busy: readonly (readonly [number, number])[]): [number, number][
 type Part = { from: number; to: number; weight: number; isFolded: boolean }
 
 function partsOf(from: number, to: number, busy: readonly (readonly [number, number])[]): Part[] {
-  const unit = Math.max(1, median(busy.map(([a, b]) => b - a).filter((length) => length > 0)))
-  const weigh = (length: number) => Math.max(0.7, Math.log2(1 + length / unit))
+  const unit = Math.max(1, shortOf(busy.map(([a, b]) => b - a).filter((length) => length > 0)))
   const parts: Part[] = []
   const add = (a: number, b: number, isBusy: boolean) => {
     if (b <= a) return
-    const isFolded = !isBusy && b - a > FOLD * unit
-    parts.push({ from: a, to: b, isFolded, weight: isFolded ? 3 : weigh(b - a) })
+    const length = (b - a) / unit
+    const isFolded = length > FOLD
+    const folded = isBusy ? FOLD + Math.log2(length / FOLD) : 3
+    parts.push({ from: a, to: b, isFolded, weight: isFolded ? folded : Math.max(0.7, length) })
   }
   let at = from
   for (const [a, b] of joined(busy)) {

@@ -1,16 +1,25 @@
 import { type ReasonCode, reasons } from '../../core/reasons.ts'
 import type { JobView, LimitView, Reason, Why, WhyLink } from '../../engine/engine.ts'
 import { messageOf, shareOf } from './job.ts'
+import { wayToLimit } from './limit.ts'
+import { type Button, type Known, MINUTE, resumeQueue } from './need.ts'
+import { jobPath } from './paths.ts'
 import { clock, count, listed, many, percent, span, timeOn, title } from './text.ts'
 
-export type Remedy =
-  | { kind: 'first'; job: number }
-  | { kind: 'limit'; key: string }
-  | { kind: 'resume'; queue: string }
-  | { kind: 'run'; job: number }
-  | { kind: 'retry'; job: number }
-  | { kind: 'write'; job: number; port: string }
-  | { kind: 'look'; job: number }
+const onJob =
+  (act: string, text: string, scope: 'write' | 'admin' = 'write') =>
+  (job: number): Button => ({
+    act,
+    at: jobPath(job),
+    scope,
+    text,
+  })
+
+const first = onJob('first', 'Start first')
+const run = onJob('run', 'Run now')
+const retry = onJob('retry', 'Retry')
+const requeue = onJob('requeue', 'Run again', 'admin')
+const holdersOf = (key: string): Button => ({ to: wayToLimit(key), text: 'Show holders' })
 
 export type Cell = {
   job: number
@@ -20,7 +29,8 @@ export type Cell = {
   limit?: string
   sub?: string
   means?: string
-  remedies: Remedy[]
+  isStuck?: boolean
+  remedies: Button[]
 }
 
 type When = { now: number; zone: string }
@@ -41,7 +51,7 @@ const ahead = (reason: Reason): string => {
   return n === 0 ? 'It is next.' : `${many(n, 'job is', 'jobs are')} ahead of it.`
 }
 
-type Said = Pick<Cell, 'text' | 'sub' | 'limit'> & { remedies?: Remedy[] }
+type Said = Pick<Cell, 'text' | 'sub' | 'limit'> & { remedies?: Button[] }
 type Say = (reason: Reason, link: WhyLink, when: When) => Said
 
 function limited(reason: Reason, link: WhyLink, when: When): Said {
@@ -65,10 +75,7 @@ function limited(reason: Reason, link: WhyLink, when: When): Said {
     text: `Limit ${key} ${how}.`,
     limit: key,
     sub: `${ahead(reason)}${next}${who}`,
-    remedies: [
-      { kind: 'first', job: link.job },
-      { kind: 'limit', key },
-    ],
+    remedies: [first(link.job), holdersOf(key)],
   }
 }
 
@@ -83,7 +90,7 @@ function children(reason: Reason, link: WhyLink): Said {
   return {
     text: `It waits for ${many(n, 'child', 'children')}.`,
     sub: `It continues ${told}, or when a run is requested.`,
-    remedies: [{ kind: 'run', job: link.job }],
+    remedies: [run(link.job)],
   }
 }
 
@@ -101,7 +108,7 @@ const at = (code: keyof typeof timed, reason: Reason, when: When): string => `${
 
 const runAt =
   (code: keyof typeof timed): Say =>
-  (reason, { job }, when) => ({ text: at(code, reason, when), remedies: [{ kind: 'run', job }] })
+  (reason, { job }, when) => ({ text: at(code, reason, when), remedies: [run(job)] })
 
 const says: Record<ReasonCode, Say> = {
   LIMITED: limited,
@@ -109,34 +116,34 @@ const says: Record<ReasonCode, Say> = {
   PARENT: ({ job }) => ({
     text: 'It waits for its parent.',
     sub: 'It can start when the run that created it has ended.',
-    remedies: job === undefined ? [] : [{ kind: 'look', job }],
+    remedies: job === undefined ? [] : [{ to: jobPath(job), text: 'Open job' }],
   }),
   VERSION: (reason, { job }, when) => ({
     text: `It is pinned to version ${nameOf(reason, 'version')}, which does not respond.`,
     sub: `${reason.message.split(': deploy it again')[0]}. It tries again ${till(reason, when)}. Deploy that version again, or rehearse the new code and move the job with sidejob move.`,
-    remedies: [{ kind: 'run', job }],
+    remedies: [run(job)],
   }),
   PAUSED: (reason) => ({
     text: `Queue ${nameOf(reason, 'queue')} is paused.`,
     sub: 'Its jobs do not run until it is resumed.',
-    remedies: [{ kind: 'resume', queue: nameOf(reason, 'queue') }],
+    remedies: [resumeQueue(nameOf(reason, 'queue'))],
   }),
   QUEUED: (reason, { job }) => ({
     text: `It is ready in queue ${nameOf(reason, 'queue')}.`,
     sub: `${ahead(reason)}${reason.data.lanes === undefined ? '' : ` ${numberOf(reason, 'lanes')} of ${many(numberOf(reason, 'maxLanes'), 'lane')} are open.`}`,
-    remedies: [{ kind: 'first', job }],
+    remedies: [first(job)],
   }),
   PULL: (reason, { job }) => ({
     text: 'It waits for a pull worker to claim it.',
     sub: `${ahead(reason)}${reason.data.tag === undefined ? '' : ` Only claims with the tag ${reason.data.tag} receive it.`}`,
-    remedies: [{ kind: 'first', job }],
+    remedies: [first(job)],
   }),
   DUE: runAt('DUE'),
   REPEAT: runAt('REPEAT'),
   PAUSED_UNTIL: (reason, { job }, when) => ({
     text: `It sleeps until ${timeOn(reason.until!, when.now, when.zone)}, for another ${span(reason.until! - when.now)}.`,
     sub: `It has slept for ${span(when.now - reason.since)}, and wakes by itself. Run now calls its function earlier, but job.sleep waits until that time.`,
-    remedies: [{ kind: 'run', job }],
+    remedies: [run(job)],
   }),
   LOCKED: (reason, _, when) => ({
     text: at('LOCKED', reason, when),
@@ -147,29 +154,37 @@ const says: Record<ReasonCode, Say> = {
     sub: numberOf(reason, 'released')
       ? stop(title(reason.message.split('; waits until')[0]!))
       : `After ${many(numberOf(reason, 'failures'), 'failed run')} and ${many(numberOf(reason, 'losses'), 'lost run')} in a row.`,
-    remedies: [{ kind: 'run', job }],
+    remedies: [run(job)],
   }),
   INPUT: (reason, { job }, when) => ({
     text: `It waits for a value on port ${nameOf(reason, 'port')}.`,
     sub: `Write a value to continue.${orAt(reason, when)}`,
-    remedies: [{ kind: 'write', job, port: nameOf(reason, 'port') }],
+    remedies: [
+      {
+        to: `${jobPath(job)}?port=${encodeURIComponent(nameOf(reason, 'port'))}#ports`,
+        text: `Write to ${nameOf(reason, 'port')}`,
+      },
+    ],
   }),
   MESSAGE: (reason, _, when) => ({
     text: `It waits for a message on channel ${nameOf(reason, 'channel')}.`,
     sub: `A message there wakes it.${orAt(reason, when)}`,
   }),
-  COMPLETED: () => ({ text: 'It is completed.', sub: 'A requested run or new input wakes it.' }),
+  COMPLETED: () => ({
+    text: 'It is completed.',
+    sub: 'Run now, or new input, runs it again.',
+  }),
   TERMINATED: () => ({ text: 'It was terminated.', sub: 'Only a forced run wakes it.' }),
   CANCELLED: () => ({ text: 'It was cancelled.', sub: 'Only a forced run wakes it.' }),
   FAILED: (reason, { job }) => ({
     text: 'It has failed.',
     sub: `${title(reason.message.split(';')[0]!)}. It stays failed until you retry it.`,
-    remedies: [{ kind: 'retry', job }],
+    remedies: [retry(job)],
   }),
   CODE_CHANGED: (reason, { job }) => ({
     text: `Its stored record has ${nameOf(reason, 'kept')}, but its function ${reason.data.asked === undefined ? 'ended without it' : `asks for ${reason.data.asked}`}.`,
     sub: 'Restore the code, or put the change behind job.patched. Then retry the job.',
-    remedies: [{ kind: 'retry', job }],
+    remedies: [retry(job)],
   }),
   INPUT_KEPT: (reason) => ({
     text: `${many(numberOf(reason, 'values'), 'value is', 'values are')} waiting on port ${nameOf(reason, 'port')}.`,
@@ -186,7 +201,7 @@ const says: Record<ReasonCode, Say> = {
   ASKED_FOR_NOTHING: (_, { job }) => ({
     text: 'It is suspended.',
     sub: 'A requested run, a child or new input wakes it.',
-    remedies: [{ kind: 'run', job }],
+    remedies: [run(job)],
   }),
 }
 
@@ -220,18 +235,38 @@ export function lineOf(reason: Reason): { text: string; until?: number } {
   return { text: reasonCell(reason, NONE, { now: 0, zone: 'UTC' }).text.replace(/\.$/, '') }
 }
 
-function runningCell(link: WhyLink, progress: JobView['progress'], { now, zone }: When): Cell {
+export const isLong = ({ startedAt }: { startedAt: number }, now: number): boolean => now - startedAt >= MINUTE
+
+const TIMES = 10
+
+type Classes = NonNullable<Known['classes']>
+
+/** The mark of a lane and the mark of an unnamed claim look alike. */
+export const runnerOf = ({ process, lane }: NonNullable<JobView['run']>): string =>
+  process ?? `lane or unnamed pull worker ${lane}`
+
+/** Compares a run with the runs of its class that ended today. */
+function stuckText({ class: name, queue, run }: WhyLink, classes: Classes, now: number): string | undefined {
+  const { took } = classes.find((row) => row.queue === queue && row.class === name) ?? {}
+  const times = (now - run!.startedAt) / (took?.p95 ?? Infinity)
+  if (!isLong(run!, now) || times < TIMES) return undefined
+  return `${count(Math.floor(times))} times longer than 95% of the runs that ended today`
+}
+
+function runningCell(link: WhyLink, progress: JobView['progress'], { now, zone }: When, classes: Classes): Cell {
   const { job, class: name, status, run } = link
+  if (!run) return { job, class: name, status, remedies: [], text: 'It is running.' }
   const share = shareOf(progress)
-  const far = share === undefined ? '' : `, at ${percent(share)}`
-  const who = run?.process ? `Claimed by ${run.process}. ` : run?.lane ? `In lane ${run.lane}. ` : ''
+  const stuck = stuckText(link, classes, now)
+  const far = `${share === undefined ? '' : `, at ${percent(share)}`}${stuck ? `: ${stuck}` : ''}`
   return {
     job,
     class: name,
     status,
-    remedies: [],
-    text: run ? `It has been running for ${span(now - run.startedAt)}${far}.` : 'It is running.',
-    ...(run ? { sub: `${who}The lease ends at ${clock(run.leaseUntil, zone)}.` } : {}),
+    isStuck: stuck !== undefined,
+    remedies: stuck ? [requeue(job)] : [],
+    text: `It has been running for ${span(now - run.startedAt)}${far}.`,
+    sub: `Run by ${runnerOf(run)}. The lease ends at ${clock(run.leaseUntil, zone)}.`,
   }
 }
 
@@ -242,8 +277,9 @@ const completedText = ({ createdAt, ranAt, endedAt, cost }: JobView): string =>
 
 const CELLS = 3
 
-function cellsOfLink(link: WhyLink, job: JobView | undefined, when: When): Cell[] {
-  if (link.running) return [runningCell(link, job?.progress ?? null, when)]
+function cellsOfLink(link: WhyLink, known: readonly JobView[], when: When, classes: Classes): Cell[] {
+  const job = known.find(({ id }) => id === link.job)
+  if (link.running) return [runningCell(link, job?.progress ?? null, when, classes)]
   return link.reasons.map((reason) => {
     const cell = reasonCell(reason, link, when)
     if (reason.code === 'COMPLETED' && job) return { ...cell, text: completedText(job) }
@@ -253,32 +289,32 @@ function cellsOfLink(link: WhyLink, job: JobView | undefined, when: When): Cell[
 
 type Limits = readonly Pick<LimitView, 'key' | 'running' | 'concurrency' | 'waiting'>[]
 
-function fullness(key: string, limits: Limits): Pick<Cell, 'text' | 'sub'> {
-  const { concurrency = null, running = 0, waiting = 0 } = limits.find((limit) => limit.key === key) ?? {}
+function atLimit({ id, class: name, status, waitingAt }: JobView, limits: Limits): Cell {
+  const limit = waitingAt!
+  const { concurrency = null, running = 0, waiting = 0 } = limits.find(({ key }) => key === limit) ?? {}
   return {
-    text: `Limit ${key} is full${concurrency === null ? '' : `: ${count(running)} of ${count(concurrency)}`}.`,
-    ...(waiting > 0 ? { sub: `${many(waiting, 'job is', 'jobs are')} waiting for it.` } : {}),
+    job: id,
+    class: name,
+    status,
+    text: `Limit ${limit} is full${concurrency === null ? '' : `: ${count(running)} of ${count(concurrency)}`}.`,
+    sub: waiting > 0 ? `${many(waiting, 'job is', 'jobs are')} waiting for it.` : undefined,
+    limit,
+    remedies: [first(id), holdersOf(limit)],
   }
 }
 
-const atLimit = ({ id, class: name, status, waitingAt }: JobView, limits: Limits): Cell => ({
-  job: id,
-  class: name,
-  status,
-  ...fullness(waitingAt!, limits),
-  limit: waitingAt!,
-  remedies: [
-    { kind: 'first', job: id },
-    { kind: 'limit', key: waitingAt! },
-  ],
-})
-
-export function cellsOf(why: Why, known: readonly JobView[], when: When, limits: Limits = []): Cell[] {
-  const jobOf = (id: number) => known.find((job) => job.id === id)
+export function cellsOf(
+  why: Why,
+  known: readonly JobView[],
+  when: When,
+  limits: Limits = [],
+  classes: Classes = [],
+): Cell[] {
+  const cellsFor = (link: WhyLink) => cellsOfLink(link, known, when, classes)
   const chain = why.chain ?? []
-  const own = cellsOfLink(why, jobOf(why.job), when)
+  const own = cellsFor(why)
   if (chain.length === 0) return own.slice(0, CELLS)
-  const behind = chain.flatMap((link) => cellsOfLink(link, jobOf(link.job), when).slice(0, 1))
+  const behind = chain.flatMap((link) => cellsFor(link).slice(0, 1))
   const followed = new Set(chain.map(({ job }) => job))
   const beside = known
     .filter(({ id, waitingAt }) => waitingAt !== null && id !== why.job && !followed.has(id))

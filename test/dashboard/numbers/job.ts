@@ -97,7 +97,11 @@ function timeline({ now }: Facts, job: JobView, runs: readonly Run[], family: re
   const isBrief = (isOpen ? now : job.endedAt!) - job.createdAt < 60_000
   const busy = [...runs, ...children.map(({ ranAt, endedAt }) => ({ startedAt: ranAt, endedAt }))]
   const edges = busy.flatMap(({ startedAt, endedAt }) => [startedAt, endedAt]).filter((at) => at !== null)
-  const marks = [...waitsIn(job, runs, children), ...edges.map((at) => took(at - job.createdAt))]
+  const lengths = [...runs, job, ...children].map(({ endedAt, ...one }) => {
+    const from = 'startedAt' in one ? one.startedAt : one.ranAt
+    return from === null ? '' : endedAt === null ? since(from) : took(endedAt - from)
+  })
+  const marks = [...waitsIn(job, runs, children), ...lengths, ...edges.map((at) => took(at - job.createdAt))]
   return {
     '.wf .lab.hd': [`Since ${dayOf(job.createdAt)}, ${clockOf(job.createdAt)}`],
     '.wf .trk.hd text': (found) => [
@@ -141,7 +145,7 @@ async function portsOf({ site: { engine } }: Scene, job: JobView): Promise<Claim
 }
 
 function details(job: JobView, runs: readonly Run[]): string[] {
-  const { retry, attempt, timeout, run, version, group, labels, limits, keptUntil, retain, history } = job
+  const { retry, attempt, timeout, run, version, labels, limits, keptUntil, retain, history } = job
   const { max, backoff } = retry ?? {}
   const failures = attempt - Number(job.status === 'running')
   const base = backoff?.base === undefined ? '' : `, ${took(Number(backoff.base))} × ${backoff.factor ?? 2}`
@@ -149,13 +153,12 @@ function details(job: JobView, runs: readonly Run[]): string[] {
   const ran = took(sum(runs.map(({ startedAt, endedAt }) => endedAt - startedAt)))
   return [
     '',
-    ...(group ? [''] : []),
     ...(Object.keys(labels).length > 0 ? [''] : []),
     ...(limits.length > 0 ? [''] : []),
     ...(max === undefined ? [] : [`${n(Math.min(failures, max))} of ${n(max)}${base}`]),
     ...(timeout === null || run?.process ? [] : [took(timeout)]),
     ...(run ? [time(run.leaseUntil)] : []),
-    ...(run ? [run.process ?? `lane ${run.lane}`] : []),
+    ...(run ? [run.process ?? `lane or unnamed pull worker ${run.lane}`] : []),
     ...(version ? [''] : []),
     ...(runs.length > 0 ? [`${n(runs.length)} runs, ${ran}${commits}`] : []),
     keptUntil !== null ? `${dayOf(keptUntil)}, ${hourOf(keptUntil)}` : retain === null ? 'class default' : took(retain),
@@ -209,6 +212,7 @@ export async function jobPage(facts: Facts, scene: Scene, id: number, tab?: 'run
     '#neighbours': (found) => found.map((text) => (text === '' ? '' : placeOf(facts, job))),
     ...(isThrown ? { '.why > li': [] } : causes(facts, why, children)),
     ...failure(facts, job),
+    ...(job.status === 'failed' && isThrown && { '#failure > .note': whyTexts(why).slice(0, 1) }),
     ...timeline(facts, job, runs, children),
     ...(await portsOf(scene, job)),
     '#tabs .tabs a': [

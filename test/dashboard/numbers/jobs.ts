@@ -4,7 +4,7 @@ import { sidesOf } from './limits.ts'
 import { kinds } from './overview.ts'
 import type { Scene } from './scene.ts'
 import type { Claims } from './survey.ts'
-import { cut, momentOf, n, percent, row, time, took } from './words.ts'
+import { cut, momentOf, n, percent, row, sum, time, took } from './words.ts'
 
 const order = ['queued', 'running', 'suspended', 'completed', 'failed', 'terminating', 'terminated'] as const
 
@@ -25,7 +25,7 @@ function jobRow(job: Job): string {
     status,
     `#${id}`,
     `${name} ${cut(group ?? '', 24)} ${tagsOf(labels)}`,
-    messageOf(job),
+    status === 'completed' ? `completed in ${ranFor(job)}` : messageOf(job),
     queue,
     tries === 0 ? '–' : `{attempt ${tries}}`,
     ranFor(job),
@@ -67,6 +67,9 @@ export function byClass(facts: Facts): Claims {
     '.list h2': [`By class, ${day}`],
     '.list > header .tag': [n(facts.classes.length)],
     '.list caption': [`Counts by class on ${day}, UTC`],
+    '.list .foot': [
+      `${n(sum(facts.classes.map(({ counts }) => counts.runs)))} runs ended, ${n(counted(facts, { status: 'running' }))} are running. Times: p50 / p95.`,
+    ],
     '.list tbody tr': worstFirst(facts).map(({ queue, class: name, counts, waited, took }) => {
       const of = (status: Job['status']) => counted(facts, { queue, class: name!, status })
       const [completed, failed] = [of('completed'), of('failed')]
@@ -74,6 +77,7 @@ export function byClass(facts: Facts): Claims {
         name,
         queue,
         n(counted(facts, { queue, class: name! })),
+        n(of('running')),
         `${n(counts.runs)}${counts.lost > 0 ? ` ${n(counts.lost)} lost` : ''}`,
         n(completed),
         failed === 0 ? '0' : `${n(failed)} ${percent(failed / (failed + completed))}`,

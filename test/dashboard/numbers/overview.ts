@@ -105,7 +105,7 @@ function tiles(facts: Facts): Claims {
       `${n(running)} pulled, ${n(sum(facts.queues.map(({ lanes }) => lanes)))} of ${n(sum(facts.queues.map(({ maxLanes }) => maxLanes)))} lanes open`,
       `${n(ended)} in 4 h`,
       `${percent(failed / (failed + completed))} in 4 h`,
-      `${n(sum(facts.classes.map(({ counts }) => counts.runs)) + running)} runs since midnight UTC`,
+      `${n(sum(facts.classes.map(({ counts }) => counts.runs)) + running)} runs started since midnight UTC`,
     ],
     '.where h2': [`Status of ${n(sum(open))} open jobs`],
     '.where .n': open.map(n),

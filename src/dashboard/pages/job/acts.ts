@@ -80,6 +80,20 @@ const single: Record<string, Act> = {
   run: ask('run', 'a run is requested'),
   retry: ask('retry', 'it runs again'),
 
+  requeue: {
+    scope: 'admin',
+    confirm: ({ params }) => ({
+      title: `Run #${params.job} again?`,
+      text: ['The current run is cancelled without any effect.'],
+      verb: 'Run again',
+    }),
+    async does(asked) {
+      const { id } = await asked.engine.jobs.get(asked.params.job!)
+      await asked.call('POST', '/v1/bulk', { ids: [id], action: 'requeue' })
+      return { say: `#${id}: it runs again` }
+    },
+  },
+
   terminate: {
     scope: 'write',
     async confirm({ engine, params }) {

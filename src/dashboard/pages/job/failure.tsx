@@ -3,14 +3,14 @@ import type { JobView } from '../../../engine/engine.ts'
 import type { Asked } from '../../page.ts'
 import { type Fact, Facts } from '../../parts/facts.tsx'
 import { Fault } from '../../parts/fault.tsx'
-import { Ago, Card, Empty, JobId, Link, Name, To } from '../../parts/layout.tsx'
+import { Ago, Card, Empty, JobId, Link, Name } from '../../parts/layout.tsx'
 import { Json } from '../../parts/value-view.tsx'
-import { type DeployMark, deployOfRun, deploysOf } from '../../words/deploy.ts'
+import { type Deploy as DeployOfRun, deployOfRun, deployPath, deploysOf } from '../../words/deploy.ts'
 import { ofClass } from '../../words/paths.ts'
 import { span } from '../../words/text.ts'
 import { deploymentsOf } from '../jobs/kinds.tsx'
 
-export type FailureData = { good?: JobView; deploy?: DeployMark & { id: string } }
+export type FailureData = { good?: JobView; deploy?: DeployOfRun }
 
 /** Milliseconds. */
 const FRESH = 60_000
@@ -28,13 +28,10 @@ export async function failureOf(asked: Asked, job: JobView): Promise<FailureData
 }
 
 function Deploy({ deploy, version }: { deploy?: FailureData['deploy']; version: string | null }) {
-  if (!deploy) return <>{version ?? 'unknown version'}</>
+  if (!deploy) return <>{version ?? 'none known'}</>
   return (
     <>
-      <To kind="link mono" to={`/deploys?of=${encodeURIComponent(deploy.id)}&at=${deploy.at}`}>
-        {deploy.version ?? 'unknown version'}
-      </To>{' '}
-      deployed <Ago at={deploy.at} />
+      <Link to={deployPath(deploy)}>{deploy.version ?? 'without a version'}</Link> <Ago at={deploy.at} />
       {deploy.author && (
         <>
           {' '}
@@ -67,9 +64,9 @@ function Good({ job, good }: { job: JobView; good?: JobView }) {
   )
 }
 
-type FailureProps = { job: JobView; runs: readonly PastRun[]; data: FailureData }
+type FailureProps = { job: JobView; runs: readonly PastRun[]; data: FailureData; means?: string | false }
 
-export function Failure({ job, runs, data: { good, deploy } }: FailureProps) {
+export function Failure({ job, runs, data: { good, deploy }, means }: FailureProps) {
   const last = runs.find(({ error }) => error !== undefined)
   const error = last?.error ?? job.error
   const facts: Fact[] = [
@@ -79,6 +76,11 @@ export function Failure({ job, runs, data: { good, deploy } }: FailureProps) {
   return (
     <Card title="Error" kind="failure" id="failure">
       {error && <Fault error={error} at={last?.endedAt} />}
+      {means && (
+        <p class="note foot">
+          {means} <Link to={`/jobs?${ofClass(job.queue, job.class)}&status=failed`}>See failed jobs of its class</Link>
+        </p>
+      )}
       <div class="pair">
         <section aria-label="This job">
           <h3>This job</h3>

@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx'
 import { lacksFailures } from '../../../core/cost.ts'
 import { ended } from '../../../core/job.ts'
 import type { PastRun } from '../../../core/run.ts'
@@ -23,33 +24,35 @@ function runsText(job: JobView, runs: readonly PastRun[]): string {
     .join(', ')
 }
 
+const Fact = ({ name, children }: { name: string; children: Child }) => (
+  <span>
+    <span class="kk">{name}</span> {children}
+  </span>
+)
+
 function Facts({ job, runs }: { job: JobView; runs: readonly PastRun[] }) {
   const { aliases, queue, group, priority, createdAt, createdBy } = job
   return (
     <p class="facts">
       {aliases.slice(0, 3).map((alias) => (
-        <span>
-          <span class="kk">alias</span> <Name of={alias} />
-        </span>
+        <Fact name="alias">
+          <Name of={alias} />
+        </Fact>
       ))}
-      <span>
-        <span class="kk">queue</span> <NameLink to={queuePath(queue)} of={queue} />
-      </span>
+      <Fact name="queue">
+        <NameLink to={queuePath(queue)} of={queue} />
+      </Fact>
       {group && (
-        <span>
-          <span class="kk">group</span> <NameLink to={groupPath(group)} of={group} />
-        </span>
+        <Fact name="group">
+          <NameLink to={groupPath(group)} of={group} />
+        </Fact>
       )}
-      <span>
-        <span class="kk">priority</span> {count(priority)}
-      </span>
-      <span>
-        <span class="kk">runs</span> {runsText(job, runs)}
-      </span>
-      <span>
-        <span class="kk">created</span> <Ago at={createdAt} />
+      <Fact name="priority">{count(priority)}</Fact>
+      <Fact name="runs">{runsText(job, runs)}</Fact>
+      <Fact name="created">
+        <Ago at={createdAt} />
         {createdBy && ` by ${cut(createdBy)}`}
-      </span>
+      </Fact>
     </p>
   )
 }
@@ -85,11 +88,12 @@ function Others({ job }: { job: JobView }) {
   )
 }
 
-type HeadProps = { job: JobView; runs: readonly PastRun[]; reason?: Reason }
+type HeadProps = { job: JobView; runs: readonly PastRun[]; reason?: Reason; isStuck?: boolean }
 
-export function Head({ job, runs, reason }: HeadProps) {
+export function Head({ job, runs, reason, isStuck }: HeadProps) {
   const { id, status, endedAt } = job
   const look = useLook()
+  const [act, icon, verb] = status === 'failed' ? ['retry', 'retry', 'Retry'] : ['run', 'play', 'Run now']
   return (
     <div class="jobhead" data-job={id} data-status={status} data-ended={ended.has(status) ? endedAt : undefined}>
       <div class="grow">
@@ -103,15 +107,14 @@ export function Head({ job, runs, reason }: HeadProps) {
       </div>
       <span class="neighbours" id="neighbours" data-island data-job={id} />
       <div class="right">
-        {status === 'failed' ? (
-          <Act act="retry" scope="write" icon="retry" hotkey="r">
-            Retry
-          </Act>
-        ) : (
-          <Act act="run" scope="write" icon="play" hotkey="r">
-            Run now
+        {isStuck && (
+          <Act act="requeue" scope="admin" icon="retry">
+            Run again
           </Act>
         )}
+        <Act act={act} scope="write" icon={icon} hotkey="r">
+          {verb}
+        </Act>
         <LinkButton to={`/jobs/new?from=${id}`} scope="write" icon="copy" hotkey="e" wide={status !== 'failed'}>
           Duplicate
         </LinkButton>

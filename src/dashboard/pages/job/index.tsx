@@ -1,21 +1,22 @@
 import type { Encoded } from '../../../core/codec/value.ts'
 import { hasCode, missing, SidejobError } from '../../../core/errors.ts'
 import { ended, isId } from '../../../core/job.ts'
-import type { PastRun } from '../../../core/run.ts'
-import type { Item, JobView, WaitedLimit, Why as WhyView } from '../../../engine/engine.ts'
+import type { Item, JobView, Why as WhyView } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
+import { useLook } from '../../look.ts'
 import { type Asked, Elsewhere, page } from '../../page.ts'
 import { Act } from '../../parts/act.tsx'
 import { Card } from '../../parts/layout.tsx'
 import { Listen, LOG } from '../../parts/listen.tsx'
 import { shareOf } from '../../words/job.ts'
-import type { Family } from '../../words/timeline.ts'
+import { cellsOf, isLong } from '../../words/why.ts'
+import { classesToday } from '../jobs/filter.tsx'
 import { acts } from './acts.ts'
-import { Failure, type FailureData, failureOf } from './failure.tsx'
+import { Failure, failureOf } from './failure.tsx'
 import { Head } from './head.tsx'
 import { type PortRow, Ports } from './ports.tsx'
 import { Rail } from './rail.tsx'
-import { FIRST_TAB, isTab, stepsOf, type Tab, type TabData, Tabs } from './tabs.tsx'
+import { FIRST_TAB, isTab, stepsOf, Tabs, tabOf } from './tabs.tsx'
 import { Timeline } from './timeline.tsx'
 import { Values } from './values.tsx'
 import { Why } from './why.tsx'
@@ -23,28 +24,11 @@ import { Why } from './why.tsx'
 const CHILDREN = 50
 const STEPS = 20
 const PORTS = 40
-const [LOOKED, LINES] = [8, 50]
+const LOOKED = 8
 const [VALUES, OPENED] = [5, 50]
 const DEEP = 3
 /** Milliseconds. */
 const FRESH = 10_000
-
-type JobData = {
-  job: JobView
-  why: WhyView
-  limits: readonly WaitedLimit[]
-  family: Family
-  runs: PastRun[]
-  steps: Steps
-  ports: PortRow[]
-  morePorts: number
-  tab: TabData
-  at?: number
-  failure?: FailureData
-  result?: Encoded | null
-}
-
-type Steps = Awaited<ReturnType<typeof stepsOf>>
 
 type Chosen = { dir: 'in' | 'out'; name: string; isOpen: boolean }
 
@@ -87,24 +71,6 @@ function momentIn(query: URLSearchParams): number | undefined {
   return Number.isNaN(at) ? undefined : at
 }
 
-/** Loaded only for its tab, because state costs commands. */
-async function tabOf({ engine, params, query }: Asked, name: Tab): Promise<TabData> {
-  const job = params.job!
-  const run = name === 'runs' ? query.get('run') : null
-  const [{ entries }, state, opened] = await Promise.all([
-    engine.log.read({ job, limit: LINES + 1, until: momentIn(query) }),
-    name === 'state' ? engine.jobs.state(job) : undefined,
-    run === null ? undefined : engine.jobs.pastRun(job, Number(run)).catch(missing),
-  ])
-  return {
-    name,
-    log: entries.slice(0, LINES),
-    isCut: entries.length > LINES,
-    state,
-    run: run === null ? undefined : (opened ?? null),
-  }
-}
-
 const leadsOn = ({ code, job, data }: WhyView['reasons'][number]): boolean =>
   code === 'LIMITED' || job !== undefined || data.jobs !== undefined
 
@@ -142,20 +108,24 @@ async function gone({ engine, params }: Asked, error: unknown): Promise<never> {
   throw new SidejobError('NOT_FOUND', `Job ${id} was removed some time after it ended, and ${kept}`)
 }
 
-async function load(asked: Asked): Promise<JobData> {
+type JobData = Awaited<ReturnType<typeof load>>
+
+async function load(asked: Asked) {
   const { engine, params, query } = asked
   const ref = params.job!
   const given = query.get('tab') ?? (query.has('run') ? 'runs' : '')
   const found = engine.jobs.withRuns(ref)
   const isAtMoment = momentIn(query) !== undefined || query.has('tail')
   const opened = isTab(given) ? given : isAtMoment ? 'log' : undefined
-  const [{ job, runs }, steps, ports, why, children, shown, { limits }, failure, result] = await Promise.all([
+  const asksWhy = whyOf(asked, ref)
+  const [{ job, runs }, steps, ports, why, today, children, shown, { limits }, failure, result] = await Promise.all([
     found,
     stepsOf(engine, ref),
     found.then(({ job }) => looked(engine, job, portsOf(job, query.get('port')))),
-    whyOf(asked, ref),
+    asksWhy,
+    asksWhy.then(({ run }) => (run && isLong(run, asked.look.now) ? classesToday(asked) : undefined)),
     engine.jobs.children(ref, CHILDREN),
-    tabOf(asked, opened ?? FIRST_TAB),
+    tabOf(asked, opened ?? FIRST_TAB, momentIn(query)),
     asked.cache.glance(),
     found.then(({ job }) => failureOf(asked, job)),
     found.then(async ({ job: { status, endedAt } }) => {
@@ -176,6 +146,7 @@ async function load(asked: Asked): Promise<JobData> {
     job,
     why,
     limits,
+    classes: today?.classes,
     family,
     runs,
     steps,
@@ -198,9 +169,14 @@ function Heard({ job, tail }: { job: JobView; tail: boolean }) {
   )
 }
 
-const ArgsCard = ({ job: { id, args }, result }: { job: JobView; result?: Encoded | null }) => (
+const ArgsCard = ({ job, result }: { job: JobView; result?: Encoded | null }) => (
   <Card kind="values">
-    <Values args={args} result={result} href={`/v1/jobs/${id}/result`}>
+    <Values
+      args={job.args}
+      result={result}
+      none={job.keepResult === 0 ? 'No result is kept: keepResult is false.' : undefined}
+      href={`/v1/jobs/${job.id}/result`}
+    >
       {result && (
         <div class="foot">
           <Act act="takeResult" scope="write" kind="danger" small>
@@ -215,17 +191,18 @@ const ArgsCard = ({ job: { id, args }, result }: { job: JobView; result?: Encode
 function View({ data, query }: { data: JobData; query: URLSearchParams }) {
   const { job, tab } = data
   const [reason] = data.why.reasons
+  const cells = cellsOf(data.why, [job, ...data.family.map(({ job }) => job)], useLook(), data.limits, data.classes)
   // The card of the error has its message.
   const isTold = data.failure && data.runs[0]?.outcome === 'failed' && data.why.reasons.length === 1
   const tail = tab.name === 'log' && query.has('tail') && data.at === undefined
   return (
     <>
       <Heard job={job} tail={tail} />
-      <Head job={job} runs={data.runs} reason={reason} />
-      {!isTold && <Why job={job} why={data.why} family={data.family} limits={data.limits} />}
+      <Head job={job} runs={data.runs} reason={reason} isStuck={cells[0]?.job === job.id && cells[0].isStuck} />
+      {!isTold && <Why job={job} cells={cells} family={data.family} />}
       <div class="jobcols">
         <div class="stack">
-          {data.failure && <Failure job={job} runs={data.runs} data={data.failure} />}
+          {data.failure && <Failure job={job} runs={data.runs} data={data.failure} means={isTold && cells[0]?.sub} />}
           {!data.failure && (data.result ?? job.args) !== null && <ArgsCard job={job} result={data.result} />}
           <Timeline
             {...{ job, runs: data.runs, family: data.family }}

@@ -1,4 +1,3 @@
-import { groupIdOf } from '../../../core/constraint.ts'
 import { lacksFailures } from '../../../core/cost.ts'
 import { type Status, statuses } from '../../../core/job.ts'
 import type { JobView } from '../../../engine/engine.ts'
@@ -7,9 +6,10 @@ import { type Fact, Facts } from '../../parts/facts.tsx'
 import { LabelTags } from '../../parts/label-tags.tsx'
 import { Ago, Card, JobId, Link, Name, NameLink, StatusMark, To } from '../../parts/layout.tsx'
 import { wayToLimit } from '../../words/limit.ts'
-import { groupPath, workerPath } from '../../words/paths.ts'
+import { workerPath } from '../../words/paths.ts'
 import { atLeast, count, dayOf, hourOf, many, moment, money, span, title } from '../../words/text.ts'
 import type { Family as Known } from '../../words/timeline.ts'
+import { runnerOf } from '../../words/why.ts'
 
 type RailProps = { job: JobView; known: Known }
 
@@ -48,15 +48,15 @@ function Family({ job, known }: RailProps) {
       <ul class="tree">
         {parent && (
           <li>
-            <span class="dimmer">child</span>
-            <Name of={parent.name} most={20} />
-            <span class="dimmer">of</span>
+            <span class="dimmer">parent</span>
             <JobId id={parent.id} />
           </li>
         )}
         <li class={`${parent ? 'l1 ' : ''}me`}>
           <StatusMark status={status} />
-          <b class="clip">{job.class}</b>
+          <span class="clip">
+            <b>{job.class}</b> {parent && parent.name !== job.class && <span class="dimmer">{parent.name}</span>}
+          </span>
           <span class="id">#{id}</span>
         </li>
         {moreChildren === 0 &&
@@ -100,36 +100,28 @@ const keptText = ({ keptUntil, retain }: JobView, zone: string): string => {
   return retain === null ? 'class default' : `${span(retain)} after it ends`
 }
 
-const Limits = ({ job: { limits, waitingAt } }: { job: JobView }) => (
+const Limits = ({ job: { group, limits, waitingAt } }: { job: JobView }) => (
   <span class="clip">
     {limits.slice(0, 4).map((key) => (
       <>
-        <NameLink to={wayToLimit(key)} of={groupIdOf(key) ?? key} most={24} />
+        <NameLink to={wayToLimit(key)} of={key === `group:${group}` ? 'its group' : key} most={30} />
         {key === waitingAt && ' (waits)'}{' '}
       </>
     ))}
   </span>
 )
 
+const mono = (text: string | null) =>
+  text && (
+    <span class="mono clip">
+      <Name of={text} most={30} />
+    </span>
+  )
+
 function factsOf(job: JobView, zone: string): Fact[] {
-  const {
-    queue,
-    class: of,
-    group,
-    labels,
-    limits,
-    callback,
-    timeout,
-    tag,
-    unique,
-    lockedUntil,
-    run,
-    version,
-    pinnedTo,
-  } = job
+  const { queue, class: of, labels, limits, callback, timeout, tag, unique, lockedUntil, run, version, pinnedTo } = job
   return [
     ['Worker', <NameLink kind="mono clip" to={workerPath(queue, of)} of={`${queue}/${of}`} most={30} />],
-    ['Group', group && <NameLink kind="clip" to={groupPath(group)} of={group} most={30} />],
     ['Labels', Object.keys(labels).length > 0 && <LabelTags labels={labels} />],
     ['Limits', limits.length > 0 && <Limits job={job} />],
     ['Retries', retriesOf(job)],
@@ -138,21 +130,14 @@ function factsOf(job: JobView, zone: string): Fact[] {
       timeout !== null && !run?.process && `${span(timeout)}${run ? '' : ', or the lease of its pull worker'}`,
     ],
     ['Lease', run && <Ago at={run.leaseUntil} word="ends" />],
-    ['Run by', run && (run.process ?? (run.lane ? `lane ${run.lane}` : '–'))],
-    ['Version', version && <span class="mono">{version}</span>],
-    ['Pinned to', pinnedTo && <span class="mono clip">{pinnedTo}</span>],
+    ['Run by', run && runnerOf(run)],
+    ['Version', mono(version)],
+    ['Pinned to', mono(pinnedTo)],
     [
       'Callback',
       callback && (callback.state ? title(callback.state.toLowerCase().replace('_', ' ')) : 'when the job ends'),
     ],
-    [
-      'Tag',
-      tag && (
-        <span class="mono">
-          <Name of={tag} most={24} />
-        </span>
-      ),
-    ],
+    ['Tag', mono(tag)],
     ['Unique until', unique?.until],
     ['Locked until', lockedUntil !== null && moment(lockedUntil, zone)],
     ['Cost', costOf(job)],

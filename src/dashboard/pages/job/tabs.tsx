@@ -1,13 +1,15 @@
 import { codeChangeIn } from '../../../core/code-change.ts'
 import type { Encoded } from '../../../core/codec/value.ts'
+import { missing } from '../../../core/errors.ts'
 import type { PastRun } from '../../../core/run.ts'
-import type { KeptWait, PastRunView } from '../../../core/schemas.ts'
+import type { KeptWait } from '../../../core/schemas.ts'
 import type { JobView } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import { useLook, useWay } from '../../look.ts'
+import type { Asked } from '../../page.ts'
 import { Form } from '../../parts/form.tsx'
 import { Ago, Empty, Link, Name } from '../../parts/layout.tsx'
-import { type LogEntry, LogLines, Tail } from '../../parts/log.tsx'
+import { LogLines, Tail } from '../../parts/log.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { Json } from '../../parts/value-view.tsx'
 import { shownJson } from '../../words/json.ts'
@@ -22,13 +24,26 @@ const hotkeys: Partial<Record<Tab, string>> = { log: 'l', state: 's', runs: 'f' 
 export const FIRST_TAB: Tab = 'log'
 export const isTab = (name: string): name is Tab => (tabs as readonly string[]).includes(name)
 
-export type TabData = {
-  name: Tab
-  log: LogEntry[]
-  isCut: boolean
-  state?: Record<string, Encoded>
-  /** Null if the run is not kept. */
-  run?: PastRunView | null
+export type TabData = Awaited<ReturnType<typeof tabOf>>
+
+const LINES = 50
+
+/** Loaded only for its tab, because state costs commands. `run` is null if the run is not kept. */
+export async function tabOf({ engine, params, query }: Asked, name: Tab, until?: number) {
+  const job = params.job!
+  const run = name === 'runs' ? query.get('run') : null
+  const [{ entries }, state, opened] = await Promise.all([
+    engine.log.read({ job, limit: LINES + 1, until }),
+    name === 'state' ? engine.jobs.state(job) : undefined,
+    run === null ? undefined : engine.jobs.pastRun(job, Number(run)).catch(missing),
+  ])
+  return {
+    name,
+    log: entries.slice(0, LINES),
+    isCut: entries.length > LINES,
+    state,
+    run: run === null ? undefined : (opened ?? null),
+  }
 }
 
 type KeptSteps = Awaited<ReturnType<typeof stepsOf>>

@@ -79,15 +79,6 @@ function BarText({ stretch, scale }: { stretch: Stretch; scale: Scale }) {
   )
 }
 
-function Break({ x }: { x: number }) {
-  return (
-    <svg x={at(x)} y="0" width="12" height="32" overflow="visible" aria-hidden="true">
-      <path class="brk" d="M-3 32 1 21-2 11 2 0h6L4 11l3 10L3 32Z" />
-      <path class="ln1 s-line2" fill="none" d="M-3 32 1 21-2 11 2 0M3 32l4-11L4 11 8 0" />
-    </svg>
-  )
-}
-
 function Track({ row, scale }: { row: Row; scale: Scale }) {
   const end = scale.place(scale.to)
   const hasLinks = row.stretches.some(({ run }) => run !== undefined)
@@ -98,8 +89,8 @@ function Track({ row, scale }: { row: Row; scale: Scale }) {
         {row.stretches.map((stretch) => (
           <Bar stretch={stretch} scale={scale} />
         ))}
-        {scale.breaks.map(({ at }) => (
-          <Break x={at} />
+        {scale.breaks.map((one) => (
+          <use href="#break" x={at(one.at)} />
         ))}
         {row.stretches.map((stretch) => (
           <BarText stretch={stretch} scale={scale} />
@@ -152,7 +143,7 @@ function Axis({ scale }: { scale: Scale }) {
   )
 }
 
-function Legend({ rows }: { rows: readonly Row[] }) {
+function Legend({ rows, hasBreaks }: { rows: readonly Row[]; hasBreaks: boolean }) {
   const shown = new Set(rows.flatMap(({ stretches }) => stretches.map(({ kind }) => kind)))
   return (
     <p class="legend foot">
@@ -166,6 +157,14 @@ function Legend({ rows }: { rows: readonly Row[] }) {
               {name}
             </span>
           ),
+      )}
+      {hasBreaks && (
+        <span>
+          <svg width="14" height="12" viewBox="-6 -4 16 40" aria-hidden="true">
+            <use href="#break" />
+          </svg>
+          shortened: not to scale
+        </span>
       )}
     </p>
   )
@@ -196,7 +195,7 @@ export function Timeline(parts: Parts) {
           </>
         ))}
       </div>
-      <Legend rows={rows} />
+      <Legend rows={rows} hasBreaks={scale.breaks.length > 0} />
       {more > 0 && (
         <p class="note foot">
           <Link to={`/jobs?parent=${job.id}`}>{`${count(more)} more`}</Link>

@@ -3,9 +3,16 @@ import type { Encoded } from '../../../core/codec/value.ts'
 import { Empty } from '../../parts/layout.tsx'
 import { Json } from '../../parts/value-view.tsx'
 
-type ValuesProps = { args: Encoded | null; result?: Encoded | null; href?: string; children?: Child }
+/** `none` is shown instead of a missing result. */
+type ValuesProps = { args: Encoded | null; result?: Encoded | null; none?: string; href?: string; children?: Child }
 
-export const Values = ({ args, result, href, children }: ValuesProps) => (
+export const Values = ({
+  args,
+  result,
+  none = 'No result: the run returned nothing, or a client took it.',
+  href,
+  children,
+}: ValuesProps) => (
   <div class="pair">
     <section aria-label="Args">
       <h3>Args</h3>
@@ -14,11 +21,7 @@ export const Values = ({ args, result, href, children }: ValuesProps) => (
     {result !== undefined && (
       <section aria-label="Result">
         <h3>Result</h3>
-        {result === null ? (
-          <Empty>No result: it was not stored, or a client took it.</Empty>
-        ) : (
-          <Json value={result} href={href} />
-        )}
+        {result === null ? <Empty>{none}</Empty> : <Json value={result} href={href} />}
         {children}
       </section>
     )}

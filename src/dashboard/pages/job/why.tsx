@@ -1,49 +1,16 @@
-import type { JobView, LimitView, Why as WhyView } from '../../../engine/engine.ts'
-import { useLook } from '../../look.ts'
-import { Act, LinkButton } from '../../parts/act.tsx'
-import { Shape, To } from '../../parts/layout.tsx'
+import type { JobView } from '../../../engine/engine.ts'
+import { PlainButton } from '../../parts/act.tsx'
+import { Icon, Shape, To } from '../../parts/layout.tsx'
 import { wayToLimit } from '../../words/limit.ts'
+import { jobPath } from '../../words/paths.ts'
 import { type Family, idNote } from '../../words/timeline.ts'
-import { type Cell, cellsOf, type Remedy } from '../../words/why.ts'
+import type { Cell } from '../../words/why.ts'
 
-function RemedyButton({ remedy, own }: { remedy: Remedy; own: number }) {
-  if (remedy.kind === 'limit')
-    return (
-      <LinkButton to={wayToLimit(remedy.key)} small>
-        Show holders
-      </LinkButton>
-    )
-  if (remedy.kind === 'resume')
-    return (
-      <Act act="resume" at="/queues" scope="admin" fields={{ queue: remedy.queue }} icon="play" small>
-        Resume
-      </Act>
-    )
-  if (remedy.kind === 'look')
-    return (
-      <LinkButton to={`/jobs/${remedy.job}`} small>
-        Open job
-      </LinkButton>
-    )
-  if (remedy.kind === 'write')
-    return (
-      <LinkButton to={`/jobs/${remedy.job}?port=${encodeURIComponent(remedy.port)}#ports`} small>
-        Write to {remedy.port}
-      </LinkButton>
-    )
-  // The head of the page already has this button.
-  if (remedy.job === own && remedy.kind !== 'first') return null
-  const verbs = { first: 'Start first', run: 'Run now', retry: 'Retry' }
-  return (
-    <Act act={remedy.kind} at={`/jobs/${remedy.job}`} scope="write" small>
-      {verbs[remedy.kind]}
-    </Act>
-  )
-}
-
-const headOf = (status: string): string =>
+const headOf = ({ status, isStuck }: Cell): string =>
   status === 'running'
-    ? 'Current activity'
+    ? isStuck
+      ? 'May be stuck'
+      : 'Current activity'
     : status === 'failed'
       ? 'Why it failed'
       : status === 'completed'
@@ -65,17 +32,19 @@ export function CellText({ cell: { text, limit }, kind }: { cell: Cell; kind?: s
 }
 
 function Link({ cell, own, family }: { cell: Cell; own: number; family: Family }) {
-  const { sub, status, means, remedies } = cell
+  const { sub, status, means, isStuck, remedies } = cell
   const isOwn = cell.job === own
+  // The head of the page has the other buttons of its job.
+  const buttons = remedies.filter((one) => !('act' in one) || one.act === 'first' || one.at !== jobPath(own))
   const name = family.find(({ job }) => job.id === cell.job)?.name ?? cell.class
   return (
     <li>
       <span class="step">
-        <span class={`st ${status}`}>
-          <Shape status={status} />
+        <span class={`st ${isStuck ? 'suspended' : status}`}>
+          {isStuck ? <Icon name="alert" size={14} /> : <Shape status={status} />}
         </span>
         {isOwn ? (
-          <span>{headOf(status)}</span>
+          <span>{headOf(cell)}</span>
         ) : (
           <>
             <To to={`/jobs/${cell.job}`}>{name}</To> {idNote(name, { class: cell.class, id: cell.job })}
@@ -86,10 +55,10 @@ function Link({ cell, own, family }: { cell: Cell; own: number; family: Family }
         <CellText cell={cell} />
       </p>
       {sub && <p class="sub">{sub}</p>}
-      {remedies.length > 0 && (
+      {buttons.length > 0 && (
         <span class="acts">
-          {remedies.map((remedy) => (
-            <RemedyButton remedy={remedy} own={own} />
+          {buttons.map((button) => (
+            <PlainButton of={button} />
           ))}
         </span>
       )}
@@ -97,11 +66,7 @@ function Link({ cell, own, family }: { cell: Cell; own: number; family: Family }
   )
 }
 
-type WhyProps = { job: JobView; why: WhyView; family: Family; limits: readonly LimitView[] }
-
-export function Why({ job, why, family, limits }: WhyProps) {
-  const { now, zone } = useLook()
-  const cells = cellsOf(why, [job, ...family.map(({ job }) => job)], { now, zone }, limits)
+export function Why({ job, cells, family }: { job: JobView; cells: readonly Cell[]; family: Family }) {
   return (
     <ol class={`why n${cells.length}`} aria-label="Why it does not run">
       {cells.map((cell) => (

@@ -1,8 +1,10 @@
+import type { RunUnderWay } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import { queryWith } from '../../look.ts'
 import type { Asked } from '../../page.ts'
 import { Card, Choice, Name, NameLink, Others, Zero } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
+import { sum } from '../../words/counts.ts'
 import { ofClass } from '../../words/paths.ts'
 import { about, atLeast, count, percent, title } from '../../words/text.ts'
 import { isPast } from './past.tsx'
@@ -65,14 +67,27 @@ const times = (head: string, label: string, of: (row: ClassRow) => ClassRow['too
   },
 })
 
-const number = (name: 'made' | 'runs' | 'completed'): Column<ClassRow> => ({
-  head: `#${title(name)}`,
-  label: name,
+const number = (label: string, name: 'made' | 'runs' | 'completed'): Column<ClassRow> => ({
+  head: `#${title(label)}`,
+  label,
   cell: ({ counts }) => (
     <>
       <Zero n={counts[name]} />
       {name === 'runs' && counts.lost > 0 && <span class="up"> {count(counts.lost)} lost</span>}
     </>
+  ),
+})
+
+const ended = number('ended runs', 'runs')
+
+const running = (runs: readonly RunUnderWay[]): Column<ClassRow> => ({
+  head: '#Running',
+  label: 'running',
+  cell: ({ queue, class: name }) => (
+    <Zero
+      n={runs.filter((run) => run.queue === queue && run.class === name).length}
+      to={`/jobs?status=running&${ofClass(queue, name ?? '')}`}
+    />
   ),
 })
 
@@ -98,23 +113,17 @@ export const named: readonly Column<Pick<ClassRow, 'queue' | 'class'>>[] = [
 ]
 
 const failed: Column<ClassRow> = { head: '#Failed jobs', label: 'failed jobs', cell: (row) => <Failed row={row} /> }
-const ran = times('#Run, p50 / p95', 'run, p50 / p95', ({ took }) => took)
+const ran = times('#Run, p50 / p95', 'run', ({ took }) => took)
 
-const columns: readonly Column<ClassRow>[] = [
-  ...named,
-  number('made'),
-  number('runs'),
-  number('completed'),
-  failed,
-  times('#Wait, p50 / p95', 'wait, p50 / p95', ({ waited }) => waited),
-  ran,
-]
+export const ofQueue: readonly Column<ClassRow>[] = [named[0]!, ended, failed, ran]
 
-export const ofQueue: readonly Column<ClassRow>[] = [named[0]!, number('runs'), failed, ran]
+type ByClassProps = { data: ByClassData; runs: readonly RunUnderWay[]; query: URLSearchParams }
 
-export function ByClass({ data: { day, classes, more }, query }: { data: ByClassData; query: URLSearchParams }) {
+export function ByClass({ data: { day, classes, more }, runs, query }: ByClassProps) {
   const search = query.toString()
   const chosen = dayIn(query)
+  const isToday = chosen === 'today'
+  const all = sum(classes, ({ counts }) => counts.runs)
   return (
     <Card
       title={`By class, ${day}`}
@@ -135,9 +144,21 @@ export function ByClass({ data: { day, classes, more }, query }: { data: ByClass
         caption={`Counts by class on ${day}, UTC`}
         empty={`No jobs were counted ${chosen} (UTC).`}
         rows={classes.toSorted((a, b) => b.counts.failed - a.counts.failed)}
-        columns={columns}
+        columns={[
+          ...named,
+          number('made', 'made'),
+          ...(isToday ? [running(runs)] : []),
+          ended,
+          number('completed', 'completed'),
+          failed,
+          times('#Wait, p50 / p95', 'wait', ({ waited }) => waited),
+          ran,
+        ]}
         kind="lined"
       />
+      <p class="note foot">
+        {count(all)} runs ended{isToday && `, ${count(runs.length)} are running`}. Times: p50 / p95.
+      </p>
     </Card>
   )
 }

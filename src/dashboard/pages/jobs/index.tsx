@@ -1,6 +1,6 @@
 import { SidejobError } from '../../../core/errors.ts'
 import { type Status, statuses } from '../../../core/job.ts'
-import type { JobFilter, JobRow, JobView } from '../../../engine/engine.ts'
+import type { JobFilter, JobRow } from '../../../engine/engine.ts'
 import { queryWith } from '../../look.ts'
 import { type Asked, Elsewhere, page } from '../../page.ts'
 import { LinkButton } from '../../parts/act.tsx'
@@ -8,39 +8,26 @@ import { Card, Head } from '../../parts/layout.tsx'
 import { First } from '../../parts/snippet.tsx'
 import { type Step, searchRows } from '../../search-on.ts'
 import { type Counted, countsOf, sumOf } from '../../words/counts.ts'
-import type { DeployMark } from '../../words/deploy.ts'
 import { isSorted, stretchIn, tokensOf, typed } from '../../words/filter.ts'
 import { rowsText } from '../../words/further.ts'
+import { runsIn } from '../../words/queue.ts'
 import { cut, many, title } from '../../words/text.ts'
 import { acts } from './acts.ts'
 import { Bulk, BulkProgress } from './bulk.tsx'
-import { ByClass, type ByClassData, byClass, dayIn, Switch } from './by-class.tsx'
+import { ByClass, byClass, dayIn, Switch } from './by-class.tsx'
 import { columnsIn, pathsIn } from './columns.tsx'
 import { Counts } from './counts.tsx'
 import { classesToday, Filter, filterFor } from './filter.tsx'
-import { Kinds, type KindsData, kindsOf, knownDeploy } from './kinds.tsx'
+import { Kinds, kindsOf, knownDeploy } from './kinds.tsx'
 import { muteActs } from './mutes.tsx'
-import { isPast, Past, type PastData, pastJobs } from './past.tsx'
+import { isPast, Past, pastJobs } from './past.tsx'
 import { Rows } from './rows.tsx'
-import { Keep, type View as ListView, Views, viewActs, wayToView } from './views.tsx'
+import { Keep, Views, viewActs, wayToView } from './views.tsx'
 
 const ROWS = 50
 const SHARED = 60_000
 
 const NO_JOBS: Step<JobRow> = { rows: [], cursor: null }
-
-type JobsData = Step<JobRow> & {
-  counts: Counted
-  processed: number
-  paused: ReadonlySet<string>
-  kinds?: KindsData
-  views: ListView[]
-  classes?: ByClassData
-  past?: PastData
-  bulk?: JobView
-  deploy?: DeployMark
-  completions: string[]
-}
 
 const viewsOf = ({ engine, cache }: Asked) => cache.get('views', SHARED, () => engine.views.list())
 
@@ -94,7 +81,9 @@ function found(asked: Asked, filter: JobFilter) {
   return searchRows(asked, { ...filter, limit: ROWS }, name)
 }
 
-async function load(asked: Asked): Promise<JobsData> {
+type JobsData = Awaited<ReturnType<typeof load>>
+
+async function load(asked: Asked) {
   settle(asked)
   await named(asked)
   const { engine, query } = asked
@@ -107,7 +96,7 @@ async function load(asked: Asked): Promise<JobsData> {
     query.get('status') === 'failed' &&
     !['error', 'group', 'ended'].some((name) => query.has(name))
   const filter = await filterFor(asked)
-  const [listed, { queues, processed }, { views }, kinds, doing, classes, past, today] = await Promise.all([
+  const [listed, { queues, processed }, { views }, kinds, doing, classes, past, today, atWork] = await Promise.all([
     isByClass || isOfHistory ? NO_JOBS : found(asked, { ...filter, paths: pathsIn(columnsIn(query)) }),
     engine.stats.totals(),
     viewsOf(asked),
@@ -116,6 +105,7 @@ async function load(asked: Asked): Promise<JobsData> {
     isByClass ? byClass(asked, { ...chosen(query), day: dayIn(query) }) : undefined,
     isOfHistory ? pastJobs(asked) : undefined,
     classesToday(asked),
+    isByClass ? engine.processes.list() : undefined,
   ])
   return {
     ...within(asked, listed),
@@ -128,6 +118,7 @@ async function load(asked: Asked): Promise<JobsData> {
     ]),
     kinds,
     classes,
+    runs: atWork ? runsIn(atWork) : [],
     past,
     bulk: doing,
     deploy: await knownDeploy(asked),
@@ -205,7 +196,7 @@ function View({ data, query: given }: { data: JobsData; query: URLSearchParams }
       {data.past ? (
         <Past data={data.past} query={query} />
       ) : classes ? (
-        <ByClass data={classes} query={query} />
+        <ByClass data={classes} runs={data.runs} query={query} />
       ) : (
         <Card kind="list">
           <Rows {...data} jobs={data.rows} limit={ROWS} hasJobs={all > 0} query={query} selected={selected} />

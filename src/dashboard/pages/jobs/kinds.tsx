@@ -11,7 +11,7 @@ import { sum } from '../../words/counts.ts'
 import { type Deploy, deployName, deployPath, deploysOf } from '../../words/deploy.ts'
 import { atLeast, count, cut, plain } from '../../words/text.ts'
 import { varyingIn } from '../../words/varying.ts'
-import { type Mute, MuteButtons, MutedTag, QuietRow } from './mutes.tsx'
+import { type Mute, MuteButtons, MutedTag } from './mutes.tsx'
 import { kindsName } from './seen-kinds.ts'
 
 /** Each shown kind adds one or two commands to a refresh. */
@@ -74,9 +74,22 @@ function Times({ minutes = [] }: Pick<ErrorKind, 'minutes'>) {
   )
 }
 
-type RowProps = { kind: ErrorKind; deploy?: Deploy; isLeast: boolean }
+type ShownKind = Omit<ErrorKind, 'frame' | 'queues' | 'jobs'>
 
-/** `isLeast`: some failed jobs are not counted yet. */
+/** No failed job of this kind was seen, so only the kind's name is known. */
+const quietKind = ({ error, class: name, ...muted }: Mute): ShownKind => ({
+  error,
+  class: name ?? '',
+  message: error,
+  example: '',
+  count: 0,
+  firstAt: muted.at,
+  lastAt: muted.at,
+  muted,
+})
+
+type RowProps = { kind: ShownKind; deploy?: Deploy; isLeast: boolean }
+
 function Row({ kind, deploy, isLeast }: RowProps) {
   const { error, class: name, count: n, firstAt, lastAt, example, message, muted } = kind
   const text = cut(message || example || 'no message', 140)
@@ -169,7 +182,7 @@ export function Kinds({ data, muted: isWhole = false, all = false, title = 'Kind
           {[...shown, ...(isWhole ? muted : [])].map((kind) => (
             <Row kind={kind} deploy={deploy} isLeast={more} />
           ))}
-          {isWhole && quiet.map((mute) => <QuietRow mute={mute} />)}
+          {isWhole && quiet.map((mute) => <Row kind={quietKind(mute)} isLeast={false} />)}
         </Table>
       )}
     </Card>

@@ -3,7 +3,6 @@ import type { ErrorKind, ErrorMute, ErrorPage, MutedKind } from '../../../engine
 import { useLook } from '../../look.ts'
 import type { Act, ActAsked } from '../../page.ts'
 import { Act as Button, More } from '../../parts/act.tsx'
-import { Ago, Name, To } from '../../parts/layout.tsx'
 import { given, maybe } from '../../words/form.ts'
 import { ago, cut } from '../../words/text.ts'
 import { noteMute } from './seen-kinds.ts'
@@ -68,7 +67,13 @@ const Unmute = ({ error, name }: { error: string; name: string }) => (
   </Button>
 )
 
-export function MuteButtons({ kind: { error, muted }, name }: { kind: ErrorKind; name: string }) {
+export function MuteButtons({
+  kind: { error, muted },
+  name,
+}: {
+  kind: Pick<ErrorKind, 'error' | 'muted'>
+  name: string
+}) {
   if (muted) return <Unmute error={error} name={name} />
   return (
     <span class="mutes">
@@ -90,33 +95,4 @@ export function MutedTag({ by, at, until }: ErrorMute) {
   const { now, zone } = useLook()
   const end = until === null ? '' : `, ends ${ago(until, now, zone)}`
   return <span class="tag" title={`${ago(at, now, zone)}${end}`}>{`muted by ${cut(by, 24)}${end}`}</span>
-}
-
-/** No failed job of this kind was seen, so only the kind's name is known. */
-export function QuietRow({ mute }: { mute: Mute }) {
-  const { error, class: name, at } = mute
-  return (
-    <tr>
-      <td class="fill">
-        <To to={`/jobs?status=failed&error=${error}`}>
-          <code>{error}</code>
-        </To>{' '}
-        <MutedTag {...mute} />
-      </td>
-      <td class="dim">
-        <Name of={name ?? ''} most={24} />
-      </td>
-      <td class="num" data-head="Jobs">
-        0
-      </td>
-      <td class="num wide" />
-      <td class="num dim wide" />
-      <td class="num dim" data-head="Muted">
-        <Ago at={at} />
-      </td>
-      <td class="num">
-        <Unmute error={error} name={error} />
-      </td>
-    </tr>
-  )
 }

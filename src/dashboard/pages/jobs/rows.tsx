@@ -115,7 +115,13 @@ function JobTable({ jobs, query, selected, paused }: Pick<RowsProps, 'jobs' | 'q
       rows={jobs}
       columns={[
         { head: all, cell: select },
-        ...columnsWith<JobRow>((job) => <What job={job} paused={paused} />),
+        ...columnsWith<JobRow>((job) =>
+          job.status === 'completed' && job.ranAt !== null ? (
+            `completed in ${took(job)}`
+          ) : (
+            <What job={job} paused={paused} />
+          ),
+        ),
         { head: '#Tries', cell: (job) => <Tries job={job} /> },
         { head: '#Took', cell: took },
         ...ownColumns(query),

@@ -1,40 +1,24 @@
 import { CALLBACKS } from '../../../core/callback.ts'
-import type { Point } from '../../../core/series.ts'
-import type { RunUnderWay, Stats, WaitedLimit } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { type Asked, page } from '../../page.ts'
 import { Head } from '../../parts/layout.tsx'
 import { RangeChoice } from '../../parts/range.tsx'
 import { leftFailed } from '../../words/class-failures.ts'
-import { type Deploy, deploysOf } from '../../words/deploy.ts'
-import type { Known, Need } from '../../words/need.ts'
+import { deploysOf } from '../../words/deploy.ts'
+import type { Known } from '../../words/need.ts'
 import { IN_A_ROW, inOrder, needsOf } from '../../words/needs.ts'
-import { type Queue, withPulled } from '../../words/queue.ts'
-import { columnsOf, deploysIn, type Range, rangeIn } from '../../words/series.ts'
+import { type Queue, runsIn, withPulled } from '../../words/queue.ts'
+import { columnsOf, deploysIn, rangeIn } from '../../words/series.ts'
 import { about, clock, longDay } from '../../words/text.ts'
+import { byClass } from '../jobs/by-class.tsx'
 import { deploymentsOf, Kinds, type KindsData, kindsOf } from '../jobs/kinds.tsx'
 import { demo } from './acts.ts'
-import { ALERTS, type Alerts, alertActs, depthNeeds } from './alerts.tsx'
+import { ALERTS, alertActs, depthNeeds } from './alerts.tsx'
 import { Ends } from './chart.tsx'
-import { FirstMinute, type FirstMinuteData, firstMinuteOf } from './first-minute.tsx'
+import { FirstMinute, firstMinuteOf } from './first-minute.tsx'
 import { Needs } from './needs-list.tsx'
-import { type Ends as EndsByQueue, Queues, RunningLongest, Where } from './tables.tsx'
+import { Queues, RunningLongest, Where } from './tables.tsx'
 import { Tiles } from './tiles.tsx'
-
-type OverviewData = {
-  first?: FirstMinuteData
-  needs: Need[]
-  alerts: Alerts
-  range: Range
-  points: Point[]
-  ends: EndsByQueue
-  queues: Queue[]
-  limits: WaitedLimit[]
-  longest: RunUnderWay[]
-  kinds: KindsData
-  deploys: Deploy[]
-  stats: Pick<Stats, 'waits'>
-}
 
 /** Lifetimes of slowly changing answers, in milliseconds. */
 const [LATER, SELDOM] = [10_000, 60_000]
@@ -45,11 +29,13 @@ const HOUR = 3_600_000
 
 const NO_CALLBACKS = { callbacks: [], cursor: null }
 
-async function load(asked: Asked): Promise<OverviewData> {
+type OverviewData = Awaited<ReturnType<typeof load>>
+
+async function load(asked: Asked) {
   const { engine, query, look, cache } = asked
   const range = rangeIn(query, look.now)
   const glance = await cache.glance(range.step)
-  const { limits, processes, others, series } = glance
+  const { limits, series } = glance
   const failed = (isOfCallbacks: boolean) =>
     glance.stats.queues.some(({ name, counts }) => counts.failed > 0 && (name === CALLBACKS.queue) === isOfCallbacks)
   const hasFailed = failed(true) || failed(false)
@@ -66,9 +52,7 @@ async function load(asked: Asked): Promise<OverviewData> {
       : cache.get('minutes', LATER, () =>
           engine.stats.series({ step: 'minute', details: true, from: look.now - HOUR }),
         ),
-    hasFailed || hasLost
-      ? cache.get('classes by hour', SELDOM, () => engine.stats.classes({ hours: true }))
-      : undefined,
+    hasFailed || hasLost ? byClass(asked, { hours: true }, SELDOM) : undefined,
     failed(true)
       ? cache.get('given up', LATER, () => engine.callbacks.list({ state: 'FAILED', limit: 50 }))
       : NO_CALLBACKS,
@@ -103,7 +87,6 @@ async function load(asked: Asked): Promise<OverviewData> {
     kinds: kinds.kinds,
   }
   const needs = needsOf(known)
-  const runs = [...processes.flatMap(({ runs }) => runs), ...others]
   const wasUsed = Object.values(stats.total).some(({ made = 0 }) => made > 0)
   return {
     ...(wasUsed && query.get('first') === null ? {} : { first: await firstMinuteOf(asked) }),
@@ -114,7 +97,9 @@ async function load(asked: Asked): Promise<OverviewData> {
     ends: { of: series.queues ?? {}, range },
     queues: withPulled(queues, glance),
     limits,
-    longest: runs.sort((a, b) => a.startedAt - b.startedAt).slice(0, LONGEST),
+    longest: runsIn(glance)
+      .sort((a, b) => a.startedAt - b.startedAt)
+      .slice(0, LONGEST),
     kinds,
     deploys: deploysIn(deploys, range, look.now),
     stats: { waits: stats.waits },

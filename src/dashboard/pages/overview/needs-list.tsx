@@ -1,23 +1,8 @@
-import { Act, LinkButton } from '../../parts/act.tsx'
+import { PlainButton } from '../../parts/act.tsx'
 import { Icon, Name, Since } from '../../parts/layout.tsx'
-import { alertOf, type Button, type Need } from '../../words/need.ts'
+import { alertOf, type Need } from '../../words/need.ts'
 import { count, many } from '../../words/text.ts'
 import { AlertMenu, AlertNotes, type Alerts } from './alerts.tsx'
-
-function NeedButton({ button }: { button: Button }) {
-  if ('to' in button)
-    return (
-      <LinkButton to={button.to} small>
-        {button.text}
-      </LinkButton>
-    )
-  const { act, at, fields, scope, icon, text } = button
-  return (
-    <Act act={act} at={at} fields={fields} scope={scope} icon={icon} small>
-      {text}
-    </Act>
-  )
-}
 
 function Line({ need, alerts }: { need: Need; alerts: Alerts }) {
   const { kind, icon, name, text, more, since, buttons } = need
@@ -42,7 +27,7 @@ function Line({ need, alerts }: { need: Need; alerts: Alerts }) {
       <span class="since">{since !== undefined && <Since at={since} short />}</span>
       <span class="acts">
         {buttons.map((button) => (
-          <NeedButton button={button} />
+          <PlainButton of={button} />
         ))}
         {alert?.alert && <AlertMenu name={alertOf(need)} state={alert} />}
       </span>

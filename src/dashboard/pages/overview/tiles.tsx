@@ -4,7 +4,8 @@ import { waitBelow, waitEnds } from '../../../core/waits.ts'
 import { Shape, To } from '../../parts/layout.tsx'
 import { Spark, type Tone } from '../../parts/spark.tsx'
 import { sum } from '../../words/counts.ts'
-import { pausedIn, type Queue, readyIn } from '../../words/queue.ts'
+import { waitingIn } from '../../words/needs.ts'
+import { pausedIn, type Queue } from '../../words/queue.ts'
 import type { Range } from '../../words/series.ts'
 import { about, count, percent, short } from '../../words/text.ts'
 
@@ -105,7 +106,7 @@ function Waits({ data: { stats, points } }: TilesProps) {
           {rest}
         </>
       }
-      sub={`${count(sum(all, (n) => n))} runs since midnight UTC`}
+      sub={`${count(sum(all, (n) => n))} runs started since midnight UTC`}
       points={points}
       of="longestWait"
       tone="accent"
@@ -123,7 +124,7 @@ export function Tiles({ data }: TilesProps) {
       <Tile
         to="/jobs?status=queued"
         head="Waiting to start"
-        big={short(sum(queues, readyIn) + limited + paused)}
+        big={short(sum(queues, waitingIn))}
         sub={`${count(limited)} at limits, ${count(paused)} paused`}
         points={points}
         of="longestWait"
