@@ -1,39 +1,24 @@
-import type { PastRun } from '../../../core/run.ts'
 import type { FlowEvent } from '../../../engine/engine.ts'
 import type { BoardNow } from '../../words/replay.ts'
 import { base } from '../app/page.ts'
 
 const [PAGE, MOST] = [1_000, 5_000]
+const TIMES = ['at', 'startedAt', 'endedAt']
 
-type Told = { events: RawEvent[]; cursor: string | null }
-type RawRun = Omit<PastRun, 'startedAt' | 'endedAt'> & { startedAt: string; endedAt: string }
-type RawEvent = Omit<FlowEvent, 'at' | 'moves'> & {
-  at: string
-  moves: (Omit<FlowEvent['moves'][number], 'run'> & { run: RawRun | null })[]
-}
+type Told = { events: FlowEvent[]; cursor: string | null }
 
 export type Version = { at: number; by: string | null; graph: BoardNow['graph'] }
 
 async function get<Answer>(path: string): Promise<Answer> {
   const answer = await fetch(`${base}/v1/flows/${path}`, { headers: { accept: 'application/json' } })
   if (!answer.ok) throw new Error(`${answer.status}`)
-  return answer.json() as Promise<Answer>
+  const isTime = (name: string, value: unknown) => typeof value === 'string' && TIMES.includes(name)
+  return JSON.parse(await answer.text(), (name, value) => (isTime(name, value) ? Date.parse(value) : value))
 }
 
-const runOf = (run: RawRun | null): PastRun | null =>
-  run && { ...run, startedAt: Date.parse(run.startedAt), endedAt: Date.parse(run.endedAt) }
-
-const eventOf = ({ at, moves, ...rest }: RawEvent): FlowEvent => ({
-  ...rest,
-  at: Date.parse(at),
-  moves: moves.map((move) => ({ ...move, run: runOf(move.run) })),
-})
-
 export async function versionsOf(job: number): Promise<Version[]> {
-  const { versions } = await get<{ versions: { at: string | null; by: string | null; graph: Version['graph'] }[] }>(
-    `${job}/history`,
-  )
-  return versions.map(({ at, by, graph }) => ({ at: at === null ? 0 : Date.parse(at), by, graph }))
+  const { versions } = await get<{ versions: Version[] }>(`${job}/history`)
+  return versions.map((one) => ({ ...one, at: one.at ?? 0 }))
 }
 
 export function createEvents(job: number) {
@@ -44,7 +29,7 @@ export function createEvents(job: number) {
     let before = ''
     do {
       const { events: page, cursor } = await get<Told>(`${job}/record?limit=${PAGE}${before}`)
-      events = [...page.map(eventOf), ...events]
+      events = [...page, ...events]
       before = cursor === null ? '' : `&before=${cursor}`
     } while (before && events.length < MOST)
     isAll = before === ''
@@ -61,7 +46,7 @@ export function createEvents(job: number) {
       const last = events.at(-1)?.id
       if (last === undefined) return begin()
       const { events: page } = await get<Told>(`${job}/record?limit=${PAGE}&after=${last}`)
-      events = [...events, ...page.map(eventOf)].slice(-MOST)
+      events = [...events, ...page].slice(-MOST)
     },
   }
 }

@@ -19,7 +19,8 @@ const pathOf = (bars: readonly Bar[], range: Range, row: number): string =>
   bars
     .map(({ from, to }) => {
       const x = xOf(range, from)
-      return `M${x} ${row * HIGH + 2}h${Math.max(LEAST, xOf(range, to) - x)}v${BAR}h-${Math.max(LEAST, xOf(range, to) - x)}z`
+      const width = Math.max(LEAST, xOf(range, to) - x)
+      return `M${x} ${row * HIGH + 2}h${width}v${BAR}h-${width}z`
     })
     .join('')
 

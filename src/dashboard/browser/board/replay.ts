@@ -85,7 +85,7 @@ export function createReplay(
     const marks = [...changes, ...deploys].filter((one) => one.at > range.from)
     const rows = data.nodes.map(({ name }) => ({ name, bars: barsOf(timeline.moves.get(name) ?? []) }))
     lanes.draw(rows, marks, range, (moment) => clock(moment, zone).slice(0, 5))
-    box.querySelector('.kept')!.textContent = `${count(events.all.length)}${events.isAll ? '' : ' newest'} events`
+    box.querySelector('.kept')!.textContent = `, ${count(events.all.length)}${events.isAll ? '' : ' newest'} events`
     drawMoment()
     pressed()
   }

@@ -42,7 +42,8 @@ function Mode({ keep, flow }: { keep: number; flow: number }) {
   return (
     <div class="row">
       <span class="note">
-        Last {about(keep)}, <span class="kept">…</span>
+        Last {about(keep)}
+        <span class="kept" />
       </span>
       <fieldset class="seg" aria-label="Mode">
         <button type="button" data-replay="live" aria-pressed="true">
@@ -81,7 +82,7 @@ export function WhatHappened({ view: { flow, record } }: { view: FlowView }) {
     >
       <div class="rhead">
         <Controls />
-        <span class="dim clip event" />
+        <span class="dim clip event">Loading the recording …</span>
         <Mode keep={record} flow={flow.id} />
       </div>
       <div class="rtrack">
