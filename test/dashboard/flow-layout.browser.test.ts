@@ -182,6 +182,31 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
     })
   })
 
+  test.each([
+    [1_440, 11],
+    [390, 9],
+  ])('on a screen of %i pixels, the texts of eight nodes were six pixels high', async (width, least) => {
+    await as(
+      ['read'],
+      `/flows/${await make(8)}?board=1`,
+      async (page) => {
+        const { left, right } = await page.locator('.board').evaluate((one) => one.getBoundingClientRect().toJSON())
+        const facts = await page.locator('.board .node .fact').evaluateAll((all) =>
+          all.map((one) => {
+            const { left, right } = one.closest('.node')!.getBoundingClientRect()
+            const { a: scale } = (one as SVGGraphicsElement).getScreenCTM()!
+            return { left, right, size: Number.parseFloat(getComputedStyle(one).fontSize) * scale }
+          }),
+        )
+        expect(facts).toHaveLength(8)
+        expect(Math.min(...facts.map(({ size }) => size))).toBeGreaterThan(least)
+        expect(Math.min(...facts.map((one) => one.left))).toBeGreaterThanOrEqual(left)
+        expect(Math.max(...facts.map((one) => one.right))).toBeLessThanOrEqual(right)
+      },
+      { width, height: 900 },
+    )
+  })
+
   const emptySpot = (page: Page) =>
     page.evaluate(() => {
       const svg = document.querySelector('[data-board]')!
@@ -342,14 +367,14 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
     const flow = await seedFlow(call)
     const images = (await site.engine.flows.get(String(flow))).nodes.find(({ name }) => name === 'images')!.job
     await as(['read'], `/flows/${flow}`, async (page) => {
-      expect(await page.getByRole('link', { name: 'Explain this jam' }).count()).toBe(0)
+      expect(await page.getByRole('link', { name: 'Highlight this jam' }).count()).toBe(0)
     })
     // A wire backs up when its oldest value has waited for a minute.
     const real = Date.now
     const later = vi.spyOn(Date, 'now').mockImplementation(() => real() + 5 * 60_000)
     try {
       await as(['read'], `/flows/${flow}`, async (page) => {
-        await page.getByRole('link', { name: 'Explain this jam' }).click()
+        await page.getByRole('link', { name: 'Highlight this jam' }).click()
         const said = page.locator('.jamsaid')
         await said.waitFor()
         expect(await said.textContent()).toMatch(

@@ -133,7 +133,10 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     expect(await page.locator('[data-board] path.wire:not(.all)').count()).toBe(12)
     const left = async (name: string) => (await page.locator(`[data-name="${name}"]`).boundingBox())!.x
     expect(await left('rows')).toBeLessThan(await left('enrich'))
-    expect(await left('enrich')).toBeLessThan(await left('images'))
+    // The board is too narrow for one row.
+    const top = async (name: string) => (await page.locator(`[data-name="${name}"]`).boundingBox())!.y
+    expect(await top('clean')).toBeLessThan(await top('images'))
+    expect(await left('images')).toBeLessThan(await left('join'))
     expect(await label(page, 'rejected.out>rejected')).toMatch(/^7/)
     expect(await page.locator('[data-name="join"]').getAttribute('aria-label')).toBe(
       'join, feed/merge, suspended: waits for image',
@@ -290,6 +293,16 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     })
     return { release, asked: page.waitForRequest('**/graph?preview=true') }
   }
+
+  test('on a phone without a key Del, nothing could be deleted from a draft', async () => {
+    const path = `/flows/${flow}/edit`
+    const window = await arrive(browser, site, { path, as: ['read', 'write'], width: 390, height: 844 })
+    const { page } = window
+    await page.locator('.board [data-name="rows"]').click()
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.locator('.board .node.old[data-name="rows"]').waitFor()
+    await leave(window)
+  })
 
   test('Ctrl+Enter while the preview is loading applies the change after the preview', async () => {
     const other = await started()

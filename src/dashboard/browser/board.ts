@@ -118,7 +118,7 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
     const isOther = shape !== state.shape
     if (isOther) {
       const { wires, nodes } = dataIn(state)
-      state.layout = layout(nodes, wires)
+      state.layout = layout(nodes, wires, view.room())
       state.drawing = createDrawing(svg, state.layout, beads)
       state.shape = shape
       if (nodes.length > LARGE) state.map ??= createMap(svg.parentElement!, view)

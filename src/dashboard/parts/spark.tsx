@@ -6,22 +6,35 @@ export type Tone = 'queued' | 'running' | 'suspended' | 'completed' | 'failed' |
 
 const [WIDTH, HEIGHT] = [200, 34]
 
-export function Spark({ values, tone }: { values: readonly number[]; tone: Tone }) {
-  const most = Math.max(1, ...values)
-  const step = WIDTH / Math.max(1, values.length - 1)
-  const points = values.map((value, i) => `${round(i * step)} ${round(HEIGHT - 3 - (value / most) * (HEIGHT - 7))}`)
-  const line = points.length > 1 ? `M${points.join('L')}` : `M0 ${HEIGHT - 3}H${WIDTH}`
+type SparkProps = {
+  values: readonly number[]
+  tone: Tone
+  /** A second line. */
+  others?: readonly number[]
+  label?: string
+}
+
+export function Spark({ values, tone, others = [], label }: SparkProps) {
+  const most = Math.max(1, ...values, ...others)
+  const lineOf = (list: readonly number[]): string => {
+    const step = WIDTH / Math.max(1, list.length - 1)
+    const points = list.map((value, i) => `${round(i * step)} ${round(HEIGHT - 3 - (value / most) * (HEIGHT - 7))}`)
+    return points.length > 1 ? `M${points.join('L')}` : `M0 ${HEIGHT - 3}H${WIDTH}`
+  }
   return (
     <svg
       class="spark"
-      width={WIDTH}
+      width="100%"
       height={HEIGHT}
       viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
       preserveAspectRatio="none"
-      aria-hidden="true"
+      role={label && 'img'}
+      aria-label={label}
+      aria-hidden={label ? undefined : 'true'}
     >
-      <path class={`f-${tone} area`} d={`${line}V${HEIGHT}H0Z`} />
-      <path class={`ln s-${tone}`} d={line} />
+      <path class={`f-${tone} area`} d={`${lineOf(values)}V${HEIGHT}H0Z`} />
+      <path class={`ln s-${tone}`} d={lineOf(values)} />
+      {others.length > 0 && <path class="ln s-suspended" d={lineOf(others)} />}
     </svg>
   )
 }

@@ -45,6 +45,15 @@ export async function flowsPage(_: Facts, scene: Scene): Promise<Claims> {
   }
 }
 
+const isBacking = ({ now }: Facts, wire: WireView): boolean =>
+  waitsOn(wire) > 0 && wire.to.node !== null && wire.oldestAt !== null && now - wire.oldestAt > MINUTE
+
+/** In this scene, the reader of the wire with the most waiting values causes the jam. */
+function jamIn(facts: Facts, nodes: readonly FlowNodeView[], wires: readonly WireView[]) {
+  const [wire] = wires.filter((one) => isBacking(facts, one)).toSorted((a, b) => waitsOn(b) - waitsOn(a))
+  return wire && { wire, fact: factOf(facts, nodes.find(({ name }) => name === wire.to.node)!) }
+}
+
 function factOf(facts: Facts, { limit, status, until, ranAt, lastRun }: FlowNodeView): string {
   const room = facts.limits.find(({ key }) => key === limit)
   if (status === 'queued' && room) return `${n(room.running)} of ${n(room.concurrency!)}`
@@ -74,10 +83,9 @@ function wireSaid(wire: WireView): string {
   return `${nameOf(from)} to ${nameOf(to)}: ${waits}, ${perMinute(wire.out)} read per minute ${last}`
 }
 
-function badgeOf({ now }: Facts, wire: WireView): string {
-  const { to, oldestAt, rate } = wire
-  const isBacking = waitsOn(wire) > 0 && to.node !== null && oldestAt !== null && now - oldestAt > MINUTE
-  if (isBacking) return `${n(waitsOn(wire))} · ${since(oldestAt)}`
+function badgeOf(facts: Facts, wire: WireView): string {
+  const { oldestAt, rate } = wire
+  if (isBacking(facts, wire)) return `${n(waitsOn(wire))} · ${since(oldestAt!)}`
   if (rate > 0) return `${perMinute(wire.out)}/min`
   return waitsOn(wire) > 0 ? n(waitsOn(wire)) : ''
 }
@@ -159,7 +167,7 @@ async function wireInspector({ site: { engine } }: Scene, nodes: FlowNodeView[],
   return {
     '.insp svg[role=img]@aria-label': [`In ten minutes, ${n(came)} arrived, ${n(went)} read`],
     '.insp .stats > div': [n(waitsOn(wire)), oldest, growth],
-    '.insp h3': ['Last 10 minutes', 'Values, oldest first', 'Other end: images'],
+    '.insp h3': ['Other end: images', 'Values, oldest first', 'Last 10 minutes'],
     '.insp .legend': [`arrived ${n(came)} read ${n(went)}`],
     '.insp .vlist li': values.map(({ data }, i) => `${i + 1} {${data}}${data} ${i === 0 ? oldest : ''}`),
     '.insp .vlist + .note': [`${n(wire.size - SHOWN)} more`],
@@ -184,11 +192,13 @@ async function nodeInspector({ site: { engine } }: Scene, nodes: FlowNodeView[],
 export async function flowPage(facts: Facts, scene: Scene, chosen?: 'wire' | 'node'): Promise<Claims> {
   const { flow, nodes, wires, undo } = await flowOf(scene)
   const values = n(sum(wires.map(waitsOn)))
+  const jam = jamIn(facts, nodes, wires)
   return {
     '#flowbar > .id': [`#${flow.id}`],
     '#flowbar > .dim': [
       `${n(flow.running)} of ${n(nodes.length)} nodes running, ${n(flow.queued)} queued; ${values} values wait`,
     ],
+    '#flowbar .jamsaid': jam ? [`${n(waitsOn(jam.wire))} values for ${since(jam.wire.oldestAt!)} (${jam.fact})`] : [],
     '#flowbar form .dimmer': [n(undo)],
     '[data-board]@aria-label': [`Graph of the flow: ${nodes.length} nodes, ${wires.length} wires`],
     ...nodeClaims(facts, nodes),

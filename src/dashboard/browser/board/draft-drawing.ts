@@ -53,9 +53,9 @@ export function createDraftDrawing(
     const next = JSON.stringify([nodes.map((name) => [name, portsOf(name)?.name]), wires.map(({ id }) => id)])
     if (drawn && next === shape) return drawn
     const named = nodes.map((name) => ({ name, ins: portsOf(name)?.ins, outs: portsOf(name)?.outs }))
-    const laid = layout(named, wires)
+    const laid = layout(named, wires, view.room())
     shape = next
-    drawn = { laid, drawing: createDrawing(svg, laid) }
+    drawn = { laid, drawing: createDrawing(svg, laid, undefined, 1) }
     view.bound(laid.box)
     return drawn
   }

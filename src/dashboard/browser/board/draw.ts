@@ -32,7 +32,7 @@ export type Drawing = ReturnType<typeof createDrawing>
 const middle = (text: string, x: number, y: number): SVGElement => make('text', { class: 'mid', x, y }, text)
 
 /** Transforms would cost the compositor milliseconds in each frame of a drag. */
-function nodeParts({ name, box, ins, outs }: Placed) {
+function nodeParts({ name, box, ins, outs }: Placed, named: number) {
   const { x, y } = box
   const use = make('use')
   const mark = make('svg', { x: x + box.width - 29, y: y + 12, width: 16, height: 16, viewBox: '0 0 14 14' }, use)
@@ -54,7 +54,7 @@ function nodeParts({ name, box, ins, outs }: Placed) {
         'data-node': name,
       })
       const at = dir === 'in' ? { x: cx - 7, y: cy - 6, class: 'pn end' } : { x: cx + 7, y: cy - 6, class: 'pn' }
-      return ports.length > 1 ? [mark, make('text', at, shortPort(port))] : [mark]
+      return ports.length >= named ? [mark, make('text', at, shortPort(port))] : [mark]
     })
   const group = make(
     'g',
@@ -87,22 +87,21 @@ function wireParts(id: string, path: string) {
   return { line, badge, rect, text, value, group }
 }
 
-export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads) {
+/** Names are shown if a node has at least `named` ports on that side. */
+export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads, named = 2) {
   const nodes = new Map<string, ReturnType<typeof nodeParts>>()
   const wires = new Map<string, ReturnType<typeof wireParts>>()
   const [below, above, marks] = [make('g'), make('g'), make('g')]
   const pace = createPace()
-  // Sorted from left to right, because Tab follows this order.
-  const byPlace = [...layout.wires].sort(([, a], [, b]) => a.middle.x - b.middle.x)
-  for (const [id, { path }] of byPlace) {
+  for (const [id, { path }] of layout.wires) {
     const parts = wireParts(id, path)
     wires.set(id, parts)
     below.append(parts.group)
   }
   // Zoomed out, all wires are one element, because a thousand elements slow each frame down.
-  below.prepend(make('path', { class: 'wire all', d: byPlace.map(([, { path }]) => path).join('') }))
-  for (const placed of [...layout.nodes.values()].sort((a, b) => a.box.x - b.box.x)) {
-    const parts = nodeParts(placed)
+  below.prepend(make('path', { class: 'wire all', d: [...layout.wires.values()].map(({ path }) => path).join('') }))
+  for (const placed of layout.nodes.values()) {
+    const parts = nodeParts(placed, named)
     nodes.set(placed.name, parts)
     above.append(parts.box)
   }
@@ -129,7 +128,7 @@ export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads)
       set(parts.box, { class: `node ${kind}`, 'aria-label': said })
       set(parts.use, { href: mark && `#s-${mark}` })
       set(parts.fact, { class: tone ? `fact c ${tone}` : 'fact' })
-      write(parts.cls, clip(cls, 20))
+      write(parts.cls, clip(cls, 19))
       write(parts.fact, fact)
     },
     wire(id: string, { kind, label, value = '', tone, said, on, beads: moving }: WireLook): void {

@@ -185,6 +185,7 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
     const { node, wire } = chosen
     if (node !== undefined && Object.hasOwn(draft.now.nodes, node)) become(withoutNode(draft.now, node))
     else if (wire !== undefined) become(withoutWire(draft.now, wire))
+    else tell('say', { say: 'Select a node or a wire first', isError: true })
   }
 
   function mode(how: 'drawing' | 'json'): void {
@@ -199,6 +200,7 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
     node: askNode,
     wire: askWire,
     splice,
+    remove,
     back: () => draft.back() && settle(),
     apply: () => void apply(),
     drawing: () => mode('drawing'),

@@ -1,11 +1,11 @@
 import { ask } from './ask.ts'
 import type { Drawing } from './draw.ts'
-import type { Layout } from './layout.ts'
+import type { Box, Layout } from './layout.ts'
 import type { createView } from './view.ts'
 
 type Named = { name: string; queue: string; class: string; job?: number | null }
 type Board = { laid: Layout; drawing: Drawing; nodes: readonly Named[] }
-type Found = { texts: string[]; at: { x: number; y: number }; focus: () => void }
+type Found = { texts: string[]; box: Box; focus: () => void }
 
 const isIn = (text: string, found: Found): boolean => found.texts.some((one) => one.toLowerCase().includes(text))
 
@@ -17,12 +17,13 @@ export function createFind(view: ReturnType<typeof createView>, board: () => Boa
     const placed = nodes.flatMap(({ name, queue, class: of, job }) => {
       const box = laid.nodes.get(name)?.box
       if (!box) return []
-      const at = { x: box.x + box.width / 2, y: box.y + box.height / 2 }
-      return [{ texts: [name, `${queue}/${of}`, job ? `#${job}` : ''], at, focus: () => drawing.nodeAt(name)?.focus() }]
+      return [
+        { texts: [name, `${queue}/${of}`, job ? `#${job}` : ''], box, focus: () => drawing.nodeAt(name)?.focus() },
+      ]
     })
     const wires = [...laid.wires].map(([id, { middle }]) => ({
       texts: [id],
-      at: middle,
+      box: { ...middle, width: 0, height: 0 },
       focus: () => drawing.wireAt(id)?.focus(),
     }))
     return [...placed, ...wires]
@@ -36,10 +37,10 @@ export function createFind(view: ReturnType<typeof createView>, board: () => Boa
     if (matches.length === 0) return `no node or wire has ${JSON.stringify(text)} in its name, class or job`
     next = text === last ? (next + 1) % matches.length : 0
     last = text
-    const { at, focus } = matches[next]!
+    const { box, focus } = matches[next]!
     // Delayed, because a closing dialog returns the focus, and the board follows the focus.
     setTimeout(() => {
-      view.look(at)
+      view.look(box)
       focus()
     }, 50)
     return undefined

@@ -5,6 +5,7 @@ export type Box = { x: number; y: number; width: number; height: number }
 
 export type Placed = { name: string; box: Box; ins: string[]; outs: string[] }
 export type Route = { path: string; middle: { x: number; y: number }; box: Box }
+/** Nodes and wires are in the order of Tab: by row, and from left to right. */
 export type Layout = {
   nodes: Map<string, Placed>
   ports: Map<string, { port: string; box: Box }>
@@ -14,11 +15,13 @@ export type Layout = {
 
 const [WIDTH, HEIGHT, ROW, PILL] = [166, 76, 22, 30] as const
 export const LABEL = { width: 108, height: 22 }
-/** Distance between columns, distance between the lanes of backward wires, and radius of bends. */
-const [GAP, LANE, BEND] = [18, 34, 6] as const
-/** Minimum space between a wire and a label, a node or the name of a port. */
+/** Distance between columns, distances between horizontal and between vertical lanes, and radius of bends. */
+const [GAP, LANE, TRACK, BEND] = [20, 28, 10, 6] as const
+/** Space between the name of a port and the next column. */
 const CLEAR = 3
-const PORT_NAME = { letters: 14, letter: 6.7, offset: 7 } as const
+const PORT_NAME = { letters: 14, letter: 7, offset: 7 } as const
+/** A graph with more nodes is one row, because its shape then helps more than its texts. */
+const MOST_WRAPPED = 24
 
 export const clip = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text)
 export const shortPort = (port: string): string => clip(port, PORT_NAME.letters)
@@ -35,7 +38,7 @@ const ownPorts = (wires: readonly GraphWire[]): { key: string; port: string }[] 
     ...(wire.to.node === null ? [{ key: endOf(wire), port: wire.to.port }] : []),
   ])
 
-type Named = { name: string; ins?: readonly string[]; outs?: readonly string[] }
+export type Named = { name: string; ins?: readonly string[]; outs?: readonly string[] }
 
 function portsAt(node: Named, wires: readonly GraphWire[]): { ins: string[]; outs: string[] } {
   const ins = wires.filter(({ to }) => to.node === node.name).map(({ to }) => to.port)
@@ -52,275 +55,300 @@ type Point = { x: number; y: number }
 type Bent = { points?: Point[]; x?: number; y?: number }
 const round = (n: number): number => Math.round(n * 10) / 10
 
-function curve(points: readonly Point[]): string {
-  const [first, ...rest] = points as [Point, ...Point[]]
-  let [text, at] = [`M${round(first.x)} ${round(first.y)}`, first]
-  for (const to of rest) {
-    const reach = (to.x - at.x) / 2
-    text += `C${round(at.x + reach)} ${round(at.y)} ${round(to.x - reach)} ${round(to.y)} ${round(to.x)} ${round(to.y)}`
-    at = to
-  }
-  return text
+const curve = (points: readonly Point[]): string =>
+  points
+    .map(({ x, y }, i) => {
+      const before = points[i - 1]
+      if (!before) return `${round(x)} ${round(y)}`
+      if (before.y === y) return `H${round(x)}`
+      const middle = round((before.x + x) / 2)
+      return `C${middle} ${round(before.y)} ${middle} ${round(y)} ${round(x)} ${round(y)}`
+    })
+    .join('')
+
+function boxAround(parts: readonly (Point & Partial<Box>)[]): Box {
+  const [x, y] = [Math.min(...parts.map((one) => one.x)), Math.min(...parts.map((one) => one.y))]
+  const right = Math.max(...parts.map((one) => one.x + (one.width ?? 0)))
+  return { x, y, width: right - x, height: Math.max(...parts.map((one) => one.y + (one.height ?? 0))) - y }
 }
 
-function boxAround(points: readonly Point[]): Box {
-  const [xs, ys] = [points.map(({ x }) => x), points.map(({ y }) => y)]
-  const [x, y] = [Math.min(...xs), Math.min(...ys)]
-  return { x, y, width: Math.max(...xs) - x, height: Math.max(...ys) - y }
-}
-
-const namesWidth = (ports: readonly string[]): number =>
-  ports.length < 2
-    ? 0
-    : Math.max(...ports.map((port) => shortPort(port).length)) * PORT_NAME.letter + PORT_NAME.offset + CLEAR
-
-function backWires(nodes: readonly Named[], wires: readonly GraphWire[]): Set<string> {
+/** Wires that close a cycle. A chain may be too long for recursion. */
+function backWires(nodes: Iterable<string>, wires: readonly GraphWire[]) {
   const leaving = Map.groupBy(wires, ({ from }) => from.node)
-  const [open, done, back] = [new Set<string>(), new Set<string>(), new Set<string>()]
-  const entered = wires.flatMap(({ from, to }) => (from.node === null && to.node !== null ? [to.node] : []))
-  for (const first of [...entered, ...nodes.map(({ name }) => name)]) {
-    // Not recursive, because a chain may have thousands of nodes.
-    const path: { name: string; left: GraphWire[] }[] = []
-    const enter = (name: string): void => {
-      if (done.has(name)) return
-      open.add(name)
-      path.push({ name, left: [...(leaving.get(name) ?? [])] })
-    }
-    enter(first)
-    for (let at = path.at(-1); at; at = path.at(-1)) {
-      const wire = at.left.shift()
-      if (!wire) {
-        path.pop()
-        open.delete(at.name)
-        done.add(at.name)
-      } else if (wire.to.node !== null && open.has(wire.to.node)) back.add(wire.id)
-      else if (wire.to.node !== null) enter(wire.to.node)
-    }
+  const back = new Set<string>()
+  const isOpen = new Map<End['node'], boolean>()
+  const path: { node: End['node']; isDone?: true }[] = [...[...nodes].reverse(), null].map((node) => ({ node }))
+  for (let at = path.pop(); at; at = path.pop()) {
+    const { node, isDone } = at
+    if (isDone) isOpen.set(node, false)
+    if (isOpen.has(node)) continue
+    isOpen.set(node, node !== null)
+    path.push({ node, isDone: true })
+    for (const { id, to } of leaving.get(node)?.toReversed() ?? [])
+      if (isOpen.get(to.node)) back.add(id)
+      else path.push(to)
   }
   return back
 }
 
 type Ports = Map<string, { ins: string[]; outs: string[] }>
 
-function place(wires: readonly GraphWire[], ports: Ports, back: Set<string>) {
+/** A wire from or to another row ends at a stub. `stubs` has their distances, in layers of nodes. */
+type Asked = {
+  wires: readonly GraphWire[]
+  back: Set<string>
+  top: number
+  stubs: Map<string, number>
+}
+
+function place(ports: Ports, { wires, back, stubs }: Asked) {
   const graph = new Graph({ multigraph: true })
-  graph.setGraph({ rankdir: 'LR', nodesep: 44, ranksep: 2 * GAP, edgesep: 26 })
+  graph.setGraph({ rankdir: 'LR', nodesep: 34, ranksep: 2 * GAP, edgesep: 26 })
   graph.setDefaultEdgeLabel(() => ({}))
   for (const [name, { ins, outs }] of ports)
     graph.setNode(keyOf(name), {
       width: WIDTH,
       height: Math.max(HEIGHT, (Math.max(ins.length, outs.length) + 1) * ROW),
     })
-  for (const { key, port } of ownPorts(wires)) graph.setNode(key, { width: pillWidth(port), height: PILL })
-  for (const wire of wires)
-    if (!back.has(wire.id)) graph.setEdge(startOf(wire), endOf(wire), { minlen: 1, labelpos: 'c', ...LABEL }, wire.id)
+  for (const { key, port } of ownPorts(wires))
+    graph.setNode(key, stubs.has(key) ? { width: 0, height: BEND } : { width: pillWidth(port), height: PILL })
+  for (const wire of wires) {
+    const [start, end] = [startOf(wire), endOf(wire)]
+    const minlen = stubs.get(start) ?? stubs.get(end)
+    if (!isLoop(wire, back)) graph.setEdge(start, end, minlen ? { minlen } : { labelpos: 'c', ...LABEL }, wire.id)
+  }
   lay(graph)
   return graph
 }
 
+/** A backward wire runs below the nodes, unless it leads to another row. */
+const isLoop = ({ id, from, to }: GraphWire, back: Set<string>): boolean =>
+  back.has(id) && from.node !== null && to.node !== null
+
 /** A layer of nodes, or a layer of labels between two node layers. */
-type Column = { left: number; right: number; centre: number; bottom: number; solid: Box[] }
+type Column = { left: number; right: number; centre: number }
 
 /** Dagre determines the order of columns and all vertical positions. */
-function columnsOf(graph: Laid, ports: Ports): Columns {
+function columnsOf(graph: ReturnType<typeof place>, ports: Ports) {
   const extents = new Map<number, { left: number; right: number }>()
-  const extend = (x: number, left: number, right: number): void => {
+  const extend = (x: number, left: number, right = left): void => {
     const was = extents.get(round(x)) ?? { left: 0, right: 0 }
     extents.set(round(x), { left: Math.max(was.left, left), right: Math.max(was.right, right) })
   }
+  const namesWidth = (names: readonly string[]): number =>
+    names.length < 2
+      ? 0
+      : Math.max(...names.map((port) => shortPort(port).length)) * PORT_NAME.letter + PORT_NAME.offset + CLEAR
   for (const key of graph.nodes()) {
     const { x, width } = graph.node(key) as Box
-    extend(x, width / 2, width / 2)
+    extend(x, width / 2)
   }
   for (const [name, { ins, outs }] of ports)
     extend((graph.node(keyOf(name)) as Box).x, WIDTH / 2 + namesWidth(ins), WIDTH / 2 + namesWidth(outs))
   for (const edge of graph.edges()) {
     const { points = [], x } = graph.edge(edge) as Bent
-    for (const point of points.slice(1, -1)) extend(point.x, 0, 0)
-    if (x !== undefined) extend(x, LABEL.width / 2, LABEL.width / 2)
+    for (const point of points.slice(1, -1)) extend(point.x, 0)
+    if (x !== undefined) extend(x, LABEL.width / 2)
   }
-  const columns: Columns = new Map()
+  const columns = new Map<number, Column>()
   let end = -GAP
   for (const [x, { left, right }] of [...extents].sort(([a], [b]) => a - b)) {
     const start = end + GAP
-    columns.set(x, { left: start, centre: start + left, right: start + left + right, bottom: 0, solid: [] })
+    columns.set(x, { left: start, centre: start + left, right: start + left + right })
     end = start + left + right
   }
   return columns
 }
 
-type Columns = Map<number, Column>
-type Laid = ReturnType<typeof place>
-
-function boxAt(graph: Laid, columns: Columns, name: string): Box {
-  const { x, y, width, height } = graph.node(name) as Box
-  return { x: round(columns.get(round(x))!.centre - width / 2), y: round(y - height / 2), width, height }
-}
-
-const isOver = ({ x, y }: Point, box: Box): boolean =>
-  x > box.x - CLEAR && x < box.x + box.width + CLEAR && y > box.y - CLEAR && y < box.y + box.height + CLEAR
-
-function pointsBetween(a: Point, b: Point): Point[] {
-  const reach = Math.max(0, (b.x - a.x) / 2)
-  const steps = 16 + Math.ceil(Math.abs(b.y - a.y) / 6)
-  return Array.from({ length: steps + 1 }, (_, i) => {
-    const [t, u] = [i / steps, 1 - i / steps]
-    return {
-      x: u ** 3 * a.x + 3 * u * u * t * (a.x + reach) + 3 * u * t * t * (b.x - reach) + t ** 3 * b.x,
-      y: (u ** 3 + 3 * u * u * t) * a.y + (3 * u * t * t + t ** 3) * b.y,
-    }
-  })
-}
-
-/** Point of a wire in a column, where the wire may be horizontal. */
-type Stop = { x: number; y: number; column: Column; own?: Box | undefined }
-
-/** A wire is horizontal in a column only if a curve would touch a node, a name or the label of another wire. */
-function lineOf(stops: readonly Stop[]): Point[] {
-  const line: Point[] = [stops[0]!]
-  for (const [i, stop] of stops.slice(1).entries()) {
-    const [from, before] = [line.at(-1)!, stops[i]!]
-    const solid = [...before.column.solid, ...stop.column.solid]
-    const own = [before.own, stop.own]
-    if (pointsBetween(from, stop).every((point) => solid.every((box) => own.includes(box) || !isOver(point, box)))) {
-      line.push(stop)
-      continue
-    }
-    if (from.x < before.column.right) line.push({ x: before.column.right, y: before.y })
-    if (stop.x > stop.column.left) line.push({ x: stop.column.left, y: stop.y })
-    line.push(stop)
-  }
-  return line
-}
-
-type Ends = { from: Point; to: Point; start: Column; end: Column }
-
-function lanesBelow(columns: Columns) {
-  const taken: { left: number; right: number; floor: number }[] = []
-  return ({ from, to, start, end }: Ends): Route => {
-    const step = (taken.length % 3) * 3 - 3
-    const [right, left] = [start.right + GAP / 2 + step, end.left - GAP / 2 - step]
-    const under = [...columns.values()].filter((one) => one.right >= end.left && one.left <= start.right)
-    const above = taken.filter((one) => one.right >= left && one.left <= right).map(({ floor }) => floor)
-    const floor = Math.max(from.y, to.y, ...under.map(({ bottom }) => bottom), ...above) + LANE
-    taken.push({ left, right, floor })
-    const [a, b, low] = [round(right), round(left), round(floor)]
-    const path = [
-      `M${round(from.x)} ${round(from.y)}H${a - BEND}Q${a} ${round(from.y)} ${a} ${round(from.y + BEND)}`,
-      `V${low - BEND}Q${a} ${low} ${a - BEND} ${low}H${b + BEND}Q${b} ${low} ${b} ${low - BEND}`,
-      `V${round(to.y + BEND)}Q${b} ${round(to.y)} ${b + BEND} ${round(to.y)}H${round(to.x)}`,
-    ].join('')
-    // Prefers the inside of a column, because vertical parts of wires run between columns.
-    const far = ({ centre }: Column): number => Math.abs(centre - (right + left) / 2)
-    const { centre } = under.sort((one, other) => far(one) - far(other))[0]!
-    return { path, middle: { x: centre, y: floor }, box: boxAround([from, to, { x: a, y: low }, { x: b, y: low }]) }
+/** Returns the first free place from `from` to `to`, next to the wires that already run there. */
+function createTracks(space: number) {
+  const taken: { low: number; high: number }[][] = []
+  return (from: number, to: number): number => {
+    const [low, high] = [Math.min(from, to) - TRACK, Math.max(from, to) + TRACK]
+    const free = taken.findIndex((all) => all.every((one) => one.high < low || high < one.low))
+    const track = free < 0 ? taken.push([]) - 1 : free
+    taken[track]!.push({ low, high })
+    return track * space
   }
 }
 
-function nameBoxes({ box, ins, outs }: Placed): Box[] {
-  const boxOf = (port: string, ports: readonly string[], isIn: boolean): Box => {
-    const width = shortPort(port).length * PORT_NAME.letter
-    const x = isIn ? box.x - PORT_NAME.offset - width : box.x + box.width + PORT_NAME.offset
-    return { x, y: box.y + portY(box, ports, port) - 16, width, height: 12 }
-  }
-  return [ins, outs].flatMap((ports, i) => (ports.length < 2 ? [] : ports.map((port) => boxOf(port, ports, i === 0))))
+/** A wire that leaves to the right, and returns to the left in a lane at the height `low`. */
+type Detour = { id: string; out: Point[]; into: Point[]; right: number; left: number; low: number; x?: number }
+
+function detourOf({ id, out, into, right, left, low, x = (right + left) / 2 }: Detour): [string, Route] {
+  const [from, to] = [out.at(-1)!, into[0]!]
+  const [a, b, y] = [round(right), round(left), round(low)]
+  const [down, up] = [y > from.y ? BEND : -BEND, to.y > y ? BEND : -BEND]
+  const path = [
+    `M${curve(out)}H${a - BEND}Q${a} ${round(from.y)} ${a} ${round(from.y + down)}`,
+    `V${y - down}Q${a} ${y} ${a - BEND} ${y}H${b + BEND}Q${b} ${y} ${b} ${y + up}`,
+    `V${round(to.y - up)}Q${b} ${round(to.y)} ${b + BEND} ${round(to.y)}H${curve(into).replace(' ', 'V')}`,
+  ].join('')
+  return [id, { path, middle: { x, y: low }, box: boxAround([...out, ...into, { x: right, y }, { x: left, y }]) }]
 }
 
-const spanOf = ({ start, end }: Ends): number => start.right - end.left
-
-function routesOf(
-  wires: readonly GraphWire[],
-  graph: Laid,
-  columns: Columns,
-  { nodes, ports }: Pick<Layout, 'nodes' | 'ports'>,
-) {
+function rowOf(nodes: readonly Named[], asked: Asked) {
+  const { wires, back, top, stubs } = asked
+  const ports: Ports = new Map(nodes.map((node) => [node.name, portsAt(node, wires)]))
+  const graph = place(ports, asked)
+  // Ports in the order of their other ends, because wires then cross less.
+  const nodeAt = (key: string) => graph.node(key) as Box & { rank: number }
+  const heightOf = (wire: GraphWire): number =>
+    isLoop(wire, back) ? 1e9 : nodeAt(startOf(wire)).y + nodeAt(endOf(wire)).y
+  const ordered = wires.toSorted((a, b) => heightOf(a) - heightOf(b))
+  for (const node of nodes) ports.set(node.name, portsAt(node, ordered))
+  const columns = columnsOf(graph, ports)
+  const all = [...columns.values()]
   const columnAt = ({ x }: { x: number }): Column => columns.get(round(x))!
-  const columnOf = (key: string): Column => columnAt(graph.node(key) as Box)
-  const boxOf = (key: string): Box => (nodes.get(key.slice('node:'.length)) ?? ports.get(key)!).box
-  const reach = (column: Column, y: number): void => {
-    column.bottom = Math.max(column.bottom, y)
+  const columnOf = (key: string): Column => columnAt(nodeAt(key))
+  const boxOf = (key: string): Box => {
+    const { y, width, height } = nodeAt(key)
+    return { x: round(columnOf(key).centre - width / 2), y: round(y - height / 2 + top), width, height }
   }
-  const fill = (column: Column, ...boxes: Box[]): void => {
-    column.solid.push(...boxes)
-    for (const { y, height } of boxes) reach(column, y + height)
-  }
-  for (const [name, placed] of nodes) fill(columnOf(keyOf(name)), placed.box, ...nameBoxes(placed))
-  for (const [key, { box }] of ports) fill(columnOf(key), box)
-
-  const labels = new Map<string, Box>()
-  for (const edge of graph.edges()) {
-    const { x, y, points = [] } = graph.edge(edge) as Bent & Point
-    const column = columnAt({ x })
-    const box = { x: column.centre - LABEL.width / 2, y: y - LABEL.height / 2, ...LABEL }
-    fill(column, box)
-    labels.set(edge.name!, box)
-    for (const point of points.slice(1, -1)) reach(columnAt(point), point.y)
-  }
-
-  const endsOf = (wire: GraphWire): Ends => {
-    const [start, end] = [boxOf(startOf(wire)), boxOf(endOf(wire))]
-    const outs = nodes.get(wire.from.node ?? '')?.outs ?? [wire.from.port]
-    const ins = nodes.get(wire.to.node ?? '')?.ins ?? [wire.to.port]
+  /** Dagre counts layers of labels, too. */
+  const layerOf = (key: string): number => nodeAt(key).rank / 2
+  let bottom = Math.max(top, ...graph.nodes().map((key) => boxOf(key).y + boxOf(key).height))
+  const endsOf = (wire: GraphWire) => {
+    const [a, b] = [boxOf(startOf(wire)), boxOf(endOf(wire))]
+    const outs = ports.get(wire.from.node ?? '')?.outs ?? [wire.from.port]
+    const ins = ports.get(wire.to.node ?? '')?.ins ?? [wire.to.port]
     return {
-      from: { x: start.x + start.width, y: start.y + portY(start, outs, wire.from.port) },
-      to: { x: end.x, y: end.y + portY(end, ins, wire.to.port) },
+      from: { x: a.x + a.width, y: a.y + portY(a, outs, wire.from.port) },
+      to: { x: b.x, y: b.y + portY(b, ins, wire.to.port) },
       start: columnOf(startOf(wire)),
       end: columnOf(endOf(wire)),
     }
   }
 
-  const forward = (wire: GraphWire, label: Box): Route => {
+  const routes: [string, Route][] = []
+  const lines = new Map<string, Point[]>()
+  for (const wire of wires.filter((one) => !isLoop(one, back))) {
     const { from, to, start, end } = endsOf(wire)
-    const edge = graph.edge({ v: startOf(wire), w: endOf(wire), name: wire.id }) as Bent & Point
-    const inner = (edge.points ?? []).slice(1, -1).map(({ x, y }): Stop => {
-      const column = columnAt({ x })
-      return { x: column.centre, y, column, own: round(x) === round(edge.x) ? label : undefined }
+    const edge = graph.edge({ v: startOf(wire), w: endOf(wire), name: wire.id }) as Bent
+    // A wire is horizontal in each column, and changes its height only between columns.
+    const inner = edge.points!.slice(1, -1).flatMap((point) => {
+      const { left, right } = columnAt(point)
+      return [left, right].map((x) => ({ x, y: point.y + top }))
     })
-    const first = { ...from, column: start, own: boxOf(startOf(wire)) }
-    const last = { ...to, column: end, own: boxOf(endOf(wire)) }
-    const line = lineOf([first, ...inner, last])
-    return { path: curve(line), middle: { x: label.x + label.width / 2, y: edge.y }, box: boxAround(line) }
+    const line = [from, { x: start.right, y: from.y }, ...inner, { x: end.left, y: to.y }, to]
+    bottom = Math.max(bottom, ...inner.map(({ y }) => y + LABEL.height / 2))
+    lines.set(wire.id, line)
+    if (edge.x === undefined) continue
+    const middle = { x: columnAt({ x: edge.x }).centre, y: edge.y! + top }
+    routes.push([wire.id, { path: `M${curve(line)}`, middle, box: boxAround(line) }])
   }
-
-  const below = lanesBelow(columns)
-  const routes = new Map<string, Route>()
-  for (const wire of wires) {
-    const label = labels.get(wire.id)
-    if (label) routes.set(wire.id, forward(wire, label))
+  const [floor, laneAt] = [bottom + LANE, createTracks(LANE)]
+  const loops = wires
+    .filter((wire) => isLoop(wire, back))
+    .map((wire) => ({ id: wire.id, ...endsOf(wire) }))
+    .sort((a, b) => a.start.right - a.end.left - b.start.right + b.end.left)
+  for (const [i, { id, from, to, start, end }] of loops.entries()) {
+    const step = (i % 3) * 3 - 3
+    const [right, left] = [start.right + GAP / 2 + step, end.left - GAP / 2 - step]
+    const low = floor + laneAt(left, right)
+    bottom = Math.max(bottom, low)
+    // In a column, because vertical parts of wires run between columns.
+    const far = ({ centre }: Column): number => Math.abs(centre - (right + left) / 2)
+    const x = all.toSorted((a, b) => far(a) - far(b))[0]!.centre
+    routes.push(detourOf({ id, out: [from], into: [to], right, left, low, x }))
   }
-  const back = wires.filter(({ id }) => !labels.has(id)).map((wire) => ({ id: wire.id, ends: endsOf(wire) }))
-  for (const { id, ends } of back.sort((a, b) => spanOf(a.ends) - spanOf(b.ends))) routes.set(id, below(ends))
-  return routes
+  return {
+    nodes: nodes
+      .map(({ name }): Placed => ({ name, box: boxOf(keyOf(name)), ...ports.get(name)! }))
+      .sort((a, b) => a.box.x - b.box.x),
+    ports: ownPorts(wires).flatMap(({ key, port }) =>
+      stubs.has(key) ? [] : [[key, { port, box: boxOf(key) }] as const],
+    ),
+    routes: routes.sort(([, a], [, b]) => a.middle.x - b.middle.x),
+    lines,
+    bottom,
+    right: Math.max(0, ...all.map((column) => column.right)),
+    layers: Math.max(0, ...graph.nodes().map(layerOf)) + 1,
+    layerOf,
+  }
 }
 
-function bounds(boxes: readonly Box[], routes: readonly Route[]): Box {
-  const corners = boxes.flatMap(({ x, y, width, height }) => [
-    { x, y },
-    { x: x + width, y: y + height },
-  ])
-  const middles = routes.map(({ middle }) => middle)
-  const { x, y, width, height } = boxAround([{ x: 0, y: 0 }, { x: 1, y: 1 }, ...corners, ...middles])
-  return { x: x - 28, y: y - 28, width: width + 56, height: height + 56 }
+type Row = ReturnType<typeof rowOf>
+type Between = { id: string; from: number; to: number; lane: number }
+
+function routesBetween(rows: readonly Row[], between: readonly Between[]): [string, Route][] {
+  const edge = Math.max(...rows.map(({ right }) => right)) + GAP
+  const [rightAt, leftAt] = [createTracks(TRACK), createTracks(TRACK)]
+  const used: number[] = []
+  // In this order, wires enclose each other and do not cross.
+  return between
+    .map(({ id, from, to, lane }) => {
+      const [out, into] = [rows[from]!.lines.get(id)!, rows[to]!.lines.get(id)!]
+      return { id, lane, out, into, y: out.at(-1)!.y }
+    })
+    .sort((a, b) => b.y - a.y)
+    .map((wire) => {
+      used[wire.lane] = (used[wire.lane] ?? 0) + 1
+      const low = rows[wire.lane - 1]!.bottom + LANE * used[wire.lane]!
+      return { ...wire, low, right: edge + rightAt(wire.y, low) }
+    })
+    .reverse()
+    .map((wire) => detourOf({ ...wire, left: -GAP - leftAt(wire.low, wire.into[0]!.y) }))
 }
 
-export function layout(nodes: readonly Named[], wires: readonly GraphWire[]): Layout {
+/** Divides a graph into rows of at most `most` layers. */
+function wrapped({ layerOf, layers }: Row, nodes: readonly Named[], asked: Asked, most: number) {
+  const parts = Array.from({ length: Math.ceil(layers / most) }, (): GraphWire[] => [])
+  const rowAt = (layer: number): number => Math.floor(layer / most)
+  const [stubs, between] = [new Map<string, number>(), [] as Between[]]
+  for (const wire of asked.wires) {
+    const [start, end] = [startOf(wire), endOf(wire)]
+    // Ports of the flow are in the rows of their nodes, unless each layer is a row.
+    const out = layerOf(wire.from.node === null && most > 1 ? end : start)
+    const into = layerOf(wire.to.node === null && most > 1 ? start : end)
+    const [from, to] = [rowAt(out), rowAt(into)]
+    if (from === to) {
+      parts[from]!.push(wire)
+      continue
+    }
+    const stub = { node: null, port: `stub ${wire.id}` }
+    stubs.set(`out:${stub.port}`, most - (out % most)).set(`in:${stub.port}`, (into % most) + 1)
+    parts[from]!.push({ ...wire, to: stub })
+    parts[to]!.push({ ...wire, from: stub })
+    between.push({ id: wire.id, from, to, lane: from > to ? to + 1 : to })
+  }
+  const rows: Row[] = []
+  for (const [i, wires] of parts.entries()) {
+    const lanes = between.filter(({ lane }) => lane === i).length
+    const top = (rows.at(-1)?.bottom ?? 0) + LANE * (lanes + 0.7)
+    const inside = nodes.filter(({ name }) => rowAt(layerOf(keyOf(name))) === i)
+    rows.push(rowOf(inside, { ...asked, wires, top, stubs }))
+  }
+  rows[0]!.routes.push(...routesBetween(rows, between))
+  return rows
+}
+
+function joined(rows: readonly Row[]): Layout {
+  const placed = rows.flatMap((row) => row.nodes)
+  const own = rows.flatMap((row) => row.ports)
+  const routes = rows.flatMap((row) => row.routes)
+  const boxes = [...placed, ...own.map(([, port]) => port), ...routes.map(([, route]) => route)].map(({ box }) => box)
+  const { x, y, width, height } = boxAround([{ x: 0, y: 0 }, { x: 1, y: 1 }, ...boxes])
+  return {
+    nodes: new Map(placed.map((one) => [one.name, one])),
+    ports: new Map(own),
+    wires: new Map(routes),
+    // At the top, the tools cover the board.
+    box: { x: x - 20, y: y - 56, width: width + 40, height: height + 76 },
+  }
+}
+
+/** Wraps a graph that is wider than `wide` into rows. */
+export function layout(nodes: readonly Named[], wires: readonly GraphWire[], wide = Infinity): Layout {
   const known = new Set(nodes.map(({ name }) => name))
   const isThere = ({ node }: End) => node === null || known.has(node)
   const there = wires.filter(({ from, to }) => isThere(from) && isThere(to))
-  const ports: Ports = new Map(nodes.map((node) => [node.name, portsAt(node, there)]))
-  const back = backWires(nodes, there)
-  const graph = place(there, ports, back)
-  // Ports in the order of their other ends, because wires then cross less. Backward wires run below the nodes.
-  const yOf = (key: string): number => (graph.node(key) as Box).y
-  const heightOf = (wire: GraphWire): number => (back.has(wire.id) ? 1e9 : yOf(startOf(wire)) + yOf(endOf(wire)))
-  const ordered = there.toSorted((a, b) => heightOf(a) - heightOf(b))
-  for (const node of nodes) ports.set(node.name, portsAt(node, ordered))
-  const columns = columnsOf(graph, ports)
-  const placed = new Map(
-    nodes.map(({ name }) => [name, { name, box: boxAt(graph, columns, keyOf(name)), ...ports.get(name)! }]),
-  )
-  const own = new Map(ownPorts(there).map(({ key, port }) => [key, { port, box: boxAt(graph, columns, key) }]))
-  const routes = routesOf(there, graph, columns, { nodes: placed, ports: own })
-  const boxes = [...placed.values(), ...own.values()].map(({ box }) => box)
-  return { nodes: placed, ports: own, wires: routes, box: bounds(boxes, [...routes.values()]) }
+  const asked = { wires: there, back: backWires(known, there), top: 0, stubs: new Map() }
+  const whole = rowOf(nodes, asked)
+  let laid = joined([whole])
+  if (nodes.length > MOST_WRAPPED) return laid
+  // Wires between rows need some of the width.
+  const first = Math.ceil((whole.layers * wide) / laid.box.width)
+  for (let most = first; most > 0 && laid.box.width > wide; most--) laid = joined(wrapped(whole, nodes, asked, most))
+  return laid
 }

@@ -8,8 +8,10 @@ const FAR = 0.5
 const NEAR = 1.2
 /** Below this scale, even a name in large type cannot be read. */
 const FARTHEST = 0.2
-/** Width of a phone, in pixels, and smallest scale at which names in large type can be read. */
-const [NARROW, READABLE] = [760, 0.32]
+/** Maximum width of a phone, and width of the side bar and the panel, in pixels. */
+const [NARROW, SIDES] = [760, 392]
+/** Smallest scales at which all texts, and names in large type, can be read. */
+const [TEXTS, READABLE] = [0.86, 0.32]
 /** Milliseconds from the last turn of the wheel to the next drawing. */
 const STILL = 150
 
@@ -27,7 +29,7 @@ export function createView(svg: SVGSVGElement) {
     if (width === 0) return
     const wasHidden = wide === 0
     ;[wide, high] = [width, height]
-    if (wasHidden) showAll()
+    if (wasHidden) begin()
   }).observe(svg)
 
   /** Returns the visible part, times `by`. It is larger than `box` if the board has different proportions. */
@@ -93,6 +95,16 @@ export function createView(svg: SVGSVGElement) {
     show()
   }
 
+  /** On a phone, begins at the left end if names could not be read otherwise. */
+  function begin(): void {
+    showAll()
+    const scale = Math.max(READABLE, Math.min(1, wide / all.width))
+    if (wide > NARROW || wide / seen.width > scale || wide / seen.width < READABLE / 3) return
+    const height = high / scale
+    seen = { x: all.x, y: all.y + Math.min(0, (all.height - height) / 2), width: wide / scale, height }
+    show()
+  }
+
   let drag: { x: number; y: number } | undefined
 
   svg.addEventListener('pointerdown', (event) => {
@@ -132,11 +144,11 @@ export function createView(svg: SVGSVGElement) {
 
   const middleOf = ({ x, y, width, height }: Box) => ({ x: x + width / 2, y: y + height / 2 })
 
-  /** Moves to a point, and zooms in until its text can be read. */
-  function look(at: { x: number; y: number }): void {
+  /** Zooms in until the text of the box can be read. */
+  function look(box: Box): void {
     const width = Math.min(seen.width, wide)
     seen = { ...seen, width, height: (seen.height * width) / seen.width }
-    centre(at)
+    centre(middleOf(box))
   }
 
   function reveal(box: Box): void {
@@ -151,16 +163,18 @@ export function createView(svg: SVGSVGElement) {
     look,
     reveal,
     /** Keeps the scale if the text of the box can be read. */
-    open: (box: Box): void => (wide / seen.width < READABLE ? look(middleOf(box)) : reveal(box)),
-    /** On a phone, begins at the left end if names could not be read otherwise. */
+    open: (box: Box): void => (wide / seen.width < READABLE ? look(box) : reveal(box)),
+    /** Width at which all texts can be read, also next to an open panel. */
+    room: (): number => (innerWidth > NARROW ? innerWidth - SIDES : innerWidth) / TEXTS,
+    /** Makes room for the whole graph. On a phone, a higher board would keep a finger from scrolling the page. */
     bound(box: Box): void {
       all = box
-      showAll()
-      const scale = wide / seen.width
-      if (wide > NARROW || scale > READABLE || scale < READABLE / 3) return
-      const height = high / READABLE
-      seen = { x: all.x, y: all.y + (all.height - height) / 2, width: wide / READABLE, height }
-      show()
+      const height = Math.min(innerHeight * 1.5, box.height * Math.min(TEXTS, wide / box.width))
+      if (wide > NARROW) {
+        svg.parentElement!.style.minHeight = `${height}px`
+        high = Math.max(high, height)
+      }
+      begin()
     },
   }
 }

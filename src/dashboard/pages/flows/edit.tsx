@@ -8,10 +8,8 @@ import { page } from '../../page.ts'
 import { useRefusal } from '../../parts/act.tsx'
 import { Icon, JobId, To } from '../../parts/layout.tsx'
 import type { LimitRoom } from '../../words/flow.ts'
-import { Drawing } from './drawing.tsx'
-import { Legend, type Lines } from './legend.tsx'
+import { Board, type Lines } from './board.tsx'
 import { roomsOf } from './load.ts'
-import { Tools } from './tools.tsx'
 
 type Class = { queue: string; class: string } & WorkerDefinition
 type EditData = { view: FlowView; classes: Class[]; limits: Record<string, LimitRoom> }
@@ -39,6 +37,13 @@ const dataOf = ({ view, classes, limits }: EditData, zone: string): string =>
     })),
   })
 
+const tools = [
+  ['node', 'plus', 'Node', 'n'],
+  ['wire', 'branch', 'Wire', 'w'],
+  ['splice', 'move', 'Splice', 's'],
+  ['remove', 'x', 'Delete'],
+] as const
+
 function Bar({ view: { flow } }: { view: FlowView }) {
   return (
     <div class="flowbar">
@@ -54,18 +59,13 @@ function Bar({ view: { flow } }: { view: FlowView }) {
             JSON
           </button>
         </span>
-        <button class="btn" type="button" data-edit="node" data-hotkey="n">
-          <Icon name="plus" size={14} />
-          Node<kbd>n</kbd>
-        </button>
-        <button class="btn" type="button" data-edit="wire" data-hotkey="w">
-          <Icon name="branch" size={14} />
-          Wire<kbd>w</kbd>
-        </button>
-        <button class="btn" type="button" data-edit="splice" data-hotkey="s" draggable={true}>
-          <Icon name="move" size={14} />
-          Splice<kbd>s</kbd>
-        </button>
+        {tools.map(([name, icon, word, key]) => (
+          <button class="btn" type="button" data-edit={name} data-hotkey={key} draggable={name === 'splice'}>
+            <Icon name={icon} size={14} />
+            {word}
+            <kbd>{key ?? 'Del'}</kbd>
+          </button>
+        ))}
         <button class="btn icon" type="button" data-edit="back" aria-label="Undo" title="Undo (ctrl z)">
           <Icon name="undo" size={14} />
         </button>
@@ -93,8 +93,8 @@ function Panel({ flow }: { flow: number }) {
       </section>
       <section>
         <p class="note">
-          Drag from port to port to add a wire. Select a node or a wire and press <kbd>Del</kbd> to delete it. Changes
-          apply together or not at all, and can be undone on the page of the flow.
+          Drag from port to port to add a wire. Select a node or a wire, then Delete. Changes apply together or not at
+          all, and can be undone on the page of the flow.
         </p>
       </section>
     </aside>
@@ -117,12 +117,9 @@ function View({ data }: { data: EditData }) {
         {String(now)}
       </time>
       <div class="flowbody editing">
-        <div class="board" data-island="board">
-          <Drawing label="The graph being edited" />
+        <Board label="The graph being edited" lines={LINES}>
           <textarea class="field mono json" id="json" aria-label="The graph as JSON" spellcheck={false} hidden />
-          <Legend lines={LINES} />
-          <Tools />
-        </div>
+        </Board>
         <Panel flow={view.flow.id} />
       </div>
       <section class="replaybox" id="lines" aria-label="The change as text" data-island="lines">

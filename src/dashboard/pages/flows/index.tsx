@@ -4,19 +4,17 @@ import { useLook, useWay } from '../../look.ts'
 import { page } from '../../page.ts'
 import { Act, LinkButton, More } from '../../parts/act.tsx'
 import { Form } from '../../parts/form.tsx'
-import { Choice, JobId, Link, StatusPill, To } from '../../parts/layout.tsx'
+import { Choice, JobId, StatusPill, To } from '../../parts/layout.tsx'
 import { boardWires, CLOSED, jamSaid, LARGE, stateOf, sumOf } from '../../words/flow.ts'
 import { jobPath } from '../../words/paths.ts'
 import { count } from '../../words/text.ts'
 import { acts } from './acts.ts'
-import { Drawing } from './drawing.tsx'
+import { Board, type Lines } from './board.tsx'
 import { Node } from './inspector/node.tsx'
 import { Wire } from './inspector/wire.tsx'
-import { Legend, type Lines } from './legend.tsx'
 import { isLarge, Lists } from './lists.tsx'
 import { type FlowData, load } from './load.ts'
 import { WhatHappened } from './replay.tsx'
-import { Tools } from './tools.tsx'
 
 const dataOf = ({ view: { flow, hash, nodes, wires }, limits, deploys, chosen, jam, isExplaining }: FlowData) => ({
   job: flow.id,
@@ -43,16 +41,17 @@ function Explained({ data: { view, jam, limits, isExplaining } }: { data: FlowDa
   const { now } = useLook()
   const way = useWay()
   if (!jam) return null
-  if (!isExplaining) return <LinkButton to={way({ jam: '1' })}>Explain this jam</LinkButton>
   const { cause } = jam
   const room = cause.limit === null ? undefined : limits[cause.limit]
   return (
     <p class="jamsaid" role="status">
       {jamSaid(jam, { now, room, wires: view.wires })}{' '}
-      <Link to={cause.job === null ? way({ ...CLOSED, node: cause.name }) : jobPath(cause.job)}>
+      <LinkButton to={cause.job === null ? way({ ...CLOSED, node: cause.name }) : jobPath(cause.job)} small>
         Why does {cause.name} not continue?
-      </Link>{' '}
-      <To to={way({ jam: undefined })}>Show all</To>
+      </LinkButton>{' '}
+      <LinkButton to={way({ jam: isExplaining ? undefined : '1', board: '1' })} small>
+        {isExplaining ? 'Show all' : 'Highlight this jam'}
+      </LinkButton>
     </p>
   )
 }
@@ -123,39 +122,21 @@ const Inspector = ({ data }: { data: FlowData }) =>
     data.chosen && <Node data={data} chosen={data.chosen} />
   )
 
-function Board({ data }: { data: FlowData }) {
-  const { view } = data
-  return (
-    <div class="board" data-island="board">
-      <Drawing label={`Graph of the flow: ${view.nodes.length} nodes, ${view.wires.length} wires`} />
-      <Legend lines={LINES} />
-      <Tools />
-    </div>
-  )
-}
-
-function View({ data, query }: Props) {
+function Drawn({ data, query }: Props) {
   const { now } = useLook()
   const { view, chosen } = data
+  const { nodes, wires } = view
   const isBoard = query.has('board')
   const isDrawn = !isLarge(view) || isBoard
-  const isAlone = !chosen && (!isDrawn || view.nodes.length <= LARGE)
-  if (!view.graph)
-    return (
-      <>
-        <Head data={data} query={query} />
-        <Missing id={view.flow.id} />
-      </>
-    )
+  const isAlone = !chosen && (!isDrawn || nodes.length <= LARGE)
   return (
     <>
-      <Head data={data} query={query} />
       {isDrawn && <div hidden data-brief={asOf(data)} data-flow={JSON.stringify(dataOf(data))} />}
       <time hidden data-clock>
         {String(now)}
       </time>
       <div class={`flowbody${isAlone ? ' alone' : ''}${isBoard ? '' : ' listing'}`}>
-        {isDrawn && <Board data={data} />}
+        {isDrawn && <Board label={`Graph of the flow: ${nodes.length} nodes, ${wires.length} wires`} lines={LINES} />}
         <Lists data={data} query={query} />
         <Inspector data={data} />
       </div>
@@ -163,6 +144,13 @@ function View({ data, query }: Props) {
     </>
   )
 }
+
+const View = (props: Props) => (
+  <>
+    <Head {...props} />
+    {props.data.view.graph ? <Drawn {...props} /> : <Missing id={props.data.view.flow.id} />}
+  </>
+)
 
 export const flow = page<FlowData>({
   path: '/flows/:job',

@@ -20,18 +20,22 @@ function Opens(props: {
 }) {
   const { act, flow, wire, verb, icon, hotkey, children } = props
   const off = useRefusal('write')
+  const inside = (
+    <>
+      <Icon name={icon} size={12} />
+      {verb}
+    </>
+  )
   if (off)
     return (
       <button class="btn small" type="button" disabled title={off}>
-        <Icon name={icon} size={12} />
-        {verb}
+        {inside}
       </button>
     )
   return (
     <details class="more opens">
       <summary class="btn small" data-hotkey={hotkey}>
-        <Icon name={icon} size={12} />
-        {verb}
+        {inside}
         {hotkey && <kbd>{hotkey}</kbd>}
       </summary>
       <Form

@@ -106,10 +106,6 @@ export function Wire({ data, chosen: { wire, far } }: { data: FlowData; chosen: 
           <Close />
         </p>
       </header>
-      <Stats wire={wire} />
-      <Traffic wire={wire} />
-      <Values wire={wire} near={data.near} watch={<Watch data={data} />} />
-      <WireActs data={data} wire={wire} />
       {far && (
         <section>
           <div class="row">
@@ -120,6 +116,10 @@ export function Wire({ data, chosen: { wire, far } }: { data: FlowData; chosen: 
           <WhySaid near={data.near} />
         </section>
       )}
+      <Stats wire={wire} />
+      <Values wire={wire} near={data.near} watch={<Watch data={data} />} />
+      <WireActs data={data} wire={wire} />
+      <Traffic wire={wire} />
     </aside>
   )
 }

@@ -1,0 +1,44 @@
+import type { Child } from 'hono/jsx'
+import { Icon } from '../../parts/layout.tsx'
+
+export type Lines = readonly [kind: string, word: string, meaning?: string][]
+
+const tools = [
+  ['find', 'search', 'Find a node or wire', '/'],
+  ['nearer', 'plus', 'Zoom in'],
+  ['farther', 'minus', 'Zoom out'],
+  ['fit', 'fit', 'Fit to screen', 'f'],
+] as const
+
+export function Board({ label, lines, children }: { label: string; lines: Lines; children?: Child }) {
+  return (
+    <div class="board" data-island="board">
+      <svg data-board viewBox="0 0 800 400" preserveAspectRatio="xMidYMid meet" role="application" aria-label={label} />
+      {children}
+      <div class="tools tl wide" aria-hidden="true">
+        {lines.map(([kind, word, meaning]) => (
+          <span class="row" title={meaning}>
+            <svg class="hs" width="18" height="6" aria-hidden="true">
+              <path class={`wire ${kind}`} d="M0 3H18" />
+            </svg>
+            {word}
+          </span>
+        ))}
+      </div>
+      <div class="tools tr">
+        {tools.map(([how, icon, label, hotkey]) => (
+          <button
+            class="btn icon"
+            type="button"
+            data-view={how}
+            data-hotkey={hotkey}
+            aria-label={label}
+            title={hotkey ? `${label} (${hotkey})` : label}
+          >
+            <Icon name={icon} size={14} />
+          </button>
+        ))}
+      </div>
+    </div>
+  )
+}
