@@ -393,6 +393,10 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
         expect(await why.getAttribute('href')).toBe(`/ui/jobs/${images}`)
         await page.getByRole('link', { name: 'Show all' }).click()
         await page.waitForSelector('[data-board]:not(.jam)')
+        await page.goto(`${site.url}/ui/flows`)
+        const cell = page.locator(`#row-${flow} [data-head="held by"]`)
+        expect(await cell.textContent()).toMatch(/^images (ready to run|limit full)/)
+        expect(await cell.getByRole('link').getAttribute('href')).toBe(`/ui/flows/${flow}?jam=1`)
       })
     } finally {
       later.mockRestore()

@@ -10,6 +10,7 @@ import type {
   DeliveredJob,
   FlowNodeView,
   FlowRow,
+  FlowView,
   GraphChange,
   HistoryJob,
   HistoryRun,
@@ -236,6 +237,15 @@ const nodeShown: FlowNodeView = {
   limit: 'stripe',
   leaseUntil: null,
   until: null,
+}
+const flowViewShown: FlowView = {
+  flow: flowShown,
+  hash: 'abc',
+  undo: 2,
+  record: 7_200_000,
+  graph: graphShown,
+  nodes: [nodeShown],
+  wires: [wireShown],
 }
 const told: CallbackView = {
   of: 7,
@@ -562,15 +572,8 @@ const answers: Unperformed = {
       versions: [{ hash: 'abc', at: T, by: 'key:3', back: false, nodes: 1, edges: 1, graph: graphShown }],
     }),
     list: async () => ({ flows: [flowShown], cursor: '7' }),
-    get: async () => ({
-      flow: flowShown,
-      hash: 'abc',
-      undo: 2,
-      record: 7_200_000,
-      graph: graphShown,
-      nodes: [nodeShown],
-      wires: [wireShown],
-    }),
+    views: async () => ({ flows: [flowViewShown], cursor: '7' }),
+    get: async () => flowViewShown,
     setGraph: async (_job, _graph, { preview }) => ({ ...graphChanged, applied: !preview }),
     undoGraph: async () => graphChanged,
     record: async () => {},

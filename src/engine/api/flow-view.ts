@@ -121,7 +121,7 @@ function waiting(state: FlowState, wires: readonly GraphWire[]): { values: numbe
   }
 }
 
-function rowWith(state: FlowState, graph: Graph | undefined): FlowRow {
+export function flowRow(state: FlowState, graph = graphIn(state)): FlowRow {
   const { id, document, children } = state
   const wires = graph ? wiresOf(graph) : []
   const aliases = aliasesOf(document)
@@ -146,20 +146,22 @@ function rowWith(state: FlowState, graph: Graph | undefined): FlowRow {
   }
 }
 
-const graphIn = (state: FlowState): Graph | undefined => {
+export const graphIn = (state: FlowState): Graph | undefined => {
   const text = graphsOf(state).graph
   return text === undefined ? undefined : readGraph(text)
 }
 
-export const flowRow = (state: FlowState): FlowRow => rowWith(state, graphIn(state))
+export async function graphHashOf(state: FlowState): Promise<string | null> {
+  const { graph } = graphsOf(state)
+  return graph === undefined ? null : graphHash(graph)
+}
 
 export async function flowView(state: FlowState): Promise<FlowView> {
-  const graphs = graphsOf(state)
   const graph = graphIn(state)
   return {
-    flow: rowWith(state, graph),
-    hash: graphs.graph === undefined ? null : await graphHash(graphs.graph),
-    undo: earlier(graphs).length,
+    flow: flowRow(state, graph),
+    hash: await graphHashOf(state),
+    undo: earlier(graphsOf(state)).length,
     record: state.document.recorded ?? null,
     graph: graph ?? null,
     nodes: graph ? Object.keys(graph.nodes).map((name) => nodeView(state, graph, name)) : [],

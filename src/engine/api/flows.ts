@@ -7,7 +7,7 @@ import { statuses } from '../../core/job.ts'
 import { adoptions, type Plan, planGraph, spawnOf } from '../../core/plan.ts'
 import { redacted } from '../../core/redact.ts'
 import type { Op, PortRef } from '../../core/run.ts'
-import type { FlowRow, Tried } from '../../core/schemas/flows.ts'
+import type { Tried } from '../../core/schemas/flows.ts'
 import { type GraphWire, wiresOf } from '../../core/wires.ts'
 import { opWords, spawnWords, writeWords } from '../../redis/changes.ts'
 import { shownItem } from '../../redis/item.ts'
@@ -26,6 +26,8 @@ import {
   flowRow,
   flowView,
   graphHash,
+  graphHashOf,
+  graphIn,
   graphsOf,
   versionViews,
   wasGraph,
@@ -65,9 +67,8 @@ function checkFlow(state: FlowState): void {
 
 async function checkMatch(state: FlowState, match: string | undefined): Promise<void> {
   if (match === undefined) return
-  const text = textOf(state)
-  const hash = text === undefined ? undefined : await graphHash(text)
-  if (match === hash || (match === '*' && hash !== undefined)) return
+  const hash = await graphHashOf(state)
+  if (match === hash || (match === '*' && hash !== null)) return
   const is = hash ? `"${hash}"` : 'none'
   const message = `If-Match: expected the hash of the current graph, ${is}, got "${match}": the graph has changed. Get the current graph and apply your change to it`
   throw new SidejobError('CHANGED', message, { path: ['If-Match'] })
@@ -81,6 +82,8 @@ const fieldWords = (fields: Graphs, vault: Vault): Words[] =>
   )
 
 const changeOf = ({ ops: _, ...plan }: Plan, applied: boolean): GraphChange => ({ applied, ...plan })
+
+type Query = { status?: Status[]; cursor?: string; limit?: number }
 
 export function createFlows({
   store,
@@ -144,13 +147,8 @@ export function createFlows({
       }),
     )
 
-  const beforeOf = (state: FlowState): Graph | undefined => {
-    const text = textOf(state)
-    return text === undefined ? undefined : readGraph(text)
-  }
-
   async function put(state: FlowState, graph: Graph, fields: Graphs, call?: Call): Promise<GraphChange> {
-    const plan = await planOf(state, graph, beforeOf(state))
+    const plan = await planOf(state, graph, graphIn(state))
     const planned = await wordsOf(state.id, plan.ops)
     await commit(
       state,
@@ -161,7 +159,7 @@ export function createFlows({
   }
 
   async function preview(state: FlowState, graph: Graph): Promise<GraphChange> {
-    const plan = await planOf(state, graph, beforeOf(state))
+    const plan = await planOf(state, graph, graphIn(state))
     const unfit = await unfitOf({ store, registry }, state, graph, plan)
     return { ...changeOf(plan, false), ...(unfit.length > 0 ? { unfit } : {}) }
   }
@@ -169,9 +167,9 @@ export function createFlows({
   const versionBy = (call?: Call): Version => ({ at: store.now(), by: call?.by ?? null })
 
   function graphOf(state: FlowState): Graph {
-    const text = textOf(state)
-    if (text === undefined) throw new SidejobError('NOT_FOUND', `job ${state.id} has no graph`)
-    return readGraph(text)
+    const graph = graphIn(state)
+    if (!graph) throw new SidejobError('NOT_FOUND', `job ${state.id} has no graph`)
+    return graph
   }
 
   function wireOf(state: FlowState, name: string): { graph: Graph; found: GraphWire } {
@@ -186,6 +184,29 @@ export function createFlows({
     const end = { child: to.node, in: to.port }
     if (Object.hasOwn(state.children, to.node)) return { begin: [], end }
     return { begin: [...(await wordsOf(state.id, [spawnOf(graph, to.node)])), RUN], end }
+  }
+
+  async function listed<Row>(
+    { status, cursor: before, limit = PAGE }: Query,
+    read: (state: FlowState) => Row | Promise<Row>,
+  ) {
+    const found = await store.list({
+      mode: 'all',
+      queue: 'core',
+      class: 'flow',
+      before,
+      limit,
+      status: (status ?? statuses).join(','),
+    })
+    const ids = found.jobs.map(({ id }) => String(id))
+    const states = await store.flows(ids, NODES)
+    const left = states.indexOf('later')
+    return {
+      flows: await Promise.all(
+        states.flatMap((state) => (typeof state === 'object' && 'document' in state ? [read(state)] : [])),
+      ),
+      cursor: left < 0 ? found.cursor : ids[left - 1]!,
+    }
   }
 
   return {
@@ -224,31 +245,9 @@ export function createFlows({
         return { versions: await versionViews(await store.flow(job)) }
       },
 
-      async list({
-        status,
-        cursor: before,
-        limit = PAGE,
-      }: {
-        status?: Status[]
-        cursor?: string
-        limit?: number
-      }): Promise<{ flows: FlowRow[]; cursor: string | null }> {
-        const found = await store.list({
-          mode: 'all',
-          queue: 'core',
-          class: 'flow',
-          before,
-          limit,
-          status: (status ?? statuses).join(','),
-        })
-        const ids = found.jobs.map(({ id }) => String(id))
-        const states = await store.flows(ids, NODES)
-        const left = states.indexOf('later')
-        return {
-          flows: states.flatMap((state) => (typeof state === 'object' && 'document' in state ? [flowRow(state)] : [])),
-          cursor: left < 0 ? found.cursor : ids[left - 1]!,
-        }
-      },
+      list: (query: Query) => listed(query, flowRow),
+
+      views: (query: Query) => listed(query, flowView),
 
       async get(job: Ref): Promise<FlowView> {
         const state = await store.flow(job)

@@ -23,7 +23,7 @@ const flowOf = ({ site: { engine }, flow }: Scene) => engine.flows.get(String(fl
 
 const waitsOn = ({ size, behind }: WireView): number => size + behind
 
-export async function flowsPage(_: Facts, scene: Scene): Promise<Claims> {
+export async function flowsPage(facts: Facts, scene: Scene): Promise<Claims> {
   const [{ nodes, wires }, { flows }] = await Promise.all([flowOf(scene), scene.site.engine.flows.list({ limit: 20 })])
   const oldest = Math.min(...wires.flatMap(({ oldestAt }) => oldestAt ?? []))
   const sumAt = (wanted: string) => n(nodes.filter(({ status }) => status === wanted).length)
@@ -39,6 +39,7 @@ export async function flowsPage(_: Facts, scene: Scene): Promise<Claims> {
         sumAt('failed'),
         n(sum(wires.map(waitsOn))),
         time(oldest),
+        jamIn(facts, nodes, wires)?.fact,
         time(changedAt ?? createdAt),
       ),
     ),

@@ -1,4 +1,6 @@
-import type { FlowRow } from '../../../engine/engine.ts'
+import { check } from '../../../core/issues.ts'
+import { jobQuery } from '../../../core/schemas/job-rows.ts'
+import type { FlowRow, FlowView, LimitView } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import { useLook, useWay } from '../../look.ts'
 import { type Act as DoesAct, page } from '../../page.ts'
@@ -6,15 +8,16 @@ import { Act } from '../../parts/act.tsx'
 import { Ago, Card, Empty, Head, Link, Name, Since, StatusPill, To, Zero } from '../../parts/layout.tsx'
 import { First } from '../../parts/snippet.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
-import { isLate, stateOf } from '../../words/flow.ts'
+import { factOf, factsOf, isLate, jamOf, stateOf } from '../../words/flow.ts'
 import { given } from '../../words/form.ts'
 import { cut, many, title } from '../../words/text.ts'
-import { statusesOf } from './query.ts'
+import { roomsOf } from './load.ts'
 
 const ROWS = 20
 
 type Graphs = Awaited<ReturnType<Engine['graphs']['list']>>
-type FlowsData = { flows: FlowRow[]; cursor: string | null; stored: Graphs }
+type Row = FlowRow & { held?: { name: string; fact: string } | undefined }
+type FlowsData = { flows: Row[]; cursor: string | null; stored: Graphs }
 
 const FRESH = 60_000
 
@@ -27,12 +30,19 @@ const views: Record<string, string> = {
 }
 
 /** Number of nodes with a status, linked to their jobs. */
-const nodesIn = (status: 'running' | 'queued' | 'failed'): Column<FlowRow> => ({
+const nodesIn = (status: 'running' | 'queued' | 'failed'): Column<Row> => ({
   head: `#${title(status)}`,
   label: status,
   kind: ({ [status]: n }) => (status === 'failed' && n > 0 ? 'up' : ''),
   cell: ({ id, [status]: n }) => <Zero n={n} to={`/jobs?parent=${id}&status=${status}`} />,
 })
+
+/** The node that keeps the most values waiting for more than a minute, and why. */
+function heldBy(view: FlowView, limits: readonly LimitView[], now: number): Row['held'] {
+  const cause = jamOf(view.nodes, view.wires, now)?.cause
+  const data = { limits: roomsOf(view, limits), wires: view.wires }
+  return cause && { name: cause.name, fact: factOf(cause, factsOf(cause, data, now)) }
+}
 
 function State({ of }: { of: FlowRow }) {
   const { status, word } = stateOf(of)
@@ -40,18 +50,16 @@ function State({ of }: { of: FlowRow }) {
 }
 
 function Oldest({ row }: { row: FlowRow }) {
-  const { id, oldestAt } = row
+  const { oldestAt } = row
   if (oldestAt === null) return <span class="dimmer">–</span>
-  const since = <Since at={oldestAt} />
-  if (!isLate(row, useLook().now)) return since
   return (
-    <To kind="st suspended" to={`/flows/${id}?jam=1`}>
-      {since}
-    </To>
+    <span class={isLate(row, useLook().now) ? 'st suspended' : undefined}>
+      <Since at={oldestAt} />
+    </span>
   )
 }
 
-const columns: readonly Column<FlowRow>[] = [
+const columns: readonly Column<Row>[] = [
   {
     head: 'Flow',
     kind: 'name',
@@ -71,6 +79,18 @@ const columns: readonly Column<FlowRow>[] = [
   nodesIn('failed'),
   { head: '#Waiting values', label: 'waiting values', cell: ({ values }) => <Zero n={values} /> },
   { head: '#Oldest value', label: 'oldest', cell: (row) => <Oldest row={row} /> },
+  {
+    head: 'Held by',
+    label: 'held by',
+    cell: ({ id, held }) =>
+      held ? (
+        <>
+          <Link to={`/flows/${id}?jam=1`}>{held.name}</Link> <span class="dim">{held.fact}</span>
+        </>
+      ) : (
+        <span class="dimmer">–</span>
+      ),
+  },
   { head: '##Graph changed', kind: 'wide', cell: ({ changedAt, createdAt }) => <Ago at={changedAt ?? createdAt} /> },
 ]
 
@@ -176,13 +196,15 @@ export const flows = page<FlowsData>({
   path: '/flows',
   nav: 'flows',
   every: 2_000,
-  async load({ engine, query, cache }) {
+  async load({ engine, query, cache, look: { now } }) {
     const after = query.get('graphs') ?? undefined
-    const [page, stored] = await Promise.all([
-      engine.flows.list({ status: statusesOf(query), cursor: query.get('cursor') ?? undefined, limit: ROWS }),
+    const { status } = check(jobQuery, { status: query.get('status') || undefined })
+    const [{ flows: views, cursor }, stored] = await Promise.all([
+      engine.flows.views({ status, cursor: query.get('cursor') ?? undefined, limit: ROWS }),
       cache.get(`graphs after ${after ?? ''}`, FRESH, () => engine.graphs.list({ after, details: true })),
     ])
-    return { ...page, stored }
+    const { limits } = views.some(({ flow }) => isLate(flow, now)) ? await cache.bounds() : { limits: [] }
+    return { flows: views.map((view) => ({ ...view.flow, held: heldBy(view, limits, now) })), cursor, stored }
   },
   title: () => 'Flows',
   View,

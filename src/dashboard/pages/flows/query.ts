@@ -1,14 +1,4 @@
-import { SidejobError } from '../../../core/errors.ts'
-import { type Status, statuses } from '../../../core/job.ts'
 import type { FlowView } from '../../../engine/engine.ts'
-
-export function statusesOf(query: URLSearchParams): Status[] | undefined {
-  const given = query.get('status')?.split(',').filter(Boolean)
-  if (!given?.length) return undefined
-  const wrong = given.find((one) => !(statuses as readonly string[]).includes(one))
-  if (wrong) throw new SidejobError('BAD_REQUEST', `status: expected one of ${statuses.join(', ')}, got "${wrong}"`)
-  return given as Status[]
-}
 
 export type Chosen =
   | { kind: 'node'; node: FlowView['nodes'][number] }
