@@ -95,7 +95,7 @@ test('the relay is shown as a job', async () => {
   expect(channels.map(({ name }) => name)).toEqual(['/news'])
 })
 
-test('a channel lists classes that publish on it or below it, and no other classes', async () => {
+test('a channel lists classes that publish on it or below it, and is listed if no job listens to it', async () => {
   const silent = { class: 'silent', queue: 'readers', in: { news: { channels: ['/new', '/news/today/7'] } } } as const
   await kit.engine.workers.register(silent.queue, silent.class, {
     pull: true,
@@ -107,6 +107,7 @@ test('a channel lists classes that publish on it or below it, and no other class
   )
   expect(publishers).toEqual({
     '/news': [{ queue: 'heralds', class: 'herald', port: 'say' }],
+    '/news/today': [{ queue: 'heralds', class: 'herald', port: 'say' }],
     '/new': [],
     '/news/today/7': [],
   })
