@@ -4,14 +4,14 @@ import { makeProject } from './project.ts'
 export const mistakes = {
   runs: {
     throws: 'a function throws',
-    wrong_out: 'it writes to a port that it does not have',
-    wrong_in: 'it reads a port that it does not have',
-    wrong_value: 'it writes a value that its schema refuses',
-    never_ends: 'its promise never settles',
+    wrong_out: 'a function writes to a port that its class does not have',
+    wrong_in: 'a function reads a port that its class does not have',
+    wrong_value: 'a function writes a value that the schema of the port refuses',
+    never_ends: 'the promise of a function never settles',
     no_return: '`job.suspend()` is not returned',
     no_await: '`job.step()` is not awaited',
-    write_first: 'it writes, and then sleeps',
-    calls_missing: 'it calls an unregistered class',
+    write_first: 'a function writes, and then sleeps',
+    calls_missing: 'a function calls an unregistered class',
   },
   calls: {
     'an input value of the wrong type': {
