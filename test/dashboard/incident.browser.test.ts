@@ -35,7 +35,7 @@ describe.skipIf(!program())('a failing deploy', { timeout: 180_000 }, () => {
     expect(said.job).toContain("Cannot read properties of undefined (reading 'amount')")
     expect(said.job).toMatch(/src\/charge\.ts:\d+:\d+/)
     expect(said.job).toMatch(/> +10 \| +const \{ value, currency \} = job\.args\.total\.amount/)
-    expect(said.job).toMatch(/88f62d2b\s+deployed[\s\S]*by\s+Ben Ode/)
+    expect(said.job).toMatch(/Deploy\s+88f62d2b\s+[\s\S]*by\s+Ben Ode/)
     expect(said.job).toMatch(/Last successful job[\s\S]*a41c07e9/)
     expect(said.deploys).toContain('charge')
     expect(said.over).toContain('All quiet')

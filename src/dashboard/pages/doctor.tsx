@@ -258,8 +258,11 @@ export const doctor = page<DoctorData>({
             <Examined of={examined} total={total} />
           ) : (
             <p class="note">
-              This page checks the service; <Link to="/">Overview</Link> lists the problems of jobs. “Check all jobs”
-              compares every job with the indexes. It changes nothing.
+              This page checks the service;{' '}
+              <To kind="link said" to="/">
+                Overview
+              </To>{' '}
+              lists the problems of jobs. “Check all jobs” compares every job with the indexes. It changes nothing.
             </p>
           )}
         </div>
