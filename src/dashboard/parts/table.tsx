@@ -4,7 +4,10 @@ import { Empty } from './layout.tsx'
 const kindOfHead = (name: string): string | undefined =>
   name.startsWith('##') ? 'num wide' : name.startsWith('#') ? 'num' : undefined
 
-/** An element is a whole cell. `#`: a column of numbers. `##`: the same, hidden on phones. `-`: a name only for screen readers. */
+/**
+ * An element is a whole cell. `#`: a column of numbers. `##`: a column of numbers that phones hide. `-`: a name only for
+ * screen readers.
+ */
 export function HeadCell({ name }: { name: Child }) {
   if (typeof name !== 'string') return <>{name}</>
   if (name.startsWith('-'))

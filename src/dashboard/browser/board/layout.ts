@@ -14,14 +14,14 @@ export type Layout = {
 }
 
 const [WIDTH, HEIGHT, ROW, PILL] = [166, 76, 22, 30] as const
-export const LABEL = { width: 108, height: 22 }
+export const LABEL = { width: 104, height: 22 }
 /** Distance between columns, distances between horizontal and between vertical lanes, and radius of bends. */
-const [GAP, LANE, TRACK, BEND] = [20, 28, 10, 6] as const
+const [GAP, LANE, TRACK, BEND] = [18, 28, 9, 6] as const
 /** Space between the name of a port and the next column. */
 const CLEAR = 3
 const PORT_NAME = { letters: 14, letter: 7, offset: 7 } as const
 /** A graph with more nodes is one row, because its shape then helps more than its texts. */
-const MOST_WRAPPED = 24
+const MOST_WRAPPED = 16
 
 export const clip = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text)
 export const shortPort = (port: string): string => clip(port, PORT_NAME.letters)
@@ -334,7 +334,7 @@ function joined(rows: readonly Row[]): Layout {
     ports: new Map(own),
     wires: new Map(routes),
     // At the top, the tools cover the board.
-    box: { x: x - 20, y: y - 56, width: width + 40, height: height + 76 },
+    box: { x: x - 16, y: y - 56, width: width + 32, height: height + 72 },
   }
 }
 

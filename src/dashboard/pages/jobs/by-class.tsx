@@ -6,7 +6,7 @@ import { Card, Choice, Name, NameLink, Others, Zero } from '../../parts/layout.t
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { sum } from '../../words/counts.ts'
 import { ofClass } from '../../words/paths.ts'
-import { about, atLeast, count, percent, title } from '../../words/text.ts'
+import { about, atLeast, count, many, percent, title } from '../../words/text.ts'
 import { isPast } from './past.tsx'
 
 export type ByClassData = Awaited<ReturnType<Engine['stats']['classes']>>
@@ -157,7 +157,7 @@ export function ByClass({ data: { day, classes, more }, runs, query }: ByClassPr
         kind="lined"
       />
       <p class="note foot">
-        {count(all)} runs ended{isToday && `, ${count(runs.length)} are running`}. Times: p50 / p95.
+        {many(all, 'run')} ended{isToday && `, ${many(runs.length, 'is', 'are')} running`}. Times: p50 / p95.
       </p>
     </Card>
   )
