@@ -151,14 +151,19 @@ describe('limits and groups', () => {
 
   test('a group has a limit of its own, set by the job that names it first', async () => {
     const kind = await pull()
-    const group = { id: 'shop', concurrency: 1 }
+    const group = { id: 'boutique', concurrency: 1 }
     const first = await make({ ...kind, group })
     const second = await make({ ...kind, group })
     const other = await make({ ...kind, group: { id: 'other' } })
     const { body } = await ask(`POST /v1/queues/${kind.queue}/claim`, { max: 10 })
     expect(body.runs.map(({ job }: Body) => job.id)).toEqual([first, other])
-    expect(await done('GET /v1/groups/shop')).toMatchObject({ id: 'shop', concurrency: 1, running: 1, waiting: 1 })
-    expect((await done('GET /v1/groups')).groups).toContainEqual(expect.objectContaining({ id: 'shop' }))
+    expect(await done('GET /v1/groups/boutique')).toMatchObject({
+      id: 'boutique',
+      concurrency: 1,
+      running: 1,
+      waiting: 1,
+    })
+    expect((await done('GET /v1/groups')).groups).toContainEqual(expect.objectContaining({ id: 'boutique' }))
     await commit(body.runs[0].run.token, { end: 'completed' })
     expect(await idsOf(kind.queue)).toEqual([second])
     expect((await ask('GET /v1/groups/nobody')).status).toBe(404)
