@@ -381,8 +381,11 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       await page.locator('.opens[open] textarea[name="value"]').waitFor()
       await press(page, 'Escape')
       const wide = async () => Number((await page.locator('[data-board]').getAttribute('viewBox'))!.split(' ')[2])
+      // The open panel has made the board narrower.
+      await press(page, 'f')
       const all = await wide()
       await page.getByRole('button', { name: 'Zoom in' }).click()
+      expect(await wide()).toBeLessThan(all)
       await press(page, 'f')
       expect(await wide()).toBeCloseTo(all)
       await press(page, 'e')
