@@ -179,7 +179,7 @@ export const mutations = [
       'if doc.parent then',
       'a job that listens to a channel is removed',
     ],
-    ['(tonumber(doc.retain) or MONTH)', 'WOKEN_FOR', 'a job that input can wake stays, whatever its retain'],
+    ['(tonumber(doc.retain) or MONTH)', 'MONTH', 'a job that input can wake stays, whatever its retain'],
     ['outbox.retain() or DAY)', 'outbox.retain() or 30 * DAY)', 'ended jobs stay a month'],
   ),
 ]
