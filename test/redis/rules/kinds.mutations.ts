@@ -44,7 +44,7 @@ export const mutations = [
     'queries/list.lua',
     ['    if has_dropped then return nil end\n', '', 'lists leave out jobs of dropped kinds'],
     ["    wanted_of[#wanted_of + 1] = { name, '' }\n", '', 'lists leave out jobs without a kind'],
-    ["tables.has({ '', kind }, (kinds.of(doc)))", 'true', 'a list of a kind has other jobs'],
+    ['tables.has(fitting_kinds, (kinds.of(doc)))', 'true', 'a list of a kind has other jobs'],
     ['while ids[1] and tonumber(ids[#ids]) < down_to do', 'while false do', 'a page skips jobs of another kind'],
   ),
 ]

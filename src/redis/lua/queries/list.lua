@@ -42,6 +42,8 @@ local waiting_for = {
   ['function'] = function(doc) return doc.has_steps == '1' and doc.place ~= PLACE.leased end,
 }
 
+-- A failed job whose kind is unknown may be of any kind.
+local fitting_kinds = { '', kind }
 local parent
 local function fits(doc)
   return (not parent or doc.parent == parent)
@@ -55,7 +57,7 @@ local function fits(doc)
     and (since == 0 or made_at(doc) >= since)
     and (longer < 0 or run_time(doc) > longer)
     and (awaits == '' or waiting_for[awaits](doc))
-    and (kind == '' or tables.has({ '', kind }, (kinds.of(doc))))
+    and (kind == '' or tables.has(fitting_kinds, (kinds.of(doc))))
 end
 
 -- A page with large jobs ends early, but contains at least one job.

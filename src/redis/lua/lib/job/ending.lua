@@ -63,7 +63,6 @@ function ending.let_children_go(id, doc, cancelled)
   for _, child in ipairs(kin.children_of(id, doc)) do
     if child.status == 'suspended' then held[#held + 1] = child.id end
   end
-  cache.fetch_jobs(held)
   for child, child_doc in cache.each(held) do
     if child_doc.held then
       if cancelled then
