@@ -49,8 +49,6 @@ function sizeOf(text: Encoded | null): { nodes?: number; edges?: number } {
   return { nodes: Object.keys(nodes).length, edges: edges.length }
 }
 
-const textOf = (state: FlowState): Encoded | undefined => graphsOf(state).graph
-
 const RUN = ops.run({ force: true })
 
 const ENDED = new Set(['terminating', 'terminated'])
@@ -152,7 +150,7 @@ export function createFlows({
     const planned = await wordsOf(state.id, plan.ops)
     await commit(
       state,
-      [wasGraph(textOf(state), store.vault), ...fieldWords(fields, store.vault), ...planned, RUN],
+      [wasGraph(graphsOf(state).graph, store.vault), ...fieldWords(fields, store.vault), ...planned, RUN],
       call,
     )
     return changeOf(plan, true)
@@ -213,7 +211,7 @@ export function createFlows({
     flows: {
       async graph(job: Ref): Promise<{ graph: Graph; hash: string }> {
         const state = await store.flow(job)
-        return { graph: graphOf(state), hash: await graphHash(textOf(state)!) }
+        return { graph: graphOf(state), hash: (await graphHashOf(state))! }
       },
 
       /** With `preview`, changes nothing and returns the effect. */

@@ -62,9 +62,7 @@ function checkOutside(found: Registered | undefined, { queue, class: name }: { q
 const none: LimitKey[] = []
 
 const refusedKey = (name: string, why: string) =>
-  new SidejobError('REFUSED', `args: class ${name} could not compute a limit key: ${why}`, {
-    path: ['args'],
-  })
+  new SidejobError('REFUSED', `args: class ${name} could not compute a limit key: ${why}`, { path: ['args'] })
 
 /** Derives the keys from the parsed args, as functions receive them. */
 function keyedLimitsOf({ keyed, local }: Registered, { class: name, args = 'null' }: Counted): LimitKey[] {
