@@ -225,6 +225,8 @@ test('a run that takes much longer than other runs of its class may be stuck, an
     const byClass = plainText(await visitor.html('/ui/jobs?by=class'))
     expect(byClass).toContain(`thumb default ${made} 1 1 1 0`)
     expect(byClass).toContain('1 run ended, 1 is running.')
+    const ofOther = plainText(await visitor.html('/ui/jobs?by=class&class=other'))
+    expect(ofOther).toContain('0 runs ended, 0 are running.')
   } finally {
     await site.close()
   }

@@ -80,15 +80,13 @@ const number = (label: string, name: 'made' | 'runs' | 'completed'): Column<Clas
 
 const ended = number('ended runs', 'runs')
 
-const running = (runs: readonly RunUnderWay[]): Column<ClassRow> => ({
+const running = (runs: readonly RunUnderWay[], isCut: boolean): Column<ClassRow> => ({
   head: '#Running',
   label: 'running',
-  cell: ({ queue, class: name }) => (
-    <Zero
-      n={runs.filter((run) => run.queue === queue && run.class === name).length}
-      to={`/jobs?status=running&${ofClass(queue, name ?? '')}`}
-    />
-  ),
+  cell({ queue, class: name }) {
+    const n = runs.filter((run) => run.queue === queue && run.class === name).length
+    return <Zero n={n} to={`/jobs?status=running&${ofClass(queue, name ?? '')}`} text={atLeast(n, isCut)} />
+  },
 })
 
 function Failed({ row: { queue, class: name, counts } }: { row: ClassRow }) {
@@ -117,9 +115,10 @@ const ran = times('#Run, p50 / p95', 'run', ({ took }) => took)
 
 export const ofQueue: readonly Column<ClassRow>[] = [named[0]!, ended, failed, ran]
 
-type ByClassProps = { data: ByClassData; runs: readonly RunUnderWay[]; query: URLSearchParams }
+/** `moreRuns` is true if more runs are in progress than `runs` contains. */
+type ByClassProps = { data: ByClassData; runs: readonly RunUnderWay[]; moreRuns: boolean; query: URLSearchParams }
 
-export function ByClass({ data: { day, classes, more }, runs, query }: ByClassProps) {
+export function ByClass({ data: { day, classes, more }, runs, moreRuns, query }: ByClassProps) {
   const search = query.toString()
   const chosen = dayIn(query)
   const isToday = chosen === 'today'
@@ -147,7 +146,7 @@ export function ByClass({ data: { day, classes, more }, runs, query }: ByClassPr
         columns={[
           ...named,
           number('made', 'made'),
-          ...(isToday ? [running(runs)] : []),
+          ...(isToday ? [running(runs, moreRuns)] : []),
           ended,
           number('completed', 'completed'),
           failed,
@@ -157,7 +156,9 @@ export function ByClass({ data: { day, classes, more }, runs, query }: ByClassPr
         kind="lined"
       />
       <p class="note foot">
-        {many(all, 'run')} ended{isToday && `, ${many(runs.length, 'is', 'are')} running`}. Times: p50 / p95.
+        {many(all, 'run')} ended
+        {isToday && `, ${atLeast(runs.length, moreRuns)} ${runs.length === 1 ? 'is' : 'are'} running`}. Times: p50 /
+        p95.
       </p>
     </Card>
   )

@@ -55,6 +55,11 @@ function chosen(query: URLSearchParams): { queue?: string; class?: string } {
   return { ...(queue ? { queue } : {}), ...(name ? { class: name } : {}) }
 }
 
+const isOf = (run: { queue: string; class: string }, query: URLSearchParams): boolean => {
+  const { queue = run.queue, class: name = run.class } = chosen(query)
+  return run.queue === queue && run.class === name
+}
+
 /** Removes jobs before the time range. If there are any, the list is complete and `cursor` is null. */
 function within({ query, look }: Asked, { rows, cursor, ...more }: typeof NO_JOBS): typeof NO_JOBS {
   const stretch = stretchIn(query, look.now)
@@ -118,7 +123,8 @@ async function load(asked: Asked) {
     ]),
     kinds,
     classes,
-    runs: atWork ? runsIn(atWork) : [],
+    runs: atWork ? runsIn(atWork).filter((run) => isOf(run, query)) : [],
+    moreRuns: atWork?.more ?? false,
     past,
     bulk: doing,
     deploy: await knownDeploy(asked),
@@ -196,7 +202,7 @@ function View({ data, query: given }: { data: JobsData; query: URLSearchParams }
       {data.past ? (
         <Past data={data.past} query={query} />
       ) : classes ? (
-        <ByClass data={classes} runs={data.runs} query={query} />
+        <ByClass data={classes} runs={data.runs} moreRuns={data.moreRuns} query={query} />
       ) : (
         <Card kind="list">
           <Rows {...data} jobs={data.rows} limit={ROWS} hasJobs={all > 0} query={query} selected={selected} />
