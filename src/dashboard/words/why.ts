@@ -2,8 +2,9 @@ import { type ReasonCode, reasons } from '../../core/reasons.ts'
 import type { JobView, LimitView, Reason, Why, WhyLink } from '../../engine/engine.ts'
 import { messageOf, shareOf } from './job.ts'
 import { wayToLimit } from './limit.ts'
-import { type Button, type Known, MINUTE, resumeQueue } from './need.ts'
+import { type Button, type Known, resumeQueue } from './need.ts'
 import { jobPath } from './paths.ts'
+import { timesLonger, usualOf } from './stuck.ts'
 import { clock, count, listed, many, percent, span, timeOn, title } from './text.ts'
 
 const onJob =
@@ -235,10 +236,6 @@ export function lineOf(reason: Reason): { text: string; until?: number } {
   return { text: reasonCell(reason, NONE, { now: 0, zone: 'UTC' }).text.replace(/\.$/, '') }
 }
 
-export const isLong = ({ startedAt }: { startedAt: number }, now: number): boolean => now - startedAt >= MINUTE
-
-const TIMES = 10
-
 type Classes = NonNullable<Known['classes']>
 
 /** The mark of a lane and the mark of an unnamed claim look alike. */
@@ -246,11 +243,9 @@ export const runnerOf = ({ process, lane }: NonNullable<JobView['run']>): string
   process ?? `lane or unnamed pull worker ${lane}`
 
 /** Compares a run with the runs of its class that ended today. */
-function stuckText({ class: name, queue, run }: WhyLink, classes: Classes, now: number): string | undefined {
-  const { took } = classes.find((row) => row.queue === queue && row.class === name) ?? {}
-  const times = (now - run!.startedAt) / (took?.p95 ?? Infinity)
-  if (!isLong(run!, now) || times < TIMES) return undefined
-  return `${count(Math.floor(times))} times longer than 95% of the runs that ended today`
+function stuckText(link: WhyLink, classes: Classes, now: number): string | undefined {
+  const times = timesLonger(link.run!, usualOf(link, classes) ?? Infinity, now)
+  return times === undefined ? undefined : `${count(times)} times longer than 95% of the runs that ended today`
 }
 
 function runningCell(link: WhyLink, progress: JobView['progress'], { now, zone }: When, classes: Classes): Cell {

@@ -6,6 +6,7 @@ import { Ago, JobId, Link, Name, NameLink, Since } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { colourOf, isFull } from '../../words/limit.ts'
 import { groupPath, jobPath } from '../../words/paths.ts'
+import { isLong, timesLonger, usualOf } from '../../words/stuck.ts'
 import { about, clock, count, cut, many } from '../../words/text.ts'
 import { byClass } from '../jobs/by-class.tsx'
 
@@ -19,21 +20,20 @@ const GROUPS = 8
 /** Rows of a list that is not unfolded. */
 const FEW = 8
 
-/** Milliseconds. A younger run is not stuck. */
-const YOUNG = 60_000
-/** A run is stuck if it takes this many times longer than usual, or than 30 s. */
-const [TIMES, UNKNOWN] = [10, 30_000]
+/** Milliseconds. Stands for the usual duration of a class without ended runs. */
+const UNKNOWN = 30_000
+const FRESH = 60_000
 
 /** A limit is stuck if its newest holder is. */
 async function stuckIn(asked: Asked, { limit, holders }: Near): Promise<Stuck | undefined> {
   const [newest] = holders.toSorted((a, b) => (b.startedAt ?? 0) - (a.startedAt ?? 0))
   if (!isFull(limit) || holders.length < limit.running || !newest?.startedAt) return undefined
   const { queue, class: name, startedAt } = newest
-  const age = asked.look.now - startedAt
-  if (age < YOUNG) return undefined
-  const { classes } = await byClass(asked, { queue, class: name }, YOUNG)
-  const usual = classes[0]?.took?.p95
-  return age > TIMES * (usual ?? UNKNOWN) ? { ...newest, usual } : undefined
+  const { now } = asked.look
+  if (!isLong({ startedAt }, now)) return undefined
+  const { classes } = await byClass(asked, { queue, class: name }, FRESH)
+  const usual = usualOf(newest, classes)
+  return timesLonger({ startedAt }, usual ?? UNKNOWN, now) === undefined ? undefined : { ...newest, usual }
 }
 
 export async function nearOf(asked: Asked, key: string): Promise<Near | undefined> {

@@ -7,7 +7,7 @@ import { Search } from '../../parts/search.tsx'
 import { type Step, searchRows } from '../../search-on.ts'
 import { type Deploy, deploysOf } from '../../words/deploy.ts'
 import { queuePath, workerPath } from '../../words/paths.ts'
-import { pausedNames } from '../../words/queue.ts'
+import { pausedNames, runsIn } from '../../words/queue.ts'
 import { count, many, title } from '../../words/text.ts'
 import type { ClassRow } from '../jobs/by-class.tsx'
 import { deploymentsOf, Kinds, type KindsData, kindsOf } from '../jobs/kinds.tsx'
@@ -81,11 +81,10 @@ export const workers = page<WorkersData>({
       draftOfNew(asked),
       asked.cache.glance('minute'),
     ])
-    const runs = [...processes.flatMap((one) => one.runs), ...others]
     return {
       workers,
       counted,
-      running: new Set(runs.map((run) => nameOf(run.queue, run.class))),
+      running: new Set(runsIn({ processes, others }).map((run) => nameOf(run.queue, run.class))),
       programs: programsIn(processes),
       unnamed: others.filter(({ by }) => by === 'pull'),
       paused: pausedNames(stats),

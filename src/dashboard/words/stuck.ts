@@ -1,0 +1,19 @@
+import type { ClassRow } from './failing.ts'
+import { MINUTE } from './need.ts'
+
+type Run = { queue: string; class: string; startedAt: number }
+
+/** A run may be stuck if it takes at least this many times longer than usual. */
+const TIMES = 10
+
+export const isLong = ({ startedAt }: Pick<Run, 'startedAt'>, now: number): boolean => now - startedAt >= MINUTE
+
+/** Upper bound of the duration of 95% of the runs of its class that ended today. */
+export const usualOf = ({ queue, class: name }: Omit<Run, 'startedAt'>, classes: readonly ClassRow[]) =>
+  classes.find((row) => row.queue === queue && row.class === name)?.took?.p95
+
+/** Returns how many times longer than usual the run takes, or undefined if the run is not stuck. */
+export function timesLonger(run: Pick<Run, 'startedAt'>, usual: number, now: number): number | undefined {
+  const times = (now - run.startedAt) / usual
+  return isLong(run, now) && times >= TIMES ? Math.floor(times) : undefined
+}
