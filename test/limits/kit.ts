@@ -103,7 +103,7 @@ export async function startDoors(options: KitOptions = {}) {
 
 export type Doors = Awaited<ReturnType<typeof startDoors>>
 
-/** Each job has `ports` inputs and as many outputs. Each of them has a default value of `bytes` bytes. */
+/** Each job has `ports` input ports and `ports` output ports. Each port has a default value of `bytes` bytes. */
 type LargeJobs = { queue: string; jobs: number; ports: number; bytes: number }
 
 export async function listLargeJobs(doors: Doors, { queue, jobs, ports, bytes }: LargeJobs): Promise<void> {

@@ -10,6 +10,27 @@ const tools = [
   ['fit', 'fit', 'Fit to screen', 'f'],
 ] as const
 
+type ToolProps = {
+  data: Record<`data-${string}`, string>
+  icon: string
+  label: string
+  hotkey?: string
+  small?: boolean
+}
+
+export const Tool = ({ data, icon, label, hotkey, small }: ToolProps) => (
+  <button
+    class={small ? 'btn small icon' : 'btn icon'}
+    type="button"
+    {...data}
+    data-hotkey={hotkey}
+    aria-label={label}
+    title={hotkey ? `${label} (${hotkey})` : label}
+  >
+    <Icon name={icon} size={small ? 12 : 14} />
+  </button>
+)
+
 export function Board({ label, lines, children }: { label: string; lines: Lines; children?: Child }) {
   return (
     <div class="board" data-island="board">
@@ -27,16 +48,7 @@ export function Board({ label, lines, children }: { label: string; lines: Lines;
       </div>
       <div class="tools tr">
         {tools.map(([how, icon, label, hotkey]) => (
-          <button
-            class="btn icon"
-            type="button"
-            data-view={how}
-            data-hotkey={hotkey}
-            aria-label={label}
-            title={hotkey ? `${label} (${hotkey})` : label}
-          >
-            <Icon name={icon} size={14} />
-          </button>
+          <Tool data={{ 'data-view': how }} icon={icon} label={label} hotkey={hotkey} />
         ))}
       </div>
     </div>

@@ -2,21 +2,13 @@ import type { FlowView } from '../../../engine/engine.ts'
 import { Act } from '../../parts/act.tsx'
 import { Icon } from '../../parts/layout.tsx'
 import { about } from '../../words/text.ts'
+import { Tool } from './board.tsx'
 
 export const KEEP = '2h'
 
 function Controls() {
   const button = (what: string, icon: string, label: string, hotkey: string) => (
-    <button
-      class="btn small icon"
-      type="button"
-      data-replay={what}
-      data-hotkey={hotkey}
-      aria-label={label}
-      title={`${label} (${hotkey})`}
-    >
-      <Icon name={icon} size={12} />
-    </button>
+    <Tool data={{ 'data-replay': what }} icon={icon} label={label} hotkey={hotkey} small />
   )
   return (
     <div class="row">
