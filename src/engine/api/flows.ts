@@ -25,7 +25,6 @@ import {
   flowFactsOf,
   flowRow,
   flowView,
-  graphHash,
   graphHashOf,
   graphIn,
   graphsOf,

@@ -20,7 +20,7 @@ const GROUPS = 8
 /** Rows of a list that is not unfolded. */
 const FEW = 8
 
-/** Milliseconds. Stands for the usual duration of a class without ended runs. */
+/** Assumed usual duration of a class of which no run has ended today, in milliseconds. */
 const UNKNOWN = 30_000
 const FRESH = 60_000
 
