@@ -8,7 +8,7 @@ export const connect = defineFunction({
   out: { out: port() },
   perform(job) {
     job.connect({ in: 'in' }, { out: 'out' })
-    // One commit moves at most 10,000 values. The next run moves the remaining values.
+    // A commit moves at most 10,000 values.
     if (job.size('in') > 10_000) return job.again()
   },
 })

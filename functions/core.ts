@@ -1,5 +1,3 @@
-// The standard library. All its workers are in the queue `core`. See docs/functions.md.
-
 import { array } from './array.ts'
 import { concat } from './concat.ts'
 import { connect } from './connect.ts'

@@ -21,7 +21,7 @@ export const delay = defineFunction({
     for (const { data } of queue.slice(0, queue.length - later.length)) job.write('out', data)
     if (later.length === 0) return job.unset('wait_queue')
     job.set({ wait_queue: later })
-    // Each run replaces the only timer, so that wake-ups do not accumulate.
+    // The new timer replaces the old one, so wake-ups do not accumulate.
     return job.again({ at: later[0]!.time })
   },
 })

@@ -11,12 +11,11 @@ export type { Downloaded, Resources } from './download/args.ts'
 
 const [SECOND, MINUTE, DAY] = [1_000, 60_000, 86_400_000]
 
-/** 1 GiB in bytes. */
 const LARGEST = 1_073_741_824
 
 const KEEP = 30 * DAY
 
-/** Creates a separate job to delete the file, because the file outlives the download job. */
+/** The file stays after the download job has ended, so a separate job deletes it. */
 function keepUntil(job: Job, file: string, record: string | undefined, keep: number): void {
   job.spawn('reap', { queue: 'files', class: 'reap' }, { args: { file, ...(record ? { record } : {}) }, wait: keep })
   job.op({ op: 'disown', child: 'reap' })
@@ -74,7 +73,6 @@ async function stored(
   }
 }
 
-// The delays are 2, 4, 6, … minutes. The last one repeats.
 const delays = Array.from({ length: 30 }, (_, i) => (i + 1) * 2 * MINUTE)
 
 /**
@@ -105,7 +103,7 @@ export const download = (resources: Resources) =>
 
 type Reaped = { file?: string; job?: number; askedAt?: number; record?: string }
 
-/** Removes a file by its name or its job, unless another job has requested it again. */
+/** Keeps the file if another job has requested it in the meantime. */
 export const reap = ({ files, now = Date.now }: Pick<Resources, 'files' | 'now'>) =>
   defineWorker({
     queue: 'files',

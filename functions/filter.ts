@@ -6,8 +6,7 @@ import { defineFunction } from './library.ts'
 const MAX_VALUES = 10_000
 const MAX_BYTES = 1_048_576
 
-// The filter has no environment, and its output is limited. The filter is on a separate line, because it may end with a
-// comment.
+// A filter must not read our variables, and may end with a comment.
 const program = (filter: string) => `def env: {}; {} as $ENV | foreach (
 ${filter}
 ) as $value ([0, 0]; [.[0] + 1, .[1] + ($value | tojson | utf8bytelength)];
@@ -15,7 +14,7 @@ ${filter}
   elif .[1] > ${MAX_BYTES} then error("it returned more than ${MAX_BYTES} bytes")
   else $value end)`
 
-/** jq uses doubles, so integers beyond 2^53 lose their last digits. */
+/** jq's numbers are doubles, so integers beyond 2^53 lose digits. */
 const jsonOf = (value: unknown): string =>
   JSON.stringify(value, (_, shown) => (typeof shown === 'bigint' ? Number(shown) : shown))
 
@@ -26,7 +25,6 @@ export const filter = defineFunction({
   in: { filter: port(z.string()), in: port() },
   out: { out: port() },
   async perform(job) {
-    // Each run loads its own jq, so that a job cannot see data of another job.
     const jq = await loadJq()
     for await (const { filter, in: data } of job.inputs('filter', 'in'))
       try {

@@ -12,7 +12,6 @@ import {
 } from '../src/index.ts'
 import { defineFunction } from './library.ts'
 
-/** A graph that arrives at this port replaces the graph of the flow. */
 const GRAPH = '__graph'
 
 type Text = Awaited<ReturnType<Job['readClosed']>>
@@ -62,7 +61,6 @@ async function factsOf(job: Job, graph: Graph, before?: Graph): Promise<FlowFact
   }
 }
 
-/** Maximum nodes in the error message. Each node needs a request for its job. */
 const TOLD = 5
 
 async function faultAt(job: Job, name: string): Promise<string> {
@@ -87,14 +85,13 @@ async function faultOf(job: Job, { nodes }: Graph): Promise<string | undefined> 
 }
 
 export const flow = defineFunction({
-  // A graph may name any job as a node, and the flow adopts that job.
   reach: 'all',
   class: 'flow',
   description:
     'Runs a graph of jobs. A node is a job that starts when a value or default reaches it; an edge moves values from port to port. The flow is completed while all its nodes are completed, and fails when a node fails. A new graph changes the running flow.',
   in: { [GRAPH]: port(), '*': port() },
   out: { '*': port() },
-  // A run fails if another run has started the same node.
+  // The commit is refused if another run has started the same node.
   retry: { max: 5, backoff: { base: 500, cap: 5_000 } },
   async perform(job: Job) {
     const text = job.getClosed('graph')
@@ -109,7 +106,7 @@ export const flow = defineFunction({
     const isNew = now !== text
     if (isNew) job.setClosed(withGraph(graphsOf(job), now, { at: Date.now(), by: null }))
 
-    // Keeps the changes of healthy nodes if another node has failed.
+    // A failed node must not undo the changes to the other nodes.
     if ((await faultOf(job, graph)) && (plan.ops.length > 0 || isNew)) await job.checkpoint()
     const fault = await faultOf(job, graph)
     if (fault) throw new Terminal(fault)

@@ -1,4 +1,4 @@
-// The workers of this deployment. Add yours to the list.
+// The workers of this deployment. Add yours here.
 
 import { core } from './core.ts'
 import { downloads } from './download.ts'

@@ -1,5 +1,5 @@
 import { defineWorker } from '../src/index.ts'
 
-/** Flows rely on this: if a run refuses a value, the value stays at its port. */
+/** If a run refuses a value, the value stays at its port. Flows need this. */
 export const defineFunction: typeof defineWorker = (worker) =>
   defineWorker({ queue: 'core', checked: 'run', ...worker })

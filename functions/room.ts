@@ -1,4 +1,4 @@
-// Large products would fill the memory of an isolate.
+// A large product would fill the memory of an isolate.
 
 import { SidejobError } from '../src/index.ts'
 
@@ -11,13 +11,12 @@ export const tooLarge = (got: string): SidejobError =>
     `expected a value of at most ${MAX_BYTES} bytes and ${MAX_ELEMENTS} elements, got ${got}`,
   )
 
-/** Throws TOO_LARGE if a value of this size cannot be written. */
 export function checkRoom({ elements = 0, bytes = 0 }: { elements?: number; bytes?: number }): void {
   if (elements > MAX_ELEMENTS) throw tooLarge(`${elements} elements`)
   if (bytes > MAX_BYTES) throw tooLarge(`at least ${bytes} bytes`)
 }
 
-/** Returns a lower bound of the bytes of the JSON, including the comma after the value. */
+/** A lower bound of the bytes in a JSON list, with a comma after each value. */
 export function sizeOf(value: unknown): number {
   if (typeof value === 'string') return value.length + 3
   if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + sizeOf(one), 3)

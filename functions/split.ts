@@ -2,7 +2,6 @@ import * as z from 'zod'
 import { port } from '../src/index.ts'
 import { defineFunction } from './library.ts'
 
-/** A space matches any white space. An empty separator splits between all characters. */
 function pieces(text: string, sep: string): string[] {
   if (sep === ' ') return text.trimStart().split(/\s+/)
   return sep === '' ? [...text] : text.split(sep)

@@ -3,11 +3,11 @@ import { type Files, requestHeaders } from '../../src/index.ts'
 
 export type Resources = {
   files: Files
-  /** Hosts in our own network that downloads may reach. */
+  /** Hosts in our own network, which downloads may reach only if they are listed here. */
   allowHosts: readonly string[]
   /** Credentials for buckets that jobs name. A bucket is `name` (at AWS) or `https://host/name`, and may contain `*`. */
   s3?: { accessKeyId: string; secretAccessKey: string; buckets: readonly string[] }
-  /** Maximum size of a body in bytes (default 1 GiB). */
+  /** In bytes (default: 1 GiB). */
   maxSize?: number
   fetch?: typeof fetch
   now?: () => number
@@ -17,7 +17,7 @@ const FRAMING = /^(host|connection|content-length|transfer-encoding|upgrade|te|t
 
 export const downloadArgs = z.strictObject({
   url: z.string(),
-  /** Only for constraints, which cannot read the host from a URL. */
+  /** A constraint cannot read the host from a URL. */
   host: z.string().optional(),
   askedAt: z.number().optional(),
   headers: requestHeaders
@@ -26,15 +26,13 @@ export const downloadArgs = z.strictObject({
       'expected no header that controls the connection',
     )
     .optional(),
-  /** Maximum size of the body in bytes. */
   maxSize: z.int().min(1).optional(),
   mimeType: z.string().max(1_000).optional(),
   imageSize: z.boolean().optional(),
-  /** Does not store a file again if it is unchanged. */
   dedup: z.boolean().optional(),
   /** Milliseconds (default 30 days). */
   keep: z.number().min(0).optional(),
-  /** The caller's bucket on any S3-compatible server. We never delete its files. */
+  /** sidejob never deletes files in this bucket. */
   bucket: z
     .strictObject({
       name: z.string().regex(/^[\w.-]{3,63}$/),

@@ -4,14 +4,14 @@ import type { Args } from './args.ts'
 import { causeOf, fail, isOurs } from './failure.ts'
 import { HEAD, imageSize, typeOf } from './looks.ts'
 
-/** R2 and S3 require equal parts of at least 5 MiB and allow 10,000 parts, so a file can have 80 GB. */
+/** R2 and S3 require equal parts of at least 5 MiB, and at most 10,000 of them. */
 const PART = 8 * 1024 * 1024
 
 type Looked = { size: number; type: string; image?: string; sha256: string; md5: string }
 
 type Source = { response: Response; args: Args; job: Job; sink: Sink; key: string; maxSize: number }
 
-/** The stream writes into one buffer, so there is no garbage: for 1 GiB, the peak is 160 MiB instead of 388 MiB. */
+/** One buffer for all parts needs 160 MiB for a file of 1 GiB. A new buffer for each part would need 388 MiB. */
 class Taking {
   readonly #source: Source
   #part = new Uint8Array(PART)
@@ -99,7 +99,7 @@ class Taking {
     if (args.imageSize) this.#image = imageSize(this.#part.subarray(0, this.#filled), this.#type, response.status)
   }
 
-  /** Ignores encoded bodies, because their Content-Length is not the decoded length. */
+  /** The Content-Length of an encoded body is the length before decoding, so it cannot be compared. */
   #checkLength(): void {
     const { headers, status } = this.#source.response
     const declared = headers.get('content-encoding') ? null : headers.get('content-length')
@@ -109,7 +109,6 @@ class Taking {
   }
 }
 
-/** A body longer than FREE bytes may be at most MOST_TIMES as long as its encoded form. */
 const [FREE, MOST_TIMES] = [1_048_576, 200]
 
 function unfolded({ headers }: Response): number {

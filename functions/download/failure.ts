@@ -26,12 +26,10 @@ export const causeOf = (error: unknown): { message: string; code: string } => {
   return { message: cause?.message ?? message, code: cause?.code ?? code ?? '' }
 }
 
-// These statuses and 5xx are temporary. All other refusals are final.
 const passing = new Set([408, 425, 429])
-/** Maximum delay that a host can request, in milliseconds. */
 const LONGEST_AFTER = 86_400_000
 
-/** Cloudflare returns these statuses for errors that other platforms throw. */
+/** Cloudflare answers with these statuses where other platforms throw an error. */
 const tlsStatuses: Record<number, string> = { 525: 'the TLS handshake failed', 526: 'the certificate is not trusted' }
 
 export function checkStatus(response: Response): void {

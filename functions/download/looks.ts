@@ -6,7 +6,7 @@ export const HEAD = 1_024
 
 const isText = (bytes: Uint8Array): boolean => {
   try {
-    // The last character may be incomplete.
+    // `stream` accepts an incomplete last character.
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true })
     return !/\p{Cc}/u.test(text.replace(/\s/g, ''))
   } catch {

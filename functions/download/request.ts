@@ -19,7 +19,7 @@ export function guarded(url: string, allowHosts: readonly string[]): URL {
 
 export const drop = (response: Response) => response.body?.cancel().catch(() => undefined)
 
-/** Checks each redirect. Sends the caller's headers only to the origin of the first URL. */
+/** Sends the caller's headers only to the origin of the first URL, so that a redirect cannot steal them. */
 export async function request(
   url: string,
   given: Headers,
