@@ -17,20 +17,20 @@ export { type AlertMessage, type AlertTarget, pagerDuty, slack, webhook } from '
 
 export type AlertOptions = {
   to: readonly AlertTarget[]
-  /** Settings by rule: false disables the rule, and `after` delays its report. By default, all rules are on. */
+  /** `false` disables a rule, and `after` delays its message. By default, all rules are on. */
   rules?: { readonly [Name in RuleName]?: boolean | { after: Length } }
-  /** Maximum number of ready jobs: one number for every queue, or a number by queue. */
+  /** Maximum number of ready jobs, for all queues or by queue. */
   depth?: number | Readonly<Record<string, number>>
-  /** Maximum per UTC day over all queues, by name of the count: `runs`, or a counter such as `tokens`. */
+  /** Maximum per UTC day over all queues, for `runs` or a counter such as `tokens`. */
   budget?: Readonly<Record<string, number>>
-  /** Interval at which open alerts are sent again until they are acknowledged (default: never). */
+  /** Interval between reminders until the alert is acknowledged (default: none). */
   every?: Length
 }
 
-/** Problems of this queue send no messages, because the queue could not deliver them. */
+/** If this queue has a problem, a message about the problem could not be sent. */
 const QUEUE = 'alerts'
 
-/** Retries for about five hours. An older message is no longer useful. */
+/** About five hours: an older message is no longer useful. */
 const RETRY = { max: 12, backoff: { base: 10_000 } }
 
 const plain = ({ name, text, more }: Need): string =>
@@ -99,7 +99,7 @@ function spentOf(today: Stats['today'], budget: AlertOptions['budget'] = {}, { n
 }
 
 /**
- * Sends a message when a problem on the page Overview starts, and another when it ends.
+ * Sends a message when a problem of the page Overview starts, and another when it ends.
  *
  * @example createWorker({ functions, alerts: alerts({ to: [slack('SLACK_WEBHOOK')] }) })
  */
@@ -143,7 +143,7 @@ export function alerts({ to, rules = {}, depth, budget, every }: AlertOptions): 
         const before = isNew ? await engine.alerts.open(key, { ...known, alert: newAlert(problem, now) }) : known
         const { state, told } = nextStep(key, before, problem, times, now)
         const isSame = JSON.stringify(state) === JSON.stringify(before)
-        // An alert that is over stays stored until its message is sent.
+        // A closed alert stays stored until its message is sent.
         if (!isSame && (state.alert || !told)) await engine.alerts.save(key, state)
         if (!told) continue
         await tell(engine, told, now)

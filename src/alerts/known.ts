@@ -7,7 +7,6 @@ import type { Engine } from '../engine/index.ts'
 
 const MOST = 50
 
-/** Needs twelve Redis commands, or more if there are failed jobs, schedules or long waits. */
 export async function knownOf(engine: Engine, now: number): Promise<Known & Pick<Stats, 'today'>> {
   const { stats, series, limits, health, hasSchedules } = await engine.stats.glance({ step: 'minute' })
   const failedIn = (isOfCallbacks: boolean) =>

@@ -3,7 +3,6 @@ import { SidejobError } from '../core/errors.ts'
 import { addressIn } from '../core/url.ts'
 import { webhookHeaders } from '../engine/remote/sign.ts'
 
-/** Times are milliseconds since 1970. */
 export type AlertMessage = Pick<Told, 'key' | 'what'> & {
   text: string
   rule: string
@@ -15,7 +14,7 @@ export type AlertMessage = Pick<Told, 'key' | 'what'> & {
 
 type Call = { url: string; headers: Record<string, string>; body: string }
 
-/** A job that sends a message has `name` in its args. `call` reads the secrets when that job runs. */
+/** Stored jobs refer to a target by its `name`. `call` reads the secrets when the message is sent. */
 export type AlertTarget = {
   name: string
   call: (message: AlertMessage, env: Record<string, string | undefined>) => Call | Promise<Call>
@@ -51,7 +50,7 @@ export const slack = (setting: string): AlertTarget => ({
 const PAGER_DUTY = 'https://events.pagerduty.com/v2/enqueue'
 
 /**
- * Opens an incident, and resolves it when the problem is over.
+ * Opens a PagerDuty incident, and resolves it when the problem is over.
  *
  * @example pagerDuty('PAGERDUTY_KEY')
  */
@@ -76,7 +75,7 @@ export const pagerDuty = (setting: string, url = PAGER_DUTY): AlertTarget => ({
 })
 
 /**
- * Posts JSON. If `secret` is the name of a secret (`whsec_…`), signs it as a Standard Webhook.
+ * Posts JSON. If `secret` names a secret (`whsec_…`), the message is signed as a Standard Webhook.
  *
  * @example webhook('https://ops.example.com/alerts', { secret: 'ALERT_SECRET' })
  */
