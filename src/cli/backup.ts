@@ -1,5 +1,3 @@
-// sidejob export and import: copies a namespace as JSON lines, directly from and to Redis.
-
 import { open, rm, stat, truncate } from 'node:fs/promises'
 import { NAMESPACE } from '../core/tenant.ts'
 import { exported, imported, type Line, namespacesIn } from '../redis/backup.ts'
@@ -7,7 +5,6 @@ import { type Client, createClient } from '../redis/client.ts'
 import { type Command, type Io, UsageError } from './command.ts'
 import { workerNameIn } from './project/config.ts'
 
-/** Characters per write. */
 const BUFFER = 1_048_576
 
 async function namespaceOfFolder(): Promise<string | undefined> {
@@ -15,7 +12,7 @@ async function namespaceOfFolder(): Promise<string | undefined> {
   return name === undefined ? undefined : `${name}:`
 }
 
-/** Reads the environment, because every process on the machine can read a command line. */
+/** The token is not an option, because every process on the machine can read a command line. */
 async function place() {
   const { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token, SIDEJOB_NAMESPACE } = process.env
   if (!url || !token)
@@ -26,7 +23,6 @@ async function place() {
 
 const MAX_LISTED = 20
 
-/** An empty export nearly always means that the namespace is wrong. */
 async function nothingIn(client: Client, namespace: string): Promise<UsageError> {
   const found = await namespacesIn(client)
   const listed = [...found.slice(0, MAX_LISTED), ...(found.length > MAX_LISTED ? ['…'] : [])].join(', ')
@@ -45,7 +41,7 @@ async function* linesOf(path: string): AsyncGenerator<string> {
 
 type Begun = { cursor?: string; keys: number; bytes: number; isWhole: boolean }
 
-/** Drops the lines after the last cursor of an interrupted export, because these lines are exported again. */
+/** An interrupted export writes the lines after the last cursor again. */
 async function begunIn(path: string, namespace: string): Promise<Begun> {
   const begun: Begun = { keys: 0, bytes: 0, isWhole: false }
   if (!(await stat(path).catch(() => undefined))?.size) return begun
@@ -78,7 +74,7 @@ async function write(path: string, { note, tell, progress }: Io): Promise<void> 
   try {
     await truncate(path, begun.bytes)
     if (begun.cursor) note(`continuing after ${begun.keys} keys`)
-    // Redis counts the keys of all namespaces, so this is only an upper bound.
+    // Redis counts the keys of all namespaces, so this is an upper bound.
     const most = await client.ask((redis) => redis.dbsize())
     let text = ''
     let keys = begun.keys

@@ -7,10 +7,8 @@ export type Given = Record<string, string | boolean | undefined>
 
 export type Io = {
   print: (line: string) => void
-  /** Prints a table or a list of members in a terminal, and JSON with --json. */
   show: (data: unknown, columns?: readonly string[]) => void
   note: (line: string) => void
-  /** Prints one item of a list: `line` in a terminal, JSON with --json. */
   row: (data: object, line: string) => void
   tell: (data: object, line: string) => void
   progress: (done: number, total: number, words: string) => void
@@ -24,11 +22,9 @@ export type CommonFlag = 'url' | 'key' | 'profile' | 'json' | 'help'
 
 export type Command = {
   does: string
-  /** `job` is required, `[class]` is optional, `values…` takes any number. */
   takes?: readonly string[]
   options?: Record<string, Option>
   flags?: readonly CommonFlag[]
-  /** Returns the exit code, or nothing for 0. */
   run: (client: Client, given: Given, io: Io, words: string[]) => Promise<number | undefined> | Promise<void>
 }
 
@@ -48,9 +44,9 @@ export function jsonOf(text: string, name: string): unknown {
   }
 }
 
-/** Reads JSON from the argument itself, a file (`@args.json`) or standard input (`-`). */
+/** Reads JSON from the argument, from a file (`@args.json`) or from standard input (`-`). */
 export async function jsonFrom(text: string, name: string, io: Pick<Io, 'lines'>): Promise<unknown> {
-  // Open standard input keeps the process alive, so it is opened only if an argument needs it.
+  // An open standard input keeps the process alive, so only `-` opens it.
   if (text === '-') return parsedIn(await allOf(io.lines), `${name}: the input`)
   if (!text.startsWith('@')) return jsonOf(text, name)
   const file = text.slice(1)

@@ -1,5 +1,3 @@
-// Explains why a command failed and how to fix the cause.
-
 import { ApiError } from '../client/index.ts'
 import { SidejobError } from '../core/errors.ts'
 import { UsageError } from './command.ts'

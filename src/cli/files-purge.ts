@@ -3,7 +3,7 @@ import { duration } from '../core/time.ts'
 import { type Command, everyPage, forEach, type Given, type Io, UsageError, yes } from './command.ts'
 
 const AT_ONCE = 8
-/** Finds file ids in plain ids, URLs and lines of an access log. */
+/** Finds ids in URLs and in lines of an access log too. */
 const ID = /(?:^|\/)([\w-]{14})(?=$|[?\s])/
 
 type File = Awaited<ReturnType<Client['files']['list']>>['files'][number]

@@ -1,7 +1,6 @@
 #!/usr/bin/env node
-// sidejob <command>. Every command calls the API, except the project commands.
 
-// Modules are loaded later, because an older Node would fail on them before it could print this error.
+// Other modules are imported after this check, because an older Node would fail on them without this message.
 const OLDEST = 22
 const major = Number(process.versions.node.split('.')[0])
 if (major < OLDEST) {

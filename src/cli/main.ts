@@ -140,7 +140,6 @@ function unknown([first = '', second]: string[]): string {
 
 const asksHelp = (word = ''): boolean => ['help', '--help', '-h'].includes(word)
 
-/** Accepts `help`, `help run`, `--help`, `schedules --help`, and an empty command line. */
 function helpOf(words: string[]): string[] | undefined {
   const [first, ...rest] = words
   if (first === undefined) return overview()

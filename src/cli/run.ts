@@ -6,7 +6,6 @@ import { targetOf } from './target.ts'
 const WAIT = '20s'
 const OUTPUTS = 100
 
-/** Each `port=json` adds a value to that input port. */
 async function inputsOf(given: string[], io: Io): Promise<Record<string, unknown[]>> {
   const inputs: Record<string, unknown[]> = {}
   for (const one of given) {
@@ -25,7 +24,7 @@ export async function resultOf(client: Client, job: number | string, query: Reco
   }
 }
 
-/** The values stay at their ports. */
+/** Looks at the values without taking them. */
 async function outputsOf(
   client: Client,
   id: number,

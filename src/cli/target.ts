@@ -1,6 +1,3 @@
-// Finds the address and key of the sidejob that a command calls: from the command line, the environment, the profile,
-// or the stack in this folder.
-
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -54,7 +51,7 @@ function localStack(): Target | undefined {
   return note && { url: note.url, key: note.apiKey }
 }
 
-/** A stack.json may name any address, so it must not receive the key from the environment. */
+/** The key from the environment must not go to an address from a stack.json of another project. */
 function expectOwnAddress(address: string, own: string | undefined): void {
   if (LOOPBACK.test(new URL(address).hostname) || (own !== undefined && addressOf(own) === address)) return
   throw new UsageError(
@@ -64,7 +61,7 @@ function expectOwnAddress(address: string, own: string | undefined): void {
 
 function save(all: Profiles): void {
   mkdirSync(dirname(file()), { recursive: true, mode: 0o700 })
-  // `mode` has no effect on an existing file, so chmod makes the file private before the key is written.
+  // `mode` below applies only to new files.
   if (existsSync(file())) chmodSync(file(), 0o600)
   writeFileSync(file(), `${JSON.stringify(all, null, 2)}\n`, { mode: 0o600 })
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** In the order in which wrangler looks for them. */
+/** In wrangler's order of precedence. */
 export const configNames = ['wrangler.json', 'wrangler.jsonc', 'wrangler.toml']
 
 export const configIn = (folder: string): string | undefined =>

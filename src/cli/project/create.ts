@@ -1,5 +1,3 @@
-// sidejob create: a project from a template.
-
 import {
   copyFileSync,
   cpSync,
@@ -28,7 +26,7 @@ const nameOf = (folder: string): string =>
 const replaceIn = (path: string, from: string, to: string) =>
   writeFileSync(path, readFileSync(path, 'utf8').replaceAll(from, to))
 
-/** Copies a tarball into the project, so that the project works on other machines. */
+/** A copied tarball works on other machines too. */
 function dependencyIn(folder: string): string {
   const { SIDEJOB_PACKAGE: version = `^${ownVersion()}` } = process.env
   if (!/^[^:]+\.tgz$/.test(version)) return version
@@ -38,14 +36,13 @@ function dependencyIn(folder: string): string {
   return `file:${path}`
 }
 
-/** Never overwrites files. */
 function createProject(folder: string, template: string): string[] {
   const known = templates()
   if (!known.includes(template)) throw new UsageError(`--template: expected ${known.join(', ')}, got ${template}`)
   if (existsSync(folder) && readdirSync(folder).length > 0)
     throw new UsageError(`${folder} is not empty. Choose a new folder, or use sidejob init for an existing Worker`)
   cpSync(join(packageFolder(), 'templates', template), folder, { recursive: true })
-  // npm omits .gitignore files from every package.
+  // npm removes .gitignore files from packages, so the template has `gitignore`.
   renameSync(join(folder, 'gitignore'), join(folder, '.gitignore'))
   for (const file of ['package.json', 'wrangler.jsonc', 'README.md'])
     replaceIn(join(folder, file), 'my-jobs', nameOf(folder))

@@ -1,8 +1,5 @@
-// sidejob dev: the Worker of this folder, reloaded after each change.
-
 import { type Command, count } from '../command.ts'
 
-/** Resolves at the first signal, or when the parent process has ended. */
 function stopping() {
   const controller = new AbortController()
   const stop = () => controller.abort(new Error('stopped'))
@@ -16,7 +13,6 @@ function stopping() {
 
 type Started = { url: string; apiKey: string; redis: { describe: string } }
 
-/** The last line is the address to click. */
 const introduction = ({ url, apiKey, redis }: Started, login: string | undefined): string[] => [
   `Redis      ${redis.describe}`,
   `API key    ${apiKey}`,

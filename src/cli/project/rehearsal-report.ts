@@ -2,7 +2,6 @@ import { durationText } from '../../core/time.ts'
 import type { GivenWaitingJob } from '../../core/waiting.ts'
 import type { Verdict } from '../../testing/rehearse.ts'
 
-/** `gone`: the code does not define the class. */
 export type Judged = Verdict | { is: 'gone' } | { is: 'same' } | { is: 'differs'; parts: string[] }
 
 type Named = { queue: string; class: string }
@@ -22,13 +21,12 @@ export type Report = {
   classes: ClassReport[]
 }
 
-/** Jobs with equal keys are counted together. The key omits the job's id, and the next step of a job that continues. */
+/** Jobs with the same key are counted together, so the key must not contain the job's id. */
 const keyOf = (judged: Judged, id: number): string =>
   judged.is === 'continues' ? 'continues' : JSON.stringify(judged).replaceAll(`job ${id}`, 'job')
 
 const isGood = ({ is, pinnedTo }: Finding): boolean => pinnedTo === undefined && (is === 'continues' || is === 'same')
 
-/** Sorts changed jobs first. */
 const order = (finding: Finding): number => {
   if (finding.pinnedTo !== undefined) return 3
   return isGood(finding) ? 2 : finding.is === 'unjudged' ? 1 : 0
@@ -63,7 +61,6 @@ export function createReport() {
   }
 
   return {
-    /** `moved`: treats pinned jobs as if they were moved to this code. */
     add({ snapshot, servedBy, pinnedTo }: GivenWaitingJob, verdict: Verdict, { moved = false } = {}): void {
       for (const id of servedBy ?? []) ours.add(id)
       note(snapshot.job, verdict, moved ? undefined : pinnedTo)
@@ -100,7 +97,7 @@ export function createReport() {
 
 const lengthText = (longer: number | undefined): string => {
   if (longer === undefined) return 'for a different event'
-  // The job keeps its stored wait, even if the code now waits longer.
+  // The job keeps its stored wait, even if the wait in the code is different now.
   return `${durationText(Math.abs(longer))} ${longer < 0 ? 'longer' : 'shorter'} than in the code`
 }
 

@@ -1,5 +1,3 @@
-// sidejob rehearse: runs the code of this folder with the jobs that wait on a server, without any effect.
-
 import type { Client } from '../../client/index.ts'
 import type { Definitions } from '../../dev/definitions.ts'
 import { type Command, chosen, count, everyPage, type Io } from '../command.ts'

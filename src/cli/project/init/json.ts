@@ -1,4 +1,4 @@
-// Edits JSON files as text, to preserve comments and layout.
+// Edits the text, because JSON.stringify would lose comments and layout.
 
 type Member = { key: string; valueAt: number; valueEnd: number }
 type Container = { at: number; end: number; members: Member[] }

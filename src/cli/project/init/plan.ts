@@ -1,5 +1,3 @@
-// The changes of `sidejob init`.
-
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, extname, join, relative, resolve } from 'node:path'
 import { flagsFor, observability, versionMetadata } from '../../../deploy/recommended.ts'
@@ -26,7 +24,7 @@ type Package = {
   devDependencies?: Record<string, string>
 }
 
-/** Keeps a version that the project already has: `file:`, `workspace:*` or a range. */
+/** Keeps a dependency that the project already has, such as `file:` or `workspace:*`. */
 function packageChange(folder: string): { change: Change; advice: string[] } {
   const path = join(folder, 'package.json')
   const before = read(path)

@@ -1,4 +1,4 @@
-// Edits TOML files as text, to preserve comments and layout.
+// Edits the text, to keep comments and layout.
 
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
