@@ -9,9 +9,9 @@ export type CallOptions = {
   reason?: string
   /** W3C Trace Context of the trace to which the created jobs belong. */
   traceparent?: string
-  /** Hash of the graph that the change is based on. If the current graph is different, the call fails with 412. */
+  /** Hash of the graph that the change is based on. If the graph has changed, the call fails with 412. */
   ifMatch?: string
-  /** Query parameters, if the input of the call is its body. */
+  /** Query parameters of a call that also has a body. */
   query?: Record<string, string | number | boolean>
 }
 
@@ -25,20 +25,19 @@ export type ClientOptions = {
   /** Maximum number of attempts after network failures and 503 responses. */
   attempts?: number
   /**
-   * Hashes of schemas by queue and class, as `npx sidejob schemas` prints them. If the current schema is different,
-   * jobs whose args or values do not fit are refused with 409 SCHEMA_CHANGED.
+   * Output of `npx sidejob schemas`. If a schema has changed, jobs that do not fit are refused with 409 SCHEMA_CHANGED.
    */
   schemas?: Readonly<Record<string, string>>
 }
 
-/** An error response with its code, its status, and the position of the fault in the input. */
+/** An error response. Its `path` is the position of the fault in the input. */
 export class ApiError extends Error {
   readonly code: string
   readonly status: number
   readonly path?: (string | number)[]
   readonly retryAfter?: number
   readonly docUrl?: string
-  /** For SCHEMA_CHANGED: the current hash, and the hash of this program. */
+  /** For SCHEMA_CHANGED: the current hash and the hash of this program. */
   readonly schema?: Skew
 
   constructor(status: number, { code, message, path, retryAfter, schema, doc_url }: Failure) {
@@ -86,14 +85,14 @@ export const call = async (client: ClientOptions, address: string, args: unknown
       body: isQuery ? undefined : JSON.stringify(input ?? {}),
       signal: options.signal,
     })
-  // A call may return a result and delete it. With an idempotency key, a repeated call still returns this result.
+  // A call may return a result and delete it. The key lets a repeated call return the same result.
   const key = options.idempotencyKey ?? ownKey()
   return persist(client, request)
 }
 
 const headers = { accept: 'application/json', 'content-type': 'application/json' }
 
-// A channel may contain slashes, which are part of the path. The path already contains the first slash.
+// The slashes of a channel belong to the path, which already has the first one.
 const encoded = (name: string, value: string): string =>
   name === 'channel' ? value.replace(/^\//, '').split('/').map(encodeURIComponent).join('/') : encodeURIComponent(value)
 
@@ -109,10 +108,9 @@ const queryOf = (input: object = {}): string => {
   return words.length > 0 ? `?${new URLSearchParams(words)}` : ''
 }
 
-/** Keys with this prefix are stored for only ten minutes. */
+/** The server stores answers to these keys for only ten minutes. */
 const ownKey = (): RetryKey => `retry:${crypto.randomUUID()}`
 
-/** All attempts use the same key, so the call takes effect once. */
 const persist = async (
   { fetch = (request) => globalThis.fetch(request), attempts = 3 }: ClientOptions,
   request: () => Request,
@@ -131,7 +129,7 @@ const persist = async (
 
 const isFinal = (error: unknown): boolean => error instanceof ApiError && error.status !== 503
 
-// Waits at least 0.1 s, 0.2 s, … or the time that the response requests, but at most 5 s.
+// `retryAfter` is in seconds.
 const pause = (attempt: number, error: unknown): Promise<void> => {
   const asked = error instanceof ApiError ? (error.retryAfter ?? 0) * 1000 : 0
   const ms = Math.min(5_000, Math.max(asked, 50 * 2 ** attempt * (1 + Math.random())))
@@ -150,7 +148,6 @@ const failureOf = async (answer: Response): Promise<Failure> => {
   const text = await answer.text().catch(() => '')
   const body = jsonOf(text) as { error?: Failure | string } | undefined
   const unknown = { code: 'UNKNOWN', retryAfter: Number(answer.headers.get('retry-after') ?? 0) }
-  // Facades have their own error formats.
   if (typeof body?.error === 'string') return { ...unknown, message: body.error }
   return body?.error ?? { ...unknown, message: foreignText(text, answer) }
 }
@@ -165,7 +162,6 @@ const jsonOf = (text: string): unknown => {
 
 const SHOWN = 300
 
-/** The response comes from another program, or from a Worker that failed before sidejob ran. */
 const foreignText = (text: string, { url, headers }: Response): string => {
   const from = url ? ` from ${url.replace(/\?.*$/, '')}` : ''
   const isPage = /html/.test(headers.get('content-type') ?? '')

@@ -3,7 +3,7 @@ import type { AnyDefined, ArgsOf, InputsOf, OutputsOf, ResultOf } from '../core/
 export type RunOptions<W extends AnyDefined> = {
   args?: ArgsOf<W>
   inputs?: InputsOf<W>
-  /** Queue of a class that is given by name (default: `default`). */
+  /** Queue of the class, if the class is a string (default: `default`). */
   queue?: string
   /** Maximum wait in milliseconds (default: an hour). */
   timeout?: number
@@ -12,7 +12,6 @@ export type RunOptions<W extends AnyDefined> = {
 
 export type Ran<W extends AnyDefined> = { id: number; result: ResultOf<W>; out: OutputsOf<W> }
 
-/** The job failed, was terminated, or took too long. `job` is its id. */
 export class RunFailed extends Error {
   readonly job: number
 
@@ -43,7 +42,6 @@ type Verbs = {
 }
 
 const HOUR = 3_600_000
-/** In seconds. */
 const ASK = 50
 const MOST = 1_000
 
@@ -74,7 +72,7 @@ export async function run<W extends AnyDefined>(
   const written = await Promise.all(
     ports.map(async (port) => {
       const { size, values } = await client.ports.look(id, 'out', port, { limit: MOST }, { signal })
-      // Throws instead of returning a partial list. All values stay at the port.
+      // A partial list would look complete. All values stay at the port.
       if (size > values.length)
         throw new RunFailed(
           id,
@@ -100,7 +98,7 @@ async function resultOf(
       if (ended.type === 'success') return ended.result
       throw new RunFailed(id, `job ${id} (${name}) has failed: ${ended.message}`)
     }
-    // No other caller takes the results of this job, so it ended without a result.
+    // No other caller takes the result of this job, so null means that it has no result.
     if (ended === null) throw new RunFailed(id, `job ${id} (${name}) has ended without a result`)
     if (Date.now() >= end) throw new RunFailed(id, `job ${id} (${name}) is still ${ended.status} after the timeout`)
   }
