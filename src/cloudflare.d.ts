@@ -1,4 +1,4 @@
-// Importing Cloudflare's types would change `fetch` in all files.
+// Cloudflare's own types would change `fetch` in all files.
 
 declare module 'cloudflare:workers' {
   export class WorkerEntrypoint<Env> {

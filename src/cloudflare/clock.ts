@@ -2,12 +2,12 @@ import { SidejobError } from '../core/errors.ts'
 import type { Environment } from '../environment.ts'
 
 export function createClock() {
-  // Milliseconds by which a test has advanced this clock.
+  // In milliseconds.
   let offset = 0
   let isInTime = false
 
   async function advance(env: Environment, ms: number): Promise<void> {
-    // This clock advances first, because QStash delivers due messages as soon as its own clock advances.
+    // QStash delivers due messages as soon as its clock advances, so this clock advances first.
     offset += ms
     const asked = { method: 'POST', body: JSON.stringify({ advance: ms }) }
     const answer = await fetch(`${env.QSTASH_URL}/test/clock`, asked)
@@ -29,7 +29,7 @@ export function createClock() {
     },
     now: () => Date.now() + offset,
     advance,
-    /** Sets the clock of a new isolate to the time of the test. */
+    /** Each new isolate starts at the real time. */
     catchUp: async (env: Environment) => {
       if (env.SIDEJOB_TEST_CLOCK === '1' && !isInTime) await advance(env, 0)
     },

@@ -5,7 +5,7 @@ import { checkSignature, type Dialect } from '../core/hook-signature.ts'
 import { HOOK } from '../core/idempotency.ts'
 
 export type HookEvent = {
-  /** Equal for all deliveries of an event. For GitHub, the SHA-256 of the body. */
+  /** Same for all deliveries of an event. For GitHub, the SHA-256 of the body. */
   id: string
   /** Type of the event, such as `payment_intent.succeeded` or `push`. Absent if the service sends none. */
   type?: string
@@ -13,14 +13,13 @@ export type HookEvent = {
   headers: Headers
 }
 
-/** Writes a value to an input port of a waiting job. */
 export type HookWrite = { job: number | string; port: string; value: unknown }
 
 export type Hook<E = unknown> = {
   signed: Dialect
-  /** Name of the variable that contains the secret. During a rotation, it contains two secrets separated by a comma. */
+  /** Name of the variable with the secret. During a rotation, it contains two secrets separated by a comma. */
   secret: string
-  /** Converts an event to a job, a value, or nothing. */
+  /** Return nothing to ignore the event. */
   to: (event: HookEvent, env: E) => JobInput | HookWrite | undefined | Promise<JobInput | HookWrite | undefined>
 }
 

@@ -7,7 +7,11 @@ export type { RunReport } from '../engine/run/report.ts'
 export type { Hook, HookEvent, HookWrite } from './hooks.ts'
 export * from './worker.ts'
 
-/** Performs one run in its own invocation, for functions with `isolate: true`. Export it from the entry. */
+/**
+ * Gives each run of a function with `isolate: true` its own invocation.
+ *
+ * @example export { Isolate } from 'sidejob/cloudflare'
+ */
 export class Isolate extends WorkerEntrypoint<SidejobEnv> {
   run(lent: ClaimedJob, tenant?: string): Promise<SentOutcome | undefined> {
     return performIsolated(lent, this.env, tenant)

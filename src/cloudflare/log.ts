@@ -22,7 +22,6 @@ const textOf = (value: unknown): string => {
 
 let marks = false
 
-/** Prints each line of the console as JSON with its job and class. */
 export function markConsole(): void {
   if (marks) return
   marks = true
@@ -49,10 +48,7 @@ export function markConsole(): void {
 
 let listens = false
 
-/**
- * Prints rejections that no code handles. In development, a marked console adds the job whose function created the
- * promise.
- */
+/** In development, a marked console adds the job whose function created the promise. */
 export function printRejections(): void {
   const { addEventListener } = globalThis as { addEventListener?: Listen }
   if (listens || !addEventListener) return
@@ -69,18 +65,17 @@ const tell = (report: RunReport): void => {
   else console.log(line)
 }
 
-/** Redis keeps only the latest audit entries. The platform's log keeps all audit entries, and API keys cannot change it. */
+/** Redis keeps only the latest audit entries. No API key can change the platform's log. */
 export const tellAudit = (entry: AuditEntry & { url: string }): void =>
   console.log(JSON.stringify({ sidejob: 'audit', ...entry }))
 
 export type Hooks = {
-  /** Called after every run. */
   onRun?: (report: RunReport) => unknown
-  /** Called when a run has failed and no retries are left. */
+  /** Called after the last retry has failed. */
   onFailed?: (report: RunReport) => unknown
 }
 
-/** `sidejob dev` defines this function to find the run that is in an endless loop. */
+/** `sidejob dev` defines this function, to find the run that loops. */
 const ANNOUNCE = Symbol.for('sidejob.announce')
 type Announce = (run: RunStart & { token: string }) => () => void
 const announced = globalThis as { [ANNOUNCE]?: Announce }
@@ -89,7 +84,7 @@ export function runHook(options: Hooks & { level: LogLevel; keep: (work: Promise
   const { level, onRun, onFailed, keep } = options
   const call = (hook: Hooks['onRun'], report: RunReport) => {
     if (!hook) return
-    // Errors of a hook do not affect the run.
+    // An error of the hook must not fail the run.
     keep(
       Promise.resolve()
         .then(() => hook(report))

@@ -1,5 +1,3 @@
-// Node has no entrypoints, so all runs share one process.
-
 import type { SentOutcome } from '../redis/changes.ts'
 import type { ClaimedJob } from '../redis/types.ts'
 import { performIsolated, type SidejobEnv } from './worker.ts'
@@ -8,7 +6,7 @@ export type { RunReport } from '../engine/run/report.ts'
 export type { Hook, HookEvent, HookWrite } from './hooks.ts'
 export * from './worker.ts'
 
-/** Performs one run. Export it from the entry. */
+/** Node has no entrypoints, so the run shares this process. */
 export class Isolate {
   protected env: SidejobEnv
 

@@ -1,5 +1,3 @@
-// Redis stores the source positions of each build. An isolate reads these positions after its first failed run.
-
 import { mappedStack, type SourceTable } from '../core/source-table.ts'
 import type { Deployment } from '../environment.ts'
 import { createClient } from '../redis/client.ts'
@@ -9,7 +7,7 @@ declare const __SIDEJOB_BUILD__: string | undefined
 
 export const buildOf = (): string | undefined => (typeof __SIDEJOB_BUILD__ === 'string' ? __SIDEJOB_BUILD__ : undefined)
 
-/** In milliseconds. If the positions cannot be read in this time, the stack stays unchanged. */
+/** In milliseconds. */
 const PATIENCE = 2_000
 
 export function createLocator(

@@ -14,7 +14,6 @@ export const folderOf = (bucket: Bucket, folder: string): Bucket => ({
   },
 })
 
-/** Changes only the settings that depend on the tenant. */
 export function deploymentFor(deployment: Deployment, tenant: string): Deployment {
   const { engine, downloads, fileSecret } = deployment
   const { tokenSecret } = engine
@@ -28,7 +27,7 @@ export function deploymentFor(deployment: Deployment, tenant: string): Deploymen
       ...engine,
       namespace: namespaceOf(engine.namespace ?? NAMESPACE, tenant),
       qstash: { ...engine.qstash, publicUrl },
-      // http/door.ts accepts the own key of the deployment, so the tenant does not need this key.
+      // http/door.ts has already checked the deployment's own key.
       apiKey: undefined,
       tokenSecret: `tenant ${tenant} of ${tokenSecret}`,
       versionUrl: engine.versionUrl && addressOf(engine.versionUrl, tenant),

@@ -28,20 +28,19 @@ import { type Hooks, markConsole, printRejections, runHook, tellAudit } from './
 import { buildOf, createLocator } from './sources.ts'
 import { deploymentFor, folderOf } from './tenants.ts'
 
-/** Bindings of sidejob, in addition to the Worker's own. */
 export type SidejobEnv = Environment & { FILES?: R2; HISTORY?: D1 | SqlDatabase; SIDEJOB_LIMITER?: RateLimit }
 
 type RateLimit = { limit: (options: { key: string }) => Promise<{ success: boolean }> }
 
 export type ExecutionContext = {
   waitUntil: (work: Promise<unknown>) => void
-  /** Each call to this entrypoint is a separate invocation. */
+  /** Each call is a separate invocation. */
   exports?: { Isolate?: { run: (lent: ClaimedJob, tenant?: string) => Promise<SentOutcome | undefined> } }
 }
 
 type Handler = (...given: never[]) => unknown
 
-/** Your own Worker: a Hono app, or any object with `fetch`. */
+/** A Hono app, or any object with `fetch`. */
 export type OwnWorker = { fetch: Handler; scheduled?: Handler }
 
 export type WorkerSettings<E = unknown> = Hooks & {
@@ -51,9 +50,7 @@ export type WorkerSettings<E = unknown> = Hooks & {
   mount?: string
   /** The cron trigger of sidejob. All other triggers go to your own `scheduled`. */
   cron?: string
-  /**
-   * Retry policy if neither the job nor its class sets `retry`. The default is three retries, after 10, 20 and 40 s.
-   */
+  /** Retries of jobs if neither the job nor its class sets `retry` (default: three, after 10, 20 and 40 s). */
   retry?: RetryOptions
   /** Functions that need the bucket `FILES`: `downloads` of `sidejob/functions/download`. */
   storing?: (resources: Resources) => readonly Worker[]
@@ -65,11 +62,10 @@ export type WorkerSettings<E = unknown> = Hooks & {
   dashboard?: Dashboard
   /** Reports problems to people: `alerts()` of `sidejob/alerts`. */
   alerts?: Alerting
-  /** Formats of callback bodies that need stored files. */
+  /** Additional formats of callback bodies, which may read stored files. */
   payloads?: (downloads: Downloads) => Record<string, Payload>
 }
 
-/** This address returns the mount of the Worker. */
 const WELL_KNOWN = '/.well-known/sidejob'
 const TICK = '* * * * *'
 const HEARTBEAT_MS = 10_000
@@ -81,7 +77,6 @@ type Served = {
   tenants: Tenants<ReturnType<typeof createEngine>>
 }
 
-/** Set by the last call of `createWorker`. */
 let performAlone: ((lent: ClaimedJob, env: SidejobEnv, tenant?: string) => Promise<SentOutcome | undefined>) | undefined
 
 export function performIsolated(lent: ClaimedJob, env: SidejobEnv, tenant?: string): Promise<SentOutcome | undefined> {
@@ -109,7 +104,7 @@ function mounted<E extends SidejobEnv>(env: E, mount: string): E {
   return { ...env, PUBLIC_URL: at(url), ...(versionUrl ? { SIDEJOB_VERSION_URL: `${versionUrl}${mount}` } : {}) }
 }
 
-/** This limit applies across isolates, if the Worker has the binding. */
+/** The binding counts for many isolates together. */
 const limiterOf = ({ SIDEJOB_LIMITER: binding }: SidejobEnv) =>
   binding ? { limiter: async (address: string) => (await binding.limit({ key: `sidejob ${address}` })).success } : {}
 
@@ -135,7 +130,6 @@ function historyOf(
   return { historyStore: { store: createHistoryStore(db), days: historyDays, retain: historyRetain } }
 }
 
-/** If the settings are invalid, callers receive the reason. */
 function making<T>(make: () => T): T {
   try {
     return make()
@@ -154,7 +148,7 @@ function failed(error: unknown): Response {
   return Response.json(errorBody(shown), { status: shown.status })
 }
 
-/** Leaves the path out of the error, because the path is secret. */
+/** The path of the heartbeat is a secret. */
 async function beat(url: string): Promise<void> {
   const answer = await fetch(url, { signal: AbortSignal.timeout(HEARTBEAT_MS) })
   await answer.body?.cancel()
@@ -177,9 +171,8 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
   tellLoaded(() => [...functions, ...(storing?.(NO_RESOURCES) ?? [])])
   const retry = settings.retry && readRetry(settings.retry)
   const mount = mountOf(settings.mount)
-  /** The current invocation, which can stay alive for work after its response. */
   const invocation = new AsyncLocalStorage<ExecutionContext>()
-  /** Returns false if a run has its own invocation. The run then has to wait for the work. */
+  /** Returns false in the separate invocation of a run, which has to wait for the work. */
   const keep = (work: Promise<unknown>): boolean => {
     const context = invocation.getStore()
     context?.waitUntil(work)
@@ -187,7 +180,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
   }
   const clock = createClock()
 
-  /** Created at the first run if the build has a name. Tenants share it. */
+  /** Tenants share it. */
   let locate: ReturnType<typeof createLocator>
   const locatorOf = (env: SidejobEnv) =>
     (locate ??= buildOf() === undefined ? undefined : createLocator(deploymentOf(mounted(env, mount)).engine))
@@ -218,7 +211,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
 
   function make(env: SidejobEnv): Served {
     const deployment = deploymentOf(mounted(env, mount))
-    // Created here, because random numbers are only available in a request.
+    // Workers allow random numbers only in a request.
     const key = crypto.randomUUID() + crypto.randomUUID()
     const { signingKeys, testClock, log, origins, heartbeat } = deployment
     if (log === 'all') markConsole()
@@ -232,7 +225,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
     }
     const tick: typeof places.tick = async (by) => {
       const ticked = await places.tick(by)
-      // An error of the alerts must not look like an error of the tick.
+      // An error of the alerts must not fail the tick.
       await watch({ engine, publicUrl: own.publicUrl, now: clock.now() }).catch((error) => console.error(error))
       return ticked
     }
@@ -312,7 +305,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
       context.waitUntil(invocation.run(context, () => tick(env as SidejobEnv))),
 
     /**
-     * Serves the paths below `mount`, and passes all other requests to your own Worker.
+     * Serves sidejob below `mount`, and passes all other requests to your own Worker.
      *
      * @example export default jobs.with(app)
      */
@@ -335,8 +328,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
     },
 
     /**
-     * Returns a client for this Worker's sidejob. It calls sidejob in the same process, without a request and without a
-     * key.
+     * Returns a client that calls this Worker's sidejob in the same process, without a request and without a key.
      *
      * @example await jobs.client(env).jobs.enqueue({ class: 'double', inputs: { n: [1] } })
      */
