@@ -1,5 +1,3 @@
-// Repeats calls that were refused because of a rate limit.
-
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const TRIES = 5
@@ -18,7 +16,7 @@ export async function fetchAgain(url: string, init: RequestInit): Promise<Respon
 
 type Refusal = { name?: string; status?: number }
 
-/** A call that exceeds the daily limit is not repeated. */
+/** A call over the daily limit is not repeated, because waiting would take hours. */
 export async function askAgain<T>(ask: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {

@@ -14,7 +14,7 @@ type Asking = Patience & { key?: string }
 
 const defaults = { patience: 180_000, pause: 3_000 }
 
-/** It takes minutes until a new name under workers.dev resolves everywhere. */
+/** A new name under workers.dev takes minutes until it resolves everywhere. */
 async function until<T>(ask: () => Promise<T | undefined>, given: Patience): Promise<T | undefined> {
   const { patience, pause } = { ...defaults, ...given }
   for (const end = Date.now() + patience; ; await sleep(pause)) {
@@ -23,7 +23,7 @@ async function until<T>(ask: () => Promise<T | undefined>, given: Patience): Pro
   }
 }
 
-/** Tries both addresses, because PUBLIC_URL may already contain the mount. */
+/** PUBLIC_URL may or may not contain the mount. */
 function addressesOf(url: string, wellKnown: WellKnown | undefined): string[] {
   const mount = wellKnown?.mount ?? ''
   return mount && !new URL(url).pathname.endsWith(mount) ? [`${url}${mount}`, url] : [url]
@@ -34,7 +34,6 @@ type Asked = { health: Health } | { answered: string }
 async function askHealth(url: string, key?: string): Promise<Asked> {
   const init = key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } }
   const response = await fetch(`${url}/health`, init).catch((error: Error) => error)
-  // The file may contain an older key than the Worker.
   if (key !== undefined && response instanceof Response && response.status === 401) return askHealth(url)
   if (response instanceof Error) return { answered: `${url}/health: ${response.message}` }
   const health = (await response.json().catch(() => undefined)) as Partial<Health> | undefined

@@ -1,4 +1,4 @@
-// Calls Cloudflare's API where wrangler would ask questions.
+// Calls Cloudflare's API directly, because wrangler would ask questions.
 
 import type { SqlDatabase, SqlRow, Statement } from '../history/database.ts'
 import { fetchAgain } from './again.ts'
@@ -75,7 +75,7 @@ export function createCloudflare(options: { token: string; base?: string }) {
       (
         await unlessMissing(ask<{ name: string }[]>('GET', `/accounts/${account}/workers/scripts/${worker}/secrets`))
       )?.map(({ name }) => name),
-    /** Returns 'off' if R2 is not enabled in the account. */
+    /** Returns 'off' if the account has not enabled R2. */
     async makeBucket(account: string, name: string): Promise<'new' | 'there' | 'off'> {
       try {
         await ask('POST', `/accounts/${account}/r2/buckets`, { name })
@@ -86,14 +86,13 @@ export function createCloudflare(options: { token: string; base?: string }) {
         throw error
       }
     },
-    /** Returns the database with this name, and creates it if it does not exist. */
     async makeDatabase(account: string, name: string): Promise<{ id: string; isNew: boolean }> {
       const at = `/accounts/${account}/d1/database`
       const found = (await ask<D1Database[]>('GET', `${at}?name=${name}`)).find((one) => one.name === name)
       if (found) return { id: found.uuid, isNew: false }
       return { id: (await ask<D1Database>('POST', at, { name })).uuid, isNew: true }
     },
-    /** Not atomic, so use it only for statements that are safe to repeat. */
+    /** The statements are not one transaction, so each must be safe to repeat. */
     sqlOf(account: string, id: string): SqlDatabase {
       const all = async ([sql, ...params]: Statement) =>
         (

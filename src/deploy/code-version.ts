@@ -1,5 +1,3 @@
-// Finds the commit of the code in a folder.
-
 import { execFileSync } from 'node:child_process'
 
 function git(folder: string, ...args: string[]): string | undefined {

@@ -31,7 +31,7 @@ export type Project = {
   raw: Raw
 }
 
-/** The Vite plugin and other build tools write the path of their configuration to this file. */
+/** The Vite plugin and other build tools write the path of their configuration here. */
 const REDIRECT = '.wrangler/deploy/config.json'
 
 function generatedFor(root: string): string | undefined {
@@ -45,7 +45,6 @@ function generatedFor(root: string): string | undefined {
   )
 }
 
-/** The configuration of a build tool takes precedence, as in `wrangler deploy`. */
 export function readProject(config: string): Project {
   const own = resolve(config)
   const root = dirname(own)
@@ -57,7 +56,6 @@ export type Shape = {
   names: Names
   account: string
   bucket: boolean
-  /** Id of the history database, if deploy created it. */
   history?: string
   placement?: string
   cron: boolean
@@ -72,13 +70,12 @@ const HISTORY = 'HISTORY'
 
 export const cronsOf = ({ triggers }: Raw): string[] => triggers?.crons ?? []
 
-/** Returns true if the configuration binds a history without the id of its database. */
+/** wrangler needs the id of the database, which deploy can find by its name. */
 export const needsHistory = ({ d1_databases = [] }: Raw): boolean =>
   d1_databases.some(({ binding, database_id }) => binding === HISTORY && !database_id)
 
 export const hasFiles = ({ r2_buckets = [] }: Raw): boolean => r2_buckets.some(({ binding }) => binding === FILES)
 
-/** Keeps the user's own triggers. `--no-cron` removes only the tick. */
 const triggersFor = (raw: Raw, cron: boolean): Pick<Raw, 'triggers'> =>
   cron ? {} : { triggers: { ...raw.triggers, crons: cronsOf(raw).filter((one) => one !== EVERY_MINUTE) } }
 
@@ -123,7 +120,7 @@ export function configFor(raw: Raw, shape: Shape): Raw {
   }
 }
 
-/** The file is next to the user's configuration, so that relative paths stay valid. */
+/** Relative paths in the configuration stay valid only in the same folder. */
 export const withConfig = <T>({ path }: Project, config: Raw, use: (path: string) => Promise<T>): Promise<T> =>
   withFile(join(dirname(path), `wrangler.sidejob-${process.pid}.json`), JSON.stringify(config, null, 2), use)
 

@@ -1,4 +1,4 @@
-// Chooses the database and the regions of a deployment. An ocean between Redis and the Worker would add 100 ms.
+// An ocean between Redis and the Worker would add 100 ms to each request.
 
 import { fetchAgain } from './again.ts'
 import { DeployFailure } from './failure.ts'
@@ -7,7 +7,7 @@ import type { Env } from './settings.ts'
 const US = 'us-east-1'
 const EU = 'eu-central-1'
 
-/** The address of QStash contains its region. The default region is Frankfurt. */
+/** An address without a region is in Frankfurt. */
 export const qstashRegion = (url = 'https://qstash.upstash.io'): string =>
   /qstash-([a-z]+-[a-z]+-\d)/.exec(url)?.[1] ?? EU
 
@@ -34,7 +34,6 @@ export type Database = {
   plan?: string
   /** USD per month. */
   budget?: number
-  /** Maximum milliseconds of one script. */
   luaMs?: number
   luaMsPerMinute?: number
 }
@@ -73,7 +72,7 @@ export async function databaseOf(env: Env): Promise<Database | undefined> {
   }
 }
 
-/** With eviction, Redis would delete jobs without notice. */
+/** A database with eviction would delete jobs without notice. */
 export function refuseEviction({ eviction, name }: Database): void {
   if (!eviction) return
   throw new DeployFailure(
@@ -82,7 +81,7 @@ export function refuseEviction({ eviction, name }: Database): void {
   )
 }
 
-/** Regions of AWS end with a hyphen and a digit, regions of Google Cloud only with a digit. */
+/** A region of AWS ends with a hyphen and a digit, a region of Google Cloud with a digit only. */
 export function placementOf(region: string): string {
   if (/^(aws|gcp|azure):[\w-]+$/.test(region)) return region
   if (/^[a-z]+(-[a-z]+)+-\d+$/.test(region)) return `aws:${region}`

@@ -1,4 +1,4 @@
-// Deploys or removes a Worker. A failed deploy can be repeated, because existing parts stay unchanged.
+// A failed deploy can be repeated, because existing parts stay unchanged.
 
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -36,7 +36,7 @@ import { createWrangler, type Wrangler } from './wrangler.ts'
 export type DeployOptions = {
   env: Env
   name?: string
-  /** If false, QStash triggers the tick each minute. */
+  /** If false, QStash calls the tick each minute. */
   cron?: boolean
   folder?: string
   config?: string
@@ -57,7 +57,7 @@ async function advised<T>(work: Promise<T>, account?: string): Promise<T> {
   })
 }
 
-/** Call this last: if QStash fails, the Worker is already deployed and works. */
+/** If QStash fails, the Worker is already deployed and works. */
 async function ofQstash<T>(ask: () => Promise<T>): Promise<T> {
   return askAgain(ask).catch((error: Error & { status?: number }) => {
     if (error instanceof DeployFailure) throw error
@@ -165,15 +165,12 @@ async function placeFor(redis: string | undefined, { raw }: Project, { account, 
 
 type Tick = { schedule: string; warnings: string[] }
 
-/**
- * If a cron trigger runs the tick every minute, QStash runs it only every ten minutes. Otherwise QStash runs it every
- * minute.
- */
+/** Ticks of QStash are messages, which cost money. Ticks of a cron trigger are free. */
 function tickOf({ path, raw }: Project, { cron: own = EVERY_MINUTE }: Found, cron: boolean): Tick {
   const triggers = cronsOf(raw)
   if (cron && triggers.includes(own)) return { schedule: EVERY_TEN_MINUTES, warnings: [] }
   if (!cron && (own === EVERY_MINUTE || !triggers.includes(own))) return { schedule: EVERY_MINUTE, warnings: [] }
-  // `--no-cron` keeps a trigger with another pattern, because the user added that trigger.
+  // The user added a trigger with another pattern, so `--no-cron` keeps it.
   if (!cron) return { schedule: EVERY_TEN_MINUTES, warnings: [] }
   const warning =
     `${basename(path)} has no cron trigger "${own}", so only QStash ticks this Worker: every minute, which is 1,440 messages a ` +

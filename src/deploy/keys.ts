@@ -1,4 +1,4 @@
-// Writes generated keys to a file before it uploads them, so that a failure cannot lose a key.
+// Keys are written to a file before they are uploaded, so that a failure cannot lose them.
 
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -16,6 +16,6 @@ export function keepKeys(path: string, fresh: Keys): void {
   chmodSync(path, 0o600)
 }
 
-/** Uses a file, because all processes of the machine can see a command line. */
+/** Every process on the machine can read a command line. */
 export const withSecrets = <T>(folder: string, secrets: Keys, use: (path: string) => Promise<T>): Promise<T> =>
   withFile(join(folder, `secrets-${crypto.randomUUID()}.json`), JSON.stringify(secrets), use)

@@ -1,5 +1,3 @@
-// Reads the path of sidejob in a Worker from a well-known address.
-
 export type WellKnown = { mount: string; cron?: string }
 
 const PATIENCE_MS = 10_000

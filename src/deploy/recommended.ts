@@ -1,11 +1,8 @@
-// wrangler settings that templates, `init` and `deploy` recommend.
-
 export const flags = ['enable_request_signal', 'global_fetch_strictly_public'] as const
 
-/** Query strings are redacted, because they contain the signatures of file URLs and the tokens of streams. */
+/** Query strings contain signatures of file URLs and tokens of streams. */
 export const observability = { enabled: true, redact_query_string: true } as const
 
-/** Each run records the version of its Worker. */
 export const versionMetadata = { binding: 'CF_VERSION_METADATA' } as const
 
 /** From this date on, workerd has Node's modules without a flag. */

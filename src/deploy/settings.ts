@@ -18,7 +18,7 @@ const needed: Record<string, { from: string } | { make: () => string }> = {
   SIDEJOB_FILES_SECRET: { make: () => randomBytes(32).toString('base64url') },
 }
 
-/** Omits the test clock, and the version and author, which belong to one upload. */
+/** The omitted variables belong to tests or to one upload. */
 const told = [
   ...new Set([
     ...Object.keys(needed),
@@ -33,7 +33,7 @@ export type Names = { worker: string; namespace: string; bucket: string; history
 const DEFAULT = 'sidejob'
 const MAX_NAME = 52
 
-/** R2 does not allow `_`. The hash distinguishes `my_jobs` from `my-jobs`. */
+/** R2 does not allow `_`. The hash keeps `my_jobs` and `my-jobs` apart. */
 function bucketOf(name: string): string {
   const plain = name.replaceAll('_', '-')
   if (plain === name) return `${name}-files`

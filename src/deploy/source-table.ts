@@ -1,16 +1,13 @@
-// Converts a source map to a table of the project's own files.
-
 import { relative, resolve } from 'node:path'
 import type { SourceTable } from '../core/source-table.ts'
 import { createClient } from '../redis/client.ts'
 import { createStore } from '../redis/store.ts'
 
-/** In characters. A larger table is stored without source lines, or not at all. */
 const MOST = 900_000
 
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
-/** Decodes base 64 VLQ: each digit has five bits, and the lowest bit of a number is its sign. */
+/** Decodes base64 VLQ: each digit has five bits, and the lowest bit of a number is its sign. */
 function numbersIn(segment: string): number[] {
   const numbers: number[] = []
   let [value, shift] = [0, 0]
@@ -54,7 +51,7 @@ export function tableOf(map: string, { dir, root, bundle, isOwn = isProjects }: 
       ownColumn += byOwnColumn!
       const last = places.at(-1)
       if (!isOwn(names[source]!)) {
-        // Positions from here on do not belong to the previous file.
+        // The file of the last position ends here.
         if (last?.[0] === line && last[2] >= 0) places.push([line, column, -1, 0, 0])
         continue
       }
@@ -88,6 +85,6 @@ export async function keepTable(vars: Vars, build: string, table: SourceTable): 
   await store.keepSources(build, text)
 }
 
-/** Names of later builds sort after earlier ones. */
+/** The time comes first, so that names sort by age. */
 export const buildName = (now = Date.now()): string =>
   `${now.toString(36)}-${Math.floor(Math.random() * 2 ** 32).toString(36)}`

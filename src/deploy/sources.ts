@@ -1,5 +1,3 @@
-// Stores the source positions of a build, so that stacks show the project's files.
-
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -29,7 +27,7 @@ export async function withSources<T>(project: Project, vars: Env, deploy: (args:
   try {
     const define = `__SIDEJOB_BUILD__:${JSON.stringify(build)}`
     const deployed = await deploy(['--outdir', out, '--upload-source-maps', '--define', define])
-    // Ignores errors, because stacks can also show positions in the bundle.
+    // Without the positions, stacks still show lines of the bundle.
     await keepBuild(out, build, project, vars).catch(() => undefined)
     return deployed
   } finally {

@@ -2,16 +2,15 @@ import { Client } from '@upstash/qstash'
 
 export const tickUrl = (publicUrl: string) => `${publicUrl}/tick`
 
-/** A new schedule with the same id replaces the existing one. */
 export const scheduleIdOf = (name: string) => `sidejob-tick-${name}`
 
 export const EVERY_MINUTE = '* * * * *'
-/** Sends 144 messages a day. The free plan has 1,000. */
+/** 144 messages a day. QStash's free plan has 1,000. */
 export const EVERY_TEN_MINUTES = '*/10 * * * *'
 
 export type Where = { url?: string; token: string; publicUrl: string }
 
-// The tick of the next minute acts as the retry.
+// The tick of the next minute is the retry.
 const message = { retries: 0, method: 'POST' } as const
 
 export const clientFor = ({ url, token }: Where) =>
@@ -22,7 +21,7 @@ export async function scheduleTick(where: Where, name: string, cron: string) {
   await clientFor(where).schedules.create({ ...schedule, ...message })
 }
 
-/** `retries` helps while a new name does not yet resolve everywhere. */
+/** Retries are useful while a new name does not yet resolve everywhere. */
 export async function askForTick(where: Where, retries = 0): Promise<string> {
   const { messageId } = await clientFor(where).publish({ ...message, retries, url: tickUrl(where.publicUrl) })
   return messageId

@@ -10,7 +10,7 @@ export async function undoing<T>(undo: () => void, work: () => Promise<T>): Prom
   const onSignal = (signal: NodeJS.Signals) => {
     stop()
     undo()
-    // stop() has removed all listeners, so the signal ends the process.
+    // stop() has removed the listeners, so this signal ends the process.
     process.kill(process.pid, signal)
   }
   for (const signal of signals) process.on(signal, onSignal)
