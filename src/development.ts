@@ -1,4 +1,4 @@
-// QStash publishes these keys, so they are not secret.
+// QStash's documentation publishes these keys.
 
 export const development = {
   token: 'eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoiZGVmYXVsdFBhc3N3b3JkIn0=',

@@ -1,5 +1,3 @@
-// workerd alone: one Worker and one socket, as deployed.
-
 import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -25,7 +23,7 @@ const fields: Partial<Record<V4ModuleDefinition['type'], string>> = {
   Data: 'data',
 }
 
-/** Cap'n Proto supports the escapes of JSON, except `\uXXXX`. */
+/** Cap'n Proto has the escapes of JSON, except `\uXXXX`. */
 const text = (value: string): string => JSON.stringify(value).replace(/\\u00(..)/g, (_, digits) => `\\x${digits}`)
 
 const list = (items: readonly string[]): string => `[${items.join(', ')}]`
@@ -61,7 +59,6 @@ type Options = HostOptions & {
   fail: (error: Error) => void
 }
 
-/** When this process ends, workerd ends too. */
 export function serveAlone({ config, port, dir, bounds, wrangler, workerd, say, onReady, fail, ...options }: Options) {
   const file = join(dir, 'worker.capnp')
   const { workerOptions } = wrangler.unstable_getMiniflareWorkerOptions(config)
@@ -70,7 +67,7 @@ export function serveAlone({ config, port, dir, bounds, wrangler, workerd, say, 
     running: () => [],
     async reload({ modules }: Build): Promise<void> {
       const vars = { ...options.vars, ...boundsVar(bounds) }
-      // The file is private, because the settings contain secrets.
+      // The settings contain secrets, so the file is private.
       writeFileSync(file, configOf({ port, vars, modules, compatibilityDate, compatibilityFlags }), { mode: 0o600 })
       const child = spawn(workerd, ['serve', '--experimental', '--control-fd=3', file], {
         stdio: ['ignore', 'pipe', 'pipe', 'pipe'],

@@ -94,7 +94,7 @@ const heldSource = (main: string, hasIsolate: boolean, isAnnouncing: boolean): s
     ...(hasIsolate ? ['export const Isolate = holdEntrypoint(Own)'] : []),
   ].join('\n')
 
-/** workerd also resolves Node's modules by their bare names. */
+/** workerd resolves these modules with and without `node:`. */
 const nodeModules = () => [
   'assert',
   'async_hooks',

@@ -14,7 +14,7 @@ export type Definitions = {
   env: Record<string, unknown>
 }
 
-/** Stand-ins for modules that Node does not have. Every export is a class that the project can extend. */
+/** Projects extend classes of modules that Node does not have, so every export is a class. */
 const CLOUDFLARE = `
 const named = new Map()
 const get = (_, name) => named.get(name) ?? named.set(name, class {}).get(name)
@@ -36,7 +36,6 @@ export function entryOf(project: string): string {
   return readSettings(librariesOf(dirname(config)).wrangler, config).entry
 }
 
-/** Throws if the project has no configuration, or its code does not build or load. */
 export async function definitionsOf(project: string): Promise<Definitions> {
   const config = configOf(project)
   const root = dirname(config)
@@ -59,7 +58,7 @@ export async function definitionsOf(project: string): Promise<Definitions> {
       sourcemap: 'inline',
       logLevel: 'silent',
       banner: { js: REQUIRE },
-      // The classes and this program must use the same copy of sidejob.
+      // A second copy of sidejob would have other classes than this program.
       external: ['sidejob', 'sidejob/*'],
       loader: { '.wasm': 'binary', '.bin': 'binary', '.txt': 'text', '.html': 'text', '.sql': 'text' },
       plugins: [cloudflare],

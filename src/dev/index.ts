@@ -1,5 +1,3 @@
-// The local stack of a project, with reloads.
-
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { secretsIn } from './secrets.ts'
@@ -11,7 +9,7 @@ export type { Stack } from './stack.ts'
 export type DevOptions = {
   project?: string
   port?: number
-  /** Defaults to the project's random key. */
+  /** Defaults to a random key of the project. */
   apiKey?: string
   /** `embedded`, `server` or a `redis://` address. */
   redis?: string
@@ -20,13 +18,11 @@ export type DevOptions = {
   vars?: Record<string, string | undefined>
   say?: (line: string) => void
   onReload?: (ms: number) => void
-  /** Stops the stack, even while it starts. */
   signal?: AbortSignal
 }
 
 const configs = ['wrangler.json', 'wrangler.jsonc', 'wrangler.toml']
 
-/** Returns the wrangler configuration of a folder; a given file is returned as is. */
 export function configOf(project: string): string {
   const path = resolve(project)
   if (/\.(toml|jsonc?)$/.test(path)) {
@@ -38,14 +34,14 @@ export function configOf(project: string): string {
   throw new Error(`${path}: expected ${configs.join(', ')}, got none: run npx sidejob init to create one`)
 }
 
-/** A lane or run that a reload interrupted is detected after this many milliseconds. */
+/** Milliseconds. Short, because a reload interrupts runs, and other lanes take them only after this time. */
 const LEASE = 10_000
-/** Lanes do not stay warm: if a reload ended a warm lane, new jobs would call this lane until its lease ends. */
+/** After a reload, new jobs would call a waiting lane that no longer exists. */
 const WARM = '0s'
-/** An endless loop kills the Worker and loses all its runs. A job fails after this number of lost runs. */
+/** Each endless loop ends the Worker, so a job with a loop must fail soon. */
 const MAX_LOST = '3'
 const HISTORY = '20'
-/** CPU time that a run may use without yielding, in milliseconds. Production allows the CPU time of the plan. */
+/** A run that uses more CPU milliseconds counts as an endless loop. Production has the limit of the plan. */
 const LOOP_AFTER = 3_000
 
 /**
@@ -55,7 +51,7 @@ const LOOP_AFTER = 3_000
  */
 export async function startDev({ project = '.', vars = {}, port = 8787, onReload, ...options }: DevOptions = {}) {
   const config = configOf(project)
-  // The local QStash also needs this setting, and does not read .dev.vars.
+  // The local QStash needs this setting too, but does not read .dev.vars.
   const { SIDEJOB_TEST_CLOCK = process.env.SIDEJOB_TEST_CLOCK } = secretsIn(dirname(config))
   const warn = createUnnamed(options.say ?? (() => undefined))
   let late: ReturnType<typeof setTimeout> | undefined
@@ -68,7 +64,7 @@ export async function startDev({ project = '.', vars = {}, port = 8787, onReload
     port,
     config,
     isWatching: true,
-    // wrangler applies its local migrations in this folder.
+    // `wrangler d1 migrations apply` uses the database in this folder.
     state: join(dirname(config), '.wrangler/state/v3'),
     loopAfter: LOOP_AFTER,
     dir: join(dirname(config), '.sidejob'),

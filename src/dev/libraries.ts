@@ -1,4 +1,4 @@
-// The project's wrangler, miniflare, workerd and esbuild.
+// Uses the project's versions of the tools.
 
 import { createRequire } from 'node:module'
 import { join } from 'node:path'

@@ -1,9 +1,8 @@
-// Ends workerd if its isolate uses more memory than Cloudflare allows. Only the inspector reports the memory of an
-// isolate.
+// Only the inspector reports the memory of an isolate.
 
 type MemoryOptions = {
   port: number
-  /** Maximum bytes of the JavaScript heap, buffers and WebAssembly. */
+  /** Bytes of the JavaScript heap, buffers and WebAssembly. */
   limit: number
   onFull: (bytes: number) => void
 }
@@ -66,7 +65,7 @@ export function createMemoryWatch({ port, limit, onFull }: MemoryOptions) {
   return async function look(): Promise<void> {
     if (isAsking) return
     isAsking = true
-    // An isolate that is starting or has ended uses no memory.
+    // The inspector does not answer while an isolate starts or ends.
     await judge().catch(() => undefined)
     isAsking = false
   }

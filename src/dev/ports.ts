@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 
 const HOST = '127.0.0.1'
 
-/** Systems assign ports above this range to any process. `fetch` refuses some ports below this range, such as 10080. */
+/** The system gives ports above this range to other processes. `fetch` refuses some ports below it, such as 10080. */
 const [LOW, HIGH] = [10_081, 32_000]
 const TRIES = 20
 
@@ -13,7 +13,6 @@ const probe = (port: number): Promise<void> =>
     server.listen(port, HOST, () => server.close(() => resolve()))
   })
 
-/** With port 0, finds a free port that no concurrent call receives. */
 export async function claimPort(port: number, { setting }: { setting: string }): Promise<number> {
   for (let tries = 1; ; tries++) {
     const wanted = port || randomInt(LOW, HIGH)

@@ -1,4 +1,4 @@
-// Sends a request to a Worker that has just started, because only a request shows mistakes in settings and classes.
+// Mistakes in settings and classes show only when the Worker receives a request.
 
 import { mountOf } from '../deploy/mount.ts'
 
@@ -10,11 +10,11 @@ export async function probe(origin: string): Promise<string | undefined> {
   const url = `${origin}${await mountOf(origin)}/health`
   const answer = await ask(url).catch((error: Error) => error)
   if (answer instanceof Error) return `GET ${url}: ${answer.message}`
-  // A working Worker answers 200 or, if a vendor is down, 503.
+  // `/health` answers 503 if a vendor is down.
   return answer.ok ? undefined : errorIn(await answer.text(), answer.status)
 }
 
-/** A Worker that throws answers 500 with a stack of the bundle. */
+/** If a Worker throws, the body is a stack of the bundle. */
 function errorIn(body: string, status: number): string | undefined {
   try {
     const { error } = JSON.parse(body) as { error?: { code: string; message: string } }

@@ -1,4 +1,4 @@
-// Serves the newest working build in workerd, and shows the error of a broken one.
+// A broken build does not replace a working one.
 
 import { dirname } from 'node:path'
 import type { MiniflareOptions, V4ModuleDefinition } from 'miniflare'
@@ -100,13 +100,12 @@ export function createServing(options: ServingOptions) {
 type Now = {
   isServing: boolean
   locate: Locate
-  /** Lines of workerd about a failed start or first request. */
+  /** Text of workerd about a failed start or first request. */
   uncaught: string
   printed: string[]
   running: Map<number, Started>
 }
 
-/** Lines that are printed during a check explain why it failed. */
 function logging({ miniflare: { Log, LogLevel }, tell, isWatching }: ServingOptions, now: Now) {
   const shown = (line: string) => (isWatching ? lineOf(line, now.locate) : line)
   class HostLog extends Log {
@@ -144,7 +143,7 @@ function workerdOptions(options: ServingOptions, modules: V4ModuleDefinition[], 
     port,
     inspectorPort,
     ...(state ? { resourcePersistencePath: state } : {}),
-    // /cdn-cgi/local/scheduled fires a cron trigger, as in wrangler dev.
+    // /cdn-cgi/local/scheduled starts a cron trigger, as in wrangler dev.
     unsafeTriggerHandlers: true,
     cf: false,
     telemetry: { enabled: false },

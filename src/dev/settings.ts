@@ -1,5 +1,3 @@
-// Reads a wrangler configuration, and finds mistakes in it.
-
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, relative, resolve } from 'node:path'
 
@@ -42,7 +40,6 @@ function explained({ message, location }: Error & { location?: Location }, confi
   return `${file}:${line}:${column}: ${worded(message)}\n    ${lineText}\n    ${pointer}`
 }
 
-/** The JSON parser names errors by code: "PropertyNameExpected". */
 const worded = (message: string): string =>
   /^[A-Z][A-Za-z]+$/.test(message) ? message.replace(/(?!^)([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`) : message
 

@@ -1,5 +1,3 @@
-// The local stack: Redis, gateway, QStash, workerd.
-
 import { randomBytes, randomUUID } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -29,10 +27,10 @@ export type StackOptions = {
   entry?: string
   isWatching?: boolean
   plan?: PlanName
-  /** CPU time that a run may use without yielding, in milliseconds (default: the limit of the plan). */
+  /** CPU milliseconds. A run that uses more counts as an endless loop (default: the limit of the plan). */
   loopAfter?: number
   bounds?: Bounds
-  /** Runs without miniflare, as deployed: nothing compresses responses or adds the location, and there is no R2. */
+  /** Serves with workerd alone, as in production: without compression, location and R2. */
   alone?: boolean
   say?: (line: string) => void
   onReload?: (ms: number) => void
@@ -55,15 +53,14 @@ export type StackNote = {
 
 export const noteOf = (dir: string) => join(resolve(dir), 'stack.json')
 
-/** Not a secret. */
 const LOCAL_SECRET = `whsec_${btoa('the local webhook secret')}`
 
-/** Order of stopping. QStash stops before the Worker, because a failed delivery would count as an attempt. */
+/** QStash stops before the Worker, because a failed delivery would count as an attempt. */
 const order = ['note', 'qstash', 'worker', 'gateway', 'redis'] as const
 type Part = (typeof order)[number]
 type Close = () => unknown
 
-/** A start may be aborted at any point, so a part that is added after `close` is closed immediately. */
+/** If the stack is closed while it starts, later parts are closed immediately. */
 function createRunning() {
   const parts = new Map<Part, Close>()
   let isClosed = false
@@ -122,7 +119,7 @@ async function started(options: StackOptions, running: Running) {
     vars,
     onReload(ms) {
       options.onReload?.(ms)
-      // The tick finds work that a lane of the last build left, and registers new classes.
+      // The tick finds the work of the replaced build, and registers new classes.
       if (tick.at) void askForTick(tick.at).catch(() => undefined)
     },
     async onLoop(jobs, seconds) {
@@ -140,7 +137,6 @@ async function started(options: StackOptions, running: Running) {
   const ticking = { url: qstash.url, token: qstash.token, publicUrl: url }
   tick.at = ticking
   await scheduleTick(ticking, 'local', EVERY_MINUTE)
-  // The first tick registers the classes.
   await askForTick(ticking)
   const note = noteFor(url, apiKey, services)
   await running.add('note', keepNote(folder, note, options.say))
@@ -153,7 +149,6 @@ async function started(options: StackOptions, running: Running) {
     gateway,
     note,
     worker,
-    /** Absent if you use your own QStash. */
     qstash: standIn,
     login: () => loginLink(url, apiKey),
     tick: () => askForTick(ticking),
@@ -169,7 +164,7 @@ function makePrivate(folder: string): void {
   chmodSync(folder, 0o700)
 }
 
-/** Files, tokens and keys outlive the stack, so their secrets are stored. */
+/** Files, tokens and keys stay valid after a restart, so their secrets are stored. */
 function secretIn(folder: string, name: string, create: () => string, persist = true): string {
   const path = join(folder, name)
   if (existsSync(path)) return readFileSync(path, 'utf8').trim()
@@ -178,7 +173,6 @@ function secretIn(folder: string, name: string, create: () => string, persist = 
   return secret
 }
 
-/** Rewrites the note if its folder is deleted. */
 function keepNote(folder: string, note: StackNote, say: StackOptions['say'] = () => {}): Close {
   const path = noteOf(folder)
   const write = () => writeFileSync(path, JSON.stringify(note), { mode: 0o600 })
@@ -197,10 +191,7 @@ function keepNote(folder: string, note: StackNote, say: StackOptions['say'] = ()
 
 type Looping = { url: string; apiKey: string; jobs: RunningJob[]; seconds: number; say: StackOptions['say'] }
 
-/**
- * Does nothing if several runs were in progress. Each of these jobs is then claimed alone, so the next loop shows which
- * job it is.
- */
+/** If several runs were in progress, any of them may loop. Each of these jobs is then claimed alone. */
 async function failLooping({ url, apiKey, jobs, seconds, say = () => {} }: Looping): Promise<void> {
   const [job] = jobs
   if (!job || jobs.length > 1) return
@@ -292,7 +283,7 @@ function standInFor({ folder, persist, vars }: StandIn) {
   return startQstash({
     ...(persist ? { file: join(folder, 'qstash.jsonl') } : {}),
     control: vars.SIDEJOB_TEST_CLOCK === '1',
-    // Random, because a website that knew the token could send calls to the Worker.
+    // A website that knew the token could call the Worker.
     token: randomUUID(),
   })
 }
@@ -304,7 +295,7 @@ async function loginLink(url: string, apiKey: string): Promise<string | undefine
   return ((await answer.json()) as { url: string }).url
 }
 
-/** A request to the starting server is repeated after this many milliseconds without an answer. */
+/** A starting server may never answer, so the request is repeated after this many milliseconds. */
 const SILENT = 5_000
 
 async function healthy(url: string) {

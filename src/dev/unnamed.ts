@@ -1,9 +1,8 @@
-// Finds jobs at a wait without a name. An edit of the function can change the position that identifies such a wait.
+// An edit of the function can change the position that identifies a wait without a name.
 
 import type { GivenWaitingJob } from '../core/waiting.ts'
 import { isUnnamed, type Waited, waitText } from '../engine/run/code-change.ts'
 
-/** Maximum number of waiting jobs that a reload reads. */
 const READ = 100
 
 type Waiting = Pick<GivenWaitingJob, 'servedBy' | 'snapshot'>

@@ -1,4 +1,4 @@
-// Ends workerd if a function never returns: local workerd does not limit CPU time.
+// Local workerd does not limit CPU time.
 
 import { readFileSync } from 'node:fs'
 
@@ -6,9 +6,8 @@ type WatchOptions = {
   pid: () => number | undefined
   isAlive: () => Promise<boolean>
   onLoop: (pid: number, seconds: number) => void
-  /** Seconds of CPU. */
   limit?: number
-  /** Returns the CPU seconds that a process has used, or undefined if the system does not report them. */
+  /** CPU seconds, or undefined if the system does not report them. */
   cpuOf?: (pid: number) => number | undefined
 }
 
@@ -17,7 +16,7 @@ const TICKS = 100
 
 export function cpuOf(pid: number): number | undefined {
   try {
-    // The name of the command, in brackets, may contain spaces.
+    // The name of the command is in brackets and may contain spaces.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
     return (Number(fields[11]) + Number(fields[12])) / TICKS
   } catch {

@@ -1,5 +1,3 @@
-// Runs a Worker in its own process, and restarts it.
-
 import { type ChildProcess, fork } from 'node:child_process'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,7 +6,7 @@ import { createMemoryWatch } from './memory.ts'
 import { claimPort } from './ports.ts'
 import { createWatchdog } from './watchdog.ts'
 
-/** Sent through a pipe, so that process lists do not show the secrets. */
+/** Process lists would show secrets on a command line, so a pipe passes them. */
 export type HostOptions = {
   port: number
   vars: Record<string, string>
@@ -16,7 +14,7 @@ export type HostOptions = {
   state?: string
   config: string
   entry?: string
-  /** If true, a broken build does not end the Worker. */
+  /** Keeps the Worker running if a build fails. */
   isWatching?: boolean
   bounds?: Bounds
   alone?: boolean
@@ -37,7 +35,7 @@ export type HostRequest = { ask: 'running' }
 export type RunningJob = { job: number; class: string; token: string; place?: string }
 
 export type WorkerOptions = Omit<HostOptions, 'inspectorPort'> & {
-  /** `cpu` is in milliseconds, `memory` in bytes of the isolate. */
+  /** Limits: `cpu` in milliseconds, `memory` in bytes. */
   cpu?: number
   memory?: number
   say: (line: string) => void
@@ -51,7 +49,7 @@ export type RunningWorker = Awaited<ReturnType<typeof startWorker>>
 const program = fileURLToPath(new URL(`host${extname(import.meta.url)}`, import.meta.url))
 
 const UNBOUNDED = Number.POSITIVE_INFINITY
-/** Milliseconds of CPU. A shorter time could be the sum of many short runs. */
+/** CPU milliseconds. A shorter time could be the sum of many short runs. */
 const LEAST_CPU = 2_000
 const WEIGH = 500
 const mebibytes = (bytes: number): number => Math.round(bytes / 1_048_576)
@@ -83,10 +81,10 @@ export async function startWorker(all: WorkerOptions) {
   const starts: number[] = []
 
   const ready = launch()
-  // A caller may close the Worker before anyone awaits `ready`.
+  // A caller may close the Worker before it awaits `ready`.
   ready.catch(() => {})
 
-  /** Starts the process in its own session, so that Ctrl-C does not end it first. */
+  /** Ctrl-C ends all processes of a session at once, so this process gets its own session. */
   function launch() {
     starts.push(Date.now())
     const started = fork(program, {
@@ -167,7 +165,7 @@ export async function startWorker(all: WorkerOptions) {
     }
   }
 
-  /** Needed because workerd and esbuild outlive a killed parent. */
+  /** workerd and esbuild live on if their parent is killed. */
   function endWorkerd() {
     end(workerd)
     end(host.pid && -host.pid)
@@ -214,7 +212,7 @@ export async function startWorker(all: WorkerOptions) {
       if (host.exitCode !== null || host.signalCode !== null) return
       const ended = new Promise((resolve) => host.once('exit', resolve))
       if (host.connected) host.disconnect()
-      // A process that is still building does not yet handle the message.
+      // A process that is still building does not handle the message.
       const late = setTimeout(() => host.kill('SIGKILL'), 1_000)
       await ended
       clearTimeout(late)

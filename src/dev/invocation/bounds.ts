@@ -1,5 +1,3 @@
-// Passes the limits of an invocation to the Worker.
-
 import type { Bounds } from '../../../infra/stand-ins/plan.ts'
 
 export type { Bounds }

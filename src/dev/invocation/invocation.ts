@@ -1,4 +1,4 @@
-// Wraps a local Worker and applies Cloudflare's limits to each invocation. Never deployed.
+// Applies Cloudflare's limits to each invocation of a local Worker. Never deployed.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { BOUNDS, type Bounds } from './bounds.ts'
@@ -11,16 +11,15 @@ const TOO_MANY_SUBREQUESTS =
   'Too many subrequests by single Worker invocation. To configure this limit, refer to https://developers.cloudflare.com/workers/platform/limits/'
 const CUT_OFF =
   'waitUntil() tasks did not complete within the allowed time after invocation end and have been cancelled. See: https://developers.cloudflare.com/workers/runtime-apis/context/#waituntil'
-/** Cloudflare documents the error, but not its message. */
+/** Cloudflare documents this error, but not its text. */
 const TOO_MANY_INVOCATIONS = 'Too many Worker invocations by a single request.'
 
 const current = new AsyncLocalStorage<Invocation>()
-/** Saved before the Worker replaces the functions of the console. */
+/** The Worker may replace the functions of the console later. */
 const print = { log: console.log.bind(console), error: console.error.bind(console) }
-/** Saved as plain functions, because they throw if `this` is another object. */
+/** These functions throw if they are called as methods of another object. */
 const { fetch: request, setTimeout: startTimer, setInterval: startInterval } = globalThis
 
-/** Work of an invocation that was cut off never continues. */
 const never = new Promise<never>(() => {})
 
 class Invocation {
@@ -50,7 +49,7 @@ class Invocation {
     if (++this.#counts[what] > (this.#bounds[what] ?? Number.POSITIVE_INFINITY)) throw new Error(message)
   }
 
-  /** The connection counts as open only until the headers arrive. */
+  /** A connection counts as open only until the headers arrive. */
   async send<T>(call: () => Promise<T>, signal?: AbortSignal | null): Promise<T> {
     await this.#connect(signal)
     try {
@@ -92,7 +91,7 @@ class Invocation {
     }
   }
 
-  /** Does not use Promise.race, because workerd would never free the promise. */
+  /** workerd would never free the promises of a Promise.race. */
   waitUntil(work: Promise<unknown>): void {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const letGo = () => resolve(undefined)
@@ -105,7 +104,6 @@ class Invocation {
     this.#context.waitUntil(promise)
   }
 
-  /** Limits the time for work that continues after the response. */
   answered(): void {
     const { kept } = this.#bounds
     if (kept === undefined) return
@@ -239,7 +237,7 @@ type Handler = (event: never, env: object, context: Context) => unknown
 function heldHandler(handler: Handler, isLong: boolean): Handler {
   return (event, given, context) => {
     const { env, bounds } = heldEnv(given)
-    // Cron and queue handlers have 15 minutes, whether or not their work is awaited.
+    // Cron and queue handlers have 15 minutes, even for work that is not awaited.
     const own = new Invocation(isLong ? { ...bounds, kept: undefined } : bounds, context)
     return current.run(own, async () => {
       try {

@@ -1,9 +1,8 @@
-// Protects against DNS rebinding: a website can point its domain to 127.0.0.1, but its requests still carry that domain
-// as host.
+// Protects against DNS rebinding: a website can point its domain to 127.0.0.1, but its requests keep that domain as
+// host.
 
 const LOCAL = new Set(['localhost', '127.0.0.1', '[::1]', '0.0.0.0'])
 
-/** Accepts only local hosts and the host of `PUBLIC_URL`. */
 export function refusedHost({ url }: Request, env: { PUBLIC_URL?: string }): Response | undefined {
   const { hostname } = new URL(url)
   const own = env.PUBLIC_URL && new URL(env.PUBLIC_URL).hostname
