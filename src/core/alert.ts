@@ -1,7 +1,5 @@
-/** `key` stays the same while the problem lasts. */
 export type Problem = { key: string; rule: string; text: string; since: number; link: string; isSevere: boolean }
 
-/** Times are milliseconds since 1970. */
 export type Alert = {
   rule: string
   text: string
@@ -9,7 +7,6 @@ export type Alert = {
   link: string
   isSevere: boolean
   at: number
-  /** Time of the first check that no longer found the problem. */
   goneAt?: number
   toldAt?: number
   acknowledged?: Noted
@@ -17,19 +14,16 @@ export type Alert = {
 
 export type Noted = { by: string; at: number; reason?: string }
 
-/** Has no `alert` if the problem is over, or was muted before it began. */
 export type AlertState = { alert?: Alert; muted?: Noted & { until?: number } }
 
 export type Told = { key: string; what: 'begins' | 'lasts' | 'is over'; alert: Alert; once: string }
 
 type AlertTimes = {
-  /** Milliseconds that a problem must last before it is reported, by rule. */
+  /** In milliseconds, by rule. */
   after: (rule: string) => number
-  /** Interval between reminders, in milliseconds. */
   every?: number
 }
 
-/** A problem is over if no check has found it for this many milliseconds. */
 const GONE_MS = 90_000
 
 export const isMuted = ({ muted }: AlertState, now: number): boolean =>

@@ -1,12 +1,9 @@
-// Each list of a call has its own maximum, and this budget bounds the sum of all lists.
+// Each list of a call has its own maximum. This budget limits their sum.
 
 import { SidejobError } from './errors.ts'
 import type { Op } from './run.ts'
 
-/**
- * Microseconds of CPU time of redis-server 7.0. test/limits/sums.slow.test.ts asserts that a call within the budget
- * takes less than 50 ms.
- */
+/** Microseconds of CPU time of redis-server 7.0. test/limits/sums.slow.test.ts checks them. */
 export const parts = {
   jobs: { weight: 11, name: 'jobs' },
   packed: { weight: 4, name: 'equal jobs' },
@@ -65,7 +62,7 @@ type Lists = {
   aliases?: readonly string[]
 }
 
-/** Call this before sealing and encoding the lists, because both cost more than counting. */
+/** Sealing and encoding cost more than counting. */
 export function addLists(sum: Sum, { in: ins = {}, out = {}, inputs, aliases }: Lists): void {
   for (const port in ins) add(sum, 'channels', ins[port]!.channels?.length ?? 0)
   for (const port in out) add(sum, 'names', out[port]!.channels?.length ?? 0)

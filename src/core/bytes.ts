@@ -1,14 +1,12 @@
 type Bytes = ReadableStream<Uint8Array>
-/** `size` is the maximum number of bytes. `read` returns undefined at the end. */
 type Reader = { read: (size: number) => Promise<Uint8Array | undefined>; cancel: () => Promise<void> }
 
-/** Size of the first read. Each later read is twice as large, up to LARGEST. */
 const FIRST = 8_192
 const LARGEST = 1_048_576
-/** Maximum buffer for an announced length, so that senders cannot reserve more memory than they send. */
+/** A sender must not reserve memory by announcing a long body. */
 const SAID = 131_072
 
-/** In workerd, byte streams fill the given buffer with all available bytes. Other streams return chunks. */
+/** In workerd, a byte stream fills the given buffer, while other streams return small chunks. */
 function readerOf(stream: Bytes): Reader {
   try {
     const reader = stream.getReader({ mode: 'byob' })
@@ -32,10 +30,7 @@ function asking(said: number): (size: number) => number {
   }
 }
 
-/**
- * If the body is longer than `most` bytes, discards up to `readOn` bytes and returns undefined. `said` is the length
- * that the sender announced.
- */
+/** Returns undefined for a body of more than `most` bytes, but still reads up to `readOn` bytes of it. */
 export async function readUpTo(
   stream: Bytes | null,
   most: number,

@@ -5,7 +5,6 @@ import { iso } from './time.ts'
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000]
 
-/** Ten attempts within about three days. */
 const callbackDelays: readonly number[] = [
   5 * SECOND,
   5 * MINUTE,
@@ -22,7 +21,7 @@ export const CALLBACKS = { queue: 'sidejob', class: 'callback' } as const
 
 export const isOurs = (queue: string): boolean => queue === CALLBACKS.queue || queue.startsWith(`${CALLBACKS.queue}.`)
 
-/** The API refuses group names with this prefix. */
+/** The API refuses group names that begin with this prefix. */
 export const CALLBACK_GROUP = 'callback:'
 export const callbackGroup = (host: string): string => CALLBACK_GROUP + host
 export const isCallbackGroup = (id: string): boolean => id.startsWith(CALLBACK_GROUP)
@@ -46,7 +45,7 @@ export type Ended = {
   finishedAt: number
 } & ({ type: 'success'; result: Encoded } | { type: 'failure'; reason: string; message: string; error: Encoded | null })
 
-/** Contains the time, because Redis may reuse the number `end` after a failover. */
+/** After a failover, Redis may reuse the number `end`, so the id also contains the time. */
 export const webhookId = ({ job, end, finishedAt }: Ended): string => `end_${job}_${end}_${finishedAt.toString(36)}`
 
 export function envelope(ended: Ended): string {

@@ -17,10 +17,9 @@ export const classEnds = [
   Number.POSITIVE_INFINITY,
 ] as const
 
-/** Times are in milliseconds. Each quantile is the upper bound of its bucket. */
+/** In milliseconds. Each quantile is the upper bound of its bucket. */
 type Spread = { mean: number; p50: number; p95: number; buckets: number[] }
 
-/** `class` is null for all classes after the first hundred of a day. `waited` and `took` are null if no run ended. */
 export type ClassCount = { class: string | null; counts: Counted; waited: Spread | null; took: Spread | null }
 
 const WAITED = counted.length
@@ -63,7 +62,7 @@ function markOf(mark: string, day: number): { hour: number; sums: Sums } {
   return { hour: Number(mark.slice(0, end)), sums: sumsOf([mark.slice(end + 1)], day) }
 }
 
-/** Oldest first. Omits hours in which a class has no events. */
+/** Oldest first. Hours without events are missing. */
 export function classHoursOf(
   { texts, marks }: { texts: readonly string[]; marks: readonly string[] },
   { day, since }: { day: number; since: number },
@@ -111,7 +110,6 @@ export function countsIn(parts: readonly CountedPart[]): ClassCount[] {
   return byName(new Map([...sums].filter(([, numbers]) => numbers.some((n) => n !== 0))))
 }
 
-/** `day` is the number of days since 1970. */
 export function classCountsOf(texts: readonly string[], day: number): ClassCount[] {
   return byName(sumsOf(texts, day))
 }

@@ -1,4 +1,4 @@
-/** `asked` is null if the function returned before it requested a step. `longer` is in milliseconds. */
+/** `asked` is null if the function returned before its next step. `longer` is in milliseconds. */
 export type CodeChange = { kept: string; asked: string | null; longer?: number }
 
 export function codeChangeIn(error: string | null): (CodeChange & { message: string }) | undefined {

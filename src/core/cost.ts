@@ -2,10 +2,10 @@ import { SidejobError } from './errors.ts'
 
 export type Prices = { run: number; second: number }
 
-/** Maximum number of stored failed runs of a job without a history. */
+/** For jobs without a history. */
 export const FAILURES_KEPT = 10
 
-/** `took` is in milliseconds. If `whole` is false, `total` omits failed runs that are not stored. */
+/** If `whole` is false, some failed runs are not stored, so `total` is too small. */
 export type Spent = { runs: number; total: number; took: number; commits: number | null; whole: boolean }
 
 const expected = 'expected the price of a run and of a second of run time, such as "run=0.00002,second=0.00001"'

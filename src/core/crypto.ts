@@ -9,7 +9,7 @@ export const hashOfBytes = async (bytes: Uint8Array): Promise<string> =>
 
 export const hashOf = (text: string): Promise<string> => hashOfBytes(encoder.encode(text))
 
-/** Compares in constant time. */
+/** Takes constant time. */
 export function sameHash(a: string, b: string): boolean {
   let difference = a.length ^ b.length
   for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i % Math.max(1, b.length))
@@ -22,11 +22,11 @@ async function hmac(secret: string, text: string): Promise<string> {
   return hex(new Uint8Array(await crypto.subtle.sign('HMAC', imported, encoder.encode(text))))
 }
 
-/** Redis and exports contain the hash of the key, so the hash alone must not be enough to make a proof. */
+/** Redis and exports contain the hash, so the hash alone must not be enough for a proof. */
 export const proofOf = async (secret: string, hash: string, path: string, until: number): Promise<string> =>
   hmac(await hmac(secret, `tokens of ${hash}`), `GET ${path} until ${until}`)
 
-/** Derives the key from a stored random string, so a repeated call gets the same key. */
+/** A repeated call derives the same key from a stored random string. */
 export const keyFrom = async (secret: string, chance: string, tenant?: string): Promise<string> =>
   `sj_${tenant === undefined ? '' : `${tenant}_`}${(await hmac(secret, `API key ${chance}`)).slice(0, 44)}`
 

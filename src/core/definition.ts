@@ -43,7 +43,6 @@ export const readRetry = (retry: RetryOptions): Retry => check(z.strictObject({ 
 
 export const checkedLabels = (given: Labels): LabelsText => check(z.strictObject({ labels }), { labels: given }).labels
 
-/** Also refuses to define the same class twice in one queue. */
 export function checkWorkers(workers: readonly Worker[]): void {
   if (!Array.isArray(workers)) throw refused(`functions: expected a list of classes, got ${String(workers)}`)
   const places = new Map<string, number>()

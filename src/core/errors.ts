@@ -31,14 +31,13 @@ export const hasCode = (error: unknown, code: Code): error is SidejobError =>
 
 export const isOutage = (error: unknown): boolean => error instanceof SidejobError && outages.has(error.code)
 
-/** Use as `.catch(missing)` to get undefined if the job does not exist. */
+/** Use as `.catch(missing)`. */
 export const missing = (error: unknown): undefined => {
   if (!hasCode(error, 'NOT_FOUND')) throw error
 }
 
 type ErrorDetail = {
   path?: (string | number)[]
-  /** In seconds. */
   retryAfter?: number
   schema?: Skew
   cause?: unknown
@@ -47,7 +46,7 @@ type ErrorDetail = {
 export type Skew = { class: string; current: string; built: string }
 
 /**
- * The only class of errors that callers see. The message contains the expected and the received value.
+ * The only errors that callers see. The message names the expected and the received value.
  *
  * @example throw new SidejobError('NOT_FOUND', 'job 7 does not exist')
  */
@@ -71,7 +70,6 @@ export class SidejobError extends Error {
   }
 }
 
-/** `base` is the public URL of the deployment, which has a page for every code. */
 export const errorBody = ({ code, message, path, retryAfter, schema }: SidejobError, base = '') => ({
   error: { code, message, path, retryAfter, schema, doc_url: `${base}/docs/errors#${code}` },
 })

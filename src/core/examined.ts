@@ -1,13 +1,12 @@
-// Findings are stored by slice, because a check replaces only the findings of its own slice.
+// Each check looks at one slice of the data, and replaces only the faults of that slice.
 
 import * as z from 'zod'
 import { type FaultKind, faultKinds } from './faults.ts'
 import { moment } from './schemas/values.ts'
 
-/** `since`: time from which every check has found faults in the slice. */
 type Slice = { at: number; since: number; faults: Partial<Record<FaultKind, number>> }
 
-/** `begun`: start of the last pass over all slices. `ended`: end of that pass, or null while it continues. */
+/** A pass checks all slices, from `begun` to `ended`. */
 export type Examined = { begun: number; ended: number | null; at: number; slices: Record<string, Slice> }
 
 const MOST = 20
@@ -23,7 +22,7 @@ function withSlice(slices: Examined['slices'], { cursor, faults }: Look, now: nu
   return { ...others, [cursor]: { at: now, since: was?.since ?? now, faults: countsOf(faults) } }
 }
 
-/** The end of a pass removes findings of slices that no longer exist. */
+/** The end of a pass removes slices that no longer exist. */
 export function afterLook(before: Examined | null, look: Look, now: number): Examined | undefined {
   const was = before ?? { begun: now, ended: null, at: now, slices: {} }
   const hasFound = look.faults.length > 0 || look.cursor in was.slices

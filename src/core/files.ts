@@ -9,9 +9,9 @@ export type Stored = {
 
 export type StoreOptions = { type?: string; metadata?: Record<string, string> }
 
-/** All parts except the last must have the same size, at least 5 MiB. */
+/** All parts but the last have the same size, at least 5 MiB. */
 export type Upload = {
-  /** After the promise resolves, the caller may reuse the buffer. */
+  /** The caller may reuse the buffer after the promise has resolved. */
   part: (n: number, bytes: Uint8Array) => Promise<void>
   complete: () => Promise<void>
   abort: () => Promise<void>
@@ -36,13 +36,13 @@ export type Range = { offset: number; length: number }
 export type Files = {
   bucket: Bucket
   /**
-   * The id proves that this deployment issued it. The proof covers the time of the request, because Redis may reuse a
-   * job's number after a restore.
+   * An id proves that this deployment issued it. Redis may reuse a job's number after a restore, so the proof covers
+   * the time of the request.
    */
   idOf: (job: number, askedAt?: number) => Promise<string>
   jobOf: (id: string) => Promise<number | undefined>
   /**
-   * Valid for `length` milliseconds. With `since`, the URL stays the same for `length` and is valid for up to twice as
+   * Valid for `length` milliseconds. With `since`, each URL is returned for `length`, and is valid for up to twice as
    * long.
    */
   sign: (id: string, length: number, since?: number) => Promise<{ url: string; expiresAt: number }>
@@ -51,9 +51,8 @@ export type Files = {
 
 export const keyOf = (id: string): string => `${id.slice(0, 3)}/${id}`
 
-// 14 characters of 6 bits: 34 bits of proof, then 50 bits of the job's number. The proof comes first to spread the
-// files over the folders. The first 10 bits of the proof depend only on the number, so most guessed ids need no lookup.
-// The other 24 bits also depend on the time.
+// The proof comes first, to spread the files over the folders. Ten of its 34 bits depend only on the job's number, so
+// most guessed ids need no lookup.
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 const NUMBER = 50n
 const MAC = 34n
@@ -76,18 +75,17 @@ export const askedAtOf = ({ createdAt }: { createdAt: Date | number }, { askedAt
 const bitsOf = (id: string): bigint =>
   [...id].reduce((sum, character) => (sum << 6n) | BigInt(alphabet.indexOf(character)), 0n)
 
-/** Does not verify the id. To verify it, encode the number again and compare. */
+/** The id may be forged. To verify it, encode the number again and compare. */
 export function numberIn(id: string): number | undefined {
   if (!/^[\w-]{14}$/.test(id)) return undefined
   const job = Number(bitsOf(id) & ((1n << NUMBER) - 1n))
   return job > 0 ? job : undefined
 }
 
-/** True if both ids have the same number and secret, even if their times differ. */
 export const isKindred = (one: string, other: string): boolean =>
   bitsOf(one) >> (NUMBER + LASTING) === bitsOf(other) >> (NUMBER + LASTING) && numberIn(one) === numberIn(other)
 
-/** Returns undefined for the whole file, and for unsupported ranges. Returns null if no byte matches. */
+/** Returns undefined for the whole file and for unsupported ranges, and null if no byte matches. */
 export function rangeOf(header: string | null, size: number): Range | null | undefined {
   const [, first = '', second = ''] = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '') ?? []
   if (first === '' && second === '') return undefined
@@ -104,7 +102,7 @@ export type Downloads = {
   files: Files
   allowHosts: readonly string[]
   base?: string
-  /** Retention of a file after its callback was delivered, in milliseconds. */
+  /** Milliseconds for which a file is kept after its callback was delivered. */
   keep: number
   kafka?: string
 }

@@ -4,9 +4,8 @@ export type Failure = { message?: unknown; stack?: unknown }
 
 export type Kind = {
   fingerprint: string
-  /** The message without the parts that vary between jobs. */
   message: string
-  /** The innermost frame of the user's code, without the line number. */
+  /** In the user's code, without the line number. */
   frame: string | null
 }
 

@@ -1,14 +1,11 @@
-// Decides if a call waits briefly to be sent with later calls. A caller that awaits each call gains nothing from such
-// waits.
+// A call may wait a moment for others, to be sent with them. A caller that awaits each call gains nothing from the
+// wait.
 
 const OFTEN = 10
 const WEIGHT = 0.2
-/** Longer intervals count as this one, so a few calls after a pause start the waits again. */
+/** Longer intervals count as this one, so that a few calls after a pause are enough to wait again. */
 const LONGEST = 1_000
-/**
- * After this many consecutive waits without another call, one wait is skipped. Each further wait without a call doubles
- * the number of skipped waits, up to `LEFT_OUT`.
- */
+/** After this many vain waits, the next wait is skipped, then 2, 4, … waits. */
 const IN_VAIN = 2
 const LEFT_OUT = 64
 
@@ -21,7 +18,6 @@ export function createGathering(ms: number, last = Number.NEGATIVE_INFINITY) {
       interval = Math.min((at - last) / Math.max(1, several), LONGEST) * WEIGHT + interval * (1 - WEIGHT)
       last = at
     },
-    /** In milliseconds. */
     wait(): number {
       if (interval >= OFTEN) return 0
       if (leaveOut === 0) return ms

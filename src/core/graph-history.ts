@@ -3,7 +3,7 @@ import { type Encoded, encodeValue } from './codec/value.ts'
 
 const KEPT = 5
 
-/** `by` identifies the caller, such as `key:3`. If the graph came through the flow's own port, `by` is null. */
+/** `by` is the caller, such as `key:3`, or null if the graph arrived at a port of the flow. */
 export type Version = { at: number; by: string | null; back?: true }
 
 export type Graphs = { graph?: Encoded; history?: Encoded; versions?: Encoded }
@@ -11,11 +11,10 @@ export type Graphs = { graph?: Encoded; history?: Encoded; versions?: Encoded }
 const historyOf = (before: readonly Encoded[]): Pick<Graphs, 'history'> =>
   before.length > 0 ? { history: `[${before.join(',')}]` } : {}
 
-/** Oldest first. */
 export const earlier = ({ history }: Pick<Graphs, 'history'>): Encoded[] =>
   history === undefined ? [] : (parseJson(history, list(CLOSED)) as Encoded[])
 
-/** Oldest first, including the current version. A version is null if it was not recorded. */
+/** Oldest first. A version is null if it was not recorded. */
 export function versionsOf(graphs: Graphs): (Version | null)[] {
   const kept = graphs.versions === undefined ? [] : (JSON.parse(graphs.versions) as Version[])
   const n = graphs.graph === undefined ? 0 : earlier(graphs).length + 1

@@ -21,7 +21,7 @@ const node = z.looseObject({
   queue: queueName.default('default'),
   class: className,
   args: closed.optional(),
-  /** A number is the id of the job that becomes the node. True or a string starts the node without data. */
+  /** A number is the id of the job that becomes the node. `true` or a string starts the node without data. */
   init: z
     .union(
       [z.int().min(1), z.boolean(), z.string().max(1_000), z.null()],

@@ -1,11 +1,11 @@
-/** FNV-1a. Similar strings may have similar hashes. */
+/** Similar strings may have similar hashes (FNV-1a). */
 export function fnv32(text: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
   return hash >>> 0
 }
 
-/** FNV-1a with the final mix of MurmurHash3, so that similar strings differ in all bits. */
+/** The final mix of MurmurHash3 makes similar strings differ in all bits. */
 function hash32(text: string): number {
   let hash = fnv32(text)
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
@@ -13,6 +13,5 @@ function hash32(text: string): number {
   return (hash ^ (hash >>> 16)) >>> 0
 }
 
-/** Returns eight hex digits for each of `words`. Uses no bigints, which are slow. */
 export const hexHash = (text: string, words: number): string =>
   Array.from({ length: words }, (_, i) => hash32(`${i} ${text} ${i}`).toString(16).padStart(8, '0')).join('')

@@ -2,7 +2,7 @@ import { fromBase64 } from './codec/base64.ts'
 import { hashOfBytes } from './crypto.ts'
 import { SidejobError } from './errors.ts'
 
-/** `standard` means Standard Webhooks, which sidejob's callbacks also use. */
+/** `standard` is Standard Webhooks. */
 export type Dialect = 'standard' | 'stripe' | 'github'
 
 type Signed = {
@@ -14,9 +14,9 @@ type Signed = {
 
 type Claim = { header: string; id?: string; prefix: string; signatures: Uint8Array[] }
 
-/** Maximum difference between the signed time and now, in seconds. */
+/** In seconds. */
 const TOLERANCE = 300
-/** A sender adds one signature for each secret, so two during a rotation. */
+/** During a rotation, a sender signs with two secrets. */
 const MAX_SIGNATURES = 10
 
 const encoder = new TextEncoder()
@@ -103,8 +103,8 @@ function contentOf(prefix: string, body: Uint8Array): Uint8Array {
 }
 
 /**
- * Reads the body only if the headers are valid. GitHub does not sign its delivery id, so the hash of the body is the
- * id.
+ * Reads the body only if the headers are valid. GitHub does not sign its delivery id, so the id is the hash of the
+ * body.
  */
 export async function checkSignature(
   dialect: Dialect,

@@ -22,7 +22,6 @@ export const faultOf = (schema: z.ZodType, input: unknown): { path: Path; messag
   return { path: [...path, issue.keys[0]!], message: 'unknown member' }
 }
 
-/** Writes a path as in code: `in.left.channels[0]`. */
 export const dotted = (path: Path): string =>
   path.map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i ? '.' : ''}${step}`)).join('') || 'the body'
 
@@ -60,7 +59,7 @@ const shown = ({ input, path, code }: Issue): string => {
   return (typeof input === 'string' ? JSON.stringify(input) : String(input)).slice(0, 60)
 }
 
-// Reports unknown members first, because they are often misspelled names.
+// An unknown member is often a misspelled name.
 const first = (issues: Issue[]): Issue => issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]!
 
 type Found = { issue: Issue; path: Path }

@@ -2,7 +2,7 @@ export const statuses = ['queued', 'running', 'suspended', 'completed', 'failed'
 
 export type Status = (typeof statuses)[number]
 
-/** Tests check that exactly these transitions happen. README.md draws them. */
+/** README.md draws these transitions. Tests check that no other transition happens. */
 export const transitions: Record<Status | 'new', Partial<Record<Status, string>>> = {
   new: {
     queued: 'enqueue',
@@ -48,7 +48,7 @@ export const transitions: Record<Status | 'new', Partial<Record<Status, string>>
 
 export const ended: ReadonlySet<Status> = new Set(['completed', 'failed', 'terminated'])
 
-/** Does not check the id. `isId` refuses "1abc" and "01". */
+/** Does not check the id: `isId` refuses "1abc" and "01". */
 export const idIn = (token: string): string => token.split('.', 1)[0]!
 
 export const isId = (text: string): boolean => /^[1-9][0-9]{0,15}$/.test(text)

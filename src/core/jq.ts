@@ -36,7 +36,7 @@ export const workerCall = z.object({
   timeout: z.number(),
 })
 
-/** Contains the same id on every attempt. */
+/** The id is the same on every attempt. */
 export const callBody = ({ run, job }: Snapshot): Uint8Array =>
   writeMsgpack({
     id: String(job.id),

@@ -1,7 +1,7 @@
 import { SidejobError } from './errors.ts'
 import { limits } from './limits.ts'
 
-/** Labels are sorted by name, so that equal labels become equal strings. */
+/** Sorted by name, so that equal labels are equal strings. */
 export type LabelsText = string & { readonly __labels: true }
 
 export type Labels = Record<string, string>

@@ -1,24 +1,21 @@
 /** Each isolate counts separately. */
 export const doors = {
-  /** Default for each API key. The burst is twice the rate. */
+  /** For each API key. */
   requests: { rate: 1_000, burst: 2_000 },
-  /** Key lookups of unknown callers, by IPv4 address or IPv6 /64 network. */
+  /** Unknown keys, by IPv4 address or IPv6 /64 network. */
   strangers: { rate: 0.5, burst: 30 },
   remembered: 10_000,
-  /** In bytes. */
   signedBody: 65_536,
-  /** Maximum streams of one API key, and maximum streams of the channel `/`. */
+  /** Streams of an API key, and of the channel `/`. */
   listeners: { key: 500, root: 50 },
-  /** In milliseconds. */
   stream: { life: 3_600_000, beat: 15_000 },
 } as const
 
-/** Maximum unfinished jobs of one API key, and maximum bytes of these jobs. */
+/** For each API key. `bytes` is the size of its unfinished jobs. */
 export const quotas = { jobs: 250_000, bytes: 268_435_456 } as const
 
 // docs/limits.md is generated from this table.
 
-/** `above`: effect above the limit. */
 const limit = (most: number, unit: string, of: string, above: string) => ({ most, unit, of, above })
 
 export type Limit = ReturnType<typeof limit>

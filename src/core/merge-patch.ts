@@ -1,4 +1,4 @@
-// Implements RFC 7396.
+// RFC 7396.
 
 import { isObject } from './is-object.ts'
 

@@ -1,4 +1,4 @@
-// Reads a comma-separated list of globs. A type must match every glob without `!`, and no glob with `!`.
+// A type must match every glob without `!`, and no glob with `!`.
 
 import { SidejobError } from './errors.ts'
 import { fitsSteps, type Step } from './glob.ts'
@@ -19,9 +19,7 @@ function setOf(body: string, text: string): Step {
   return { fits: (char) => ranges.some(([from, to]) => from <= char && char <= to) !== not }
 }
 
-/**
- * `*` matches any text without a slash, `**` any text, `?` one character, `[a-z]` and `[!a-z]` one character of a set.
- */
+/** `*` does not match a slash, and `**` does. `[a-z]` and `[!a-z]` match one character. */
 function globOf(text: string): Step[] {
   const steps: Step[] = []
   const small = text.toLowerCase()
@@ -51,7 +49,7 @@ function patternOf(entry: string): Pattern {
   return { text, not, globs: text.split('|').map((glob) => globOf(glob.trim())) }
 }
 
-/** Throws if a pattern is invalid. `|` separates alternatives: `image/png|image/jpeg`. */
+/** `|` separates alternatives: `image/png|image/jpeg`. */
 export const mimePatterns = (list: string): Pattern[] =>
   list === '' ? [] : list.split(',').map((entry) => patternOf(entry.trim()))
 

@@ -1,15 +1,14 @@
-// Reads the counts that lib/runtime/minutes.lua writes.
+// lib/runtime/minutes.lua writes these counts.
 
 const MINUTE = 60_000
 const MINUTES = 10
 
-/** Oldest first. */
 export function minutesOf(counted: string | undefined, now: number): number[] {
   const [minute, ...counts] = (counted ?? '').split(':').map(Number) as [number, ...number[]]
   const behind = counted ? Math.max(0, Math.floor(now / MINUTE) - minute) : MINUTES
   return Array.from({ length: MINUTES }, (_, i) => counts[MINUTES - 1 - i - behind] ?? 0)
 }
 
-/** Returns the count of the current minute, plus the share of the previous minute that is less than a minute old. */
+/** Estimates the last 60 seconds: the current minute, and a share of the previous minute. */
 export const rateOf = (minutes: readonly number[], now: number): number =>
   Math.round(minutes.at(-1)! + minutes.at(-2)! * (1 - (now % MINUTE) / MINUTE))

@@ -29,7 +29,6 @@ export type Plan = {
   start: string[]
   adopt: string[]
   stop: { node: string; job: number }[]
-  /** A new job replaces the old job and receives its waiting values. */
   replace: { node: string; job: number }[]
   wires: { added: string[]; removed: string[] }
   orphaned: Orphan[]
@@ -158,7 +157,7 @@ function startsOf(seen: Comparison): Set<string> {
     if (asks || [given('inports', name), given('outports', name)].some((ports) => Object.keys(ports).length))
       begin(name)
   }
-  // Data starts the target nodes. Defaults at the outputs of these nodes may start more nodes.
+  // Data starts the target node. Defaults at its outputs may start more nodes.
   for (let before = -1; before !== start.size; ) {
     before = start.size
     for (const wires of sources) {
@@ -173,7 +172,6 @@ function startsOf(seen: Comparison): Set<string> {
 const defaultsOf = (inports: Graph['inports']): Record<string, GraphPort> =>
   mapValues(inports, ({ default: value }) => (value === undefined ? {} : { default: value }))
 
-/** Keeps the default of an existing port, unless the graph sets one. */
 function ownAmends({ graph, before, facts }: Comparison): Op[] {
   const was = Object.entries(defaultsOf(before?.inports ?? {})).filter(([port]) => own(graph.inports, port))
   const ports = Object.entries(changed(defaultsOf(graph.inports), Object.fromEntries(was)) ?? {}).filter(
@@ -270,7 +268,7 @@ function orphansOf(seen: Comparison): Orphan[] {
 }
 
 /**
- * A node keeps its job, values and defaults while its class, queue and args stay the same. Initial values are sent
+ * A node keeps its job, values and defaults while its class, queue and args stay the same. Initial values are sent only
  * once.
  */
 export function planGraph(graph: Graph, before: Graph | undefined, facts: FlowFacts): Plan {

@@ -3,7 +3,7 @@ import { mapValues } from './map-values.ts'
 import type { Places } from './schemas.ts'
 import { iso } from './time.ts'
 
-/** Converts times to ISO 8601 and durations to seconds. User values stay unchanged. */
+/** Times become ISO 8601, and durations become seconds. User values stay unchanged. */
 export const present = (place: Places | undefined, tree: unknown): unknown => {
   if (!place || tree === null || tree === undefined) return tree
   if (place === 'closed') return raw(tree as Encoded)

@@ -27,7 +27,6 @@ export const processList = z.object({
       z.object({
         kind: z.literal('lane'),
         ...atWork,
-        /** Time at which the process counts as dead unless it sends another request. */
         until: moment,
       }),
       z.object({

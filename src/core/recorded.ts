@@ -2,7 +2,6 @@ import * as z from 'zod'
 import { changes, snapshot } from './run.ts'
 import { className, count, cursor, jobId, queueName, status } from './schemas.ts'
 
-/** In characters. */
 export const MOST_RECORDED = 65_536
 
 export const recordedRun = z.object({
@@ -10,7 +9,7 @@ export const recordedRun = z.object({
   commits: z.array(changes).describe('changes made by each commit; the last entry is the end of the run'),
 })
 
-/** `more`: reads that the snapshot does not contain. `bytes`: size of a run that was too large to store. */
+/** `more` names missing reads. `bytes` is the size of a run that was too large to store. */
 const storedRun = z.union([recordedRun, z.object({ more: z.string() }), z.object({ bytes: z.int() })])
 
 export const recordedJob = z.object({

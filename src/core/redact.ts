@@ -5,7 +5,7 @@ import { type Encoded, encodedToJson, raw } from './codec/value.ts'
 export const redactable = ['args', 'state', 'in', 'out', 'result', 'error', 'progress'] as const
 type Part = (typeof redactable)[number]
 
-/** Matches a part of a job and names inside it, separated by dots: `args.card.number`, `in.orders.address`. */
+/** Examples: `args.card.number`, `in.orders.address`. */
 export const REDACT_PATH = new RegExp(`^(?:${redactable.join('|')})(?:\\.[^.]+)*$`)
 
 export const REDACTED = '[redacted]' as const
@@ -25,7 +25,7 @@ export function redacted<T extends Encoded | null>(value: T, paths: readonly str
   if (value === null || paths.length === 0) return value
   const at = name === undefined ? [part] : [part, name]
   const inside: string[][] = []
-  // A stack starts with the error message, so redact it too.
+  // A stack begins with the message.
   const all = part === 'error' && paths.includes('error.message') ? [...paths, 'error.stack'] : paths
   for (const path of all) {
     const steps = path.split('.')

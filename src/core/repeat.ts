@@ -1,5 +1,4 @@
-// Slots are whole seconds. SCHEDULED and cron count from the scheduled slot, so a late run does not move later slots.
-// STARTED and FINISHED count from the run, so a late run moves later slots.
+// Slots are whole seconds. A late run moves later slots only if they count from the run (STARTED, FINISHED).
 
 import { SidejobError } from './errors.ts'
 import { bedrockRule } from './repeat/bedrock.ts'
@@ -43,7 +42,6 @@ const fields: Record<string, Field> = {
   stopOnFail: optional({ is: (value) => typeof value === 'boolean', wanted: 'true or false' }),
 }
 
-/** `missed` defaults to 'last' for cron patterns and to 'run' for Bedrock's schedules. */
 export const parseRepeat = (repeat: Repeat): ParsedRepeat => {
   const given = typeof repeat === 'string' ? { bedrock: repeat } : checked(repeat)
   checkFields(given)
@@ -54,8 +52,8 @@ export const parseRepeat = (repeat: Repeat): ParsedRepeat => {
 }
 
 /**
- * If a run is due, returns a slot in the past: the slot after the last run (`missed: 'run'`), or the last missed slot
- * ('last'). With 'skip', returns a slot after `now`.
+ * With `missed: 'skip'`, returns a slot after `now`. Otherwise, the slot is in the past if a run is due: the slot after
+ * the last run ('run'), or the last missed slot ('last').
  */
 export const nextSlot = (repeat: Repeat | ParsedRepeat, moments: Moments, now: number): number => {
   const parsed = understood(repeat)
@@ -67,7 +65,7 @@ export const nextSlot = (repeat: Repeat | ParsedRepeat, moments: Moments, now: n
   return slot
 }
 
-/** Returns the last missed slot, unless each missed slot has its own run. */
+/** The last missed slot, unless each missed slot has its own run. */
 export const slotOfRun = (repeat: Repeat | ParsedRepeat, scheduled: number, started: number): number => {
   const parsed = understood(repeat)
   if (parsed.base !== 'scheduled' || parsed.missed === 'run' || !(scheduled < started)) return scheduled
@@ -75,7 +73,7 @@ export const slotOfRun = (repeat: Repeat | ParsedRepeat, scheduled: number, star
   return slot > scheduled ? slot : scheduled
 }
 
-/** With `missed: 'skip'`, a run that starts this many milliseconds after its slot is skipped. */
+/** With `missed: 'skip'`, a run that starts later than this is skipped (milliseconds). */
 export const SLOT_GRACE = 300_000
 
 export const isMissed = (repeat: Repeat | ParsedRepeat, scheduled: number, started: number): boolean => {
@@ -87,7 +85,7 @@ export const isMissed = (repeat: Repeat | ParsedRepeat, scheduled: number, start
   )
 }
 
-/** Assumes that runs take no time. Returns fewer than `n` times if the repetition ends. */
+/** Assumes that runs take no time. */
 export const nextTimes = (
   repeat: Repeat | Pick<ParsedRepeat, 'next'>,
   from: number,

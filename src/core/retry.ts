@@ -1,5 +1,4 @@
-// lib/run/backoff.lua has the delays after lost runs, conflicts and unreachable hosts. docs/retries.md lists all
-// delays.
+// docs/retries.md lists all delays, with those in lib/run/backoff.lua.
 
 export type Backoff = {
   base?: number
@@ -11,15 +10,12 @@ export type Backoff = {
 }
 export type Retry = { max?: number; backoff?: Backoff }
 
-/**
- * Delays in milliseconds: 10 s, doubling up to 1 h, with up to 20% added at random. `unreached` replaces `max` if the
- * worker cannot be reached.
- */
+/** In milliseconds. If the worker cannot be reached, `unreached` replaces `max`. */
 export const retryDefaults = { max: 3, unreached: 10, base: 10_000, factor: 2, cap: 3_600_000, jitter: 0.2 } as const
 
 /**
- * `failures` counts from 1, `random` is in [0, 1), `floor` is the minimum delay (Retry-After). `jitter` lengthens a
- * computed delay, and lengthens or shortens a delay from `delays`. Returns undefined if no attempts are left.
+ * `failures` counts from 1, `random` is in [0, 1), and `floor` is the minimum delay. Returns undefined if no attempts
+ * are left.
  */
 export function retryDelay(
   { max = retryDefaults.max, backoff = {} }: Retry,
@@ -37,7 +33,7 @@ export function retryDelay(
 
 export const requestDelay = (n: number): number => 50 * 4 ** (n - 1)
 
-/** Returns milliseconds. The header contains seconds or a date. */
+/** The header contains seconds or a date. The result is in milliseconds. */
 export function retryAfter(header: string | null, now: number): number | undefined {
   if (header === null) return undefined
   const seconds = Number(header)

@@ -53,7 +53,7 @@ const heir = z.object({
 })
 
 const wiring = z.object({
-  /** If absent, this is a port of the job itself. */
+  /** Absent for a port of the job itself. */
   child: z.string().optional(),
   dir: z.enum(['in', 'out']),
   port: z.string(),
@@ -105,7 +105,7 @@ export type SnapshotOut = z.output<typeof snapshotOut>
 export type Wiring = z.output<typeof wiring>
 export type Snapshot = z.output<typeof snapshot>
 
-/** The child may be spawned earlier in the same changes. */
+/** The same changes may spawn the child. */
 export const portRef = z.union(
   [
     z.strictObject({ out: portName }),
@@ -174,8 +174,7 @@ const op = z.union([
     spawn.extend({ op: z.literal('spawn') }),
     z.strictObject({ op: z.literal('publish'), channel: channelName, message: closed, context: closed.optional() }),
     z.strictObject({ op: z.literal('log'), entry: closed }),
-    // Ends one log entry: the preceding operations and the number of values read from each port. `defaults` counts the
-    // reads that returned the default.
+    // Ends the log entry of the operations before it. `defaults` counts reads of a default.
     z.strictObject({
       op: z.literal('entry'),
       reads: z
@@ -232,7 +231,7 @@ const runError = z.strictObject({
   retry: z.boolean().optional(),
   detail: closed.optional(),
   stack: z.string().optional(),
-  /** Minimum time until the next retry in milliseconds (Retry-After). */
+  /** Milliseconds before the next retry, or more (Retry-After). */
   after: ms.optional(),
 })
 
@@ -247,7 +246,7 @@ export const changes = z
     waitFor: z.union([z.literal('children'), z.array(childName).max(10_000)]).optional(),
     at: ms.optional(),
     wait: ms.optional(),
-    /** Requires `suspended`. Keeps the steps. The function continues at `until` or when one of these children ends. */
+    /** The steps stay stored. The function continues at `until`, or when one of these children ends. */
     pause: z.strictObject({ until: ms.optional(), children: z.array(childName).max(10_000).optional() }).optional(),
     result: closed.optional(),
     error: runError.optional(),
@@ -263,7 +262,7 @@ export const changes = z
       .optional(),
     ops: z.array(op).max(limits.ops.most).optional(),
     progress: closed.optional(),
-    /** Counts are added even if the run failed. */
+    /** Also counted if the run failed. */
     counts: z
       .record(label, count)
       .refine(...atMost(limits.countNames.most, 'names'))
@@ -302,7 +301,7 @@ export type PastRun = {
   version?: string
   error?: Encoded
   n?: number
-  /** Missing if the number of earlier runs is unknown. */
+  /** Absent if the number of earlier runs is unknown. */
   number?: number
   readyAt?: number
   commits?: number

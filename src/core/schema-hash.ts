@@ -17,7 +17,6 @@ const hasSchema = ({ args, result, in: inputs = {}, out = {} }: Schemas): boolea
   result !== undefined ||
   [...Object.values(inputs), ...Object.values(out)].some(({ schema }) => schema !== undefined)
 
-/** Returns undefined if the class has no schema. The order of members does not change the hash. */
 export const schemaHash = (schemas: Schemas): string | undefined =>
   hasSchema(schemas)
     ? hexHash(
@@ -51,7 +50,7 @@ function schemasOfFunction(worker: Worker): Schemas {
 export const hashOfFunction = (worker: Worker): string | undefined => schemaHash(schemasOfFunction(worker))
 
 /**
- * Returns the hash of the schemas of each class, by queue and class, for `createClient({ schemas })`.
+ * Returns the schema hashes of all classes, for `createClient({ schemas })`.
  *
  * @example schemasOf(functions) // { 'default/double': '5f0c2f1f0a8c61d7' }
  */

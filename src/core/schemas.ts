@@ -1,5 +1,5 @@
-// Types for clients (z.input) accept any value, ISO 8601 times and durations like '5m'. Types for the engine (z.output)
-// have encoded values and milliseconds.
+// z.input is the type for clients, with ISO 8601 times. z.output is the type for the engine, with encoded values and
+// milliseconds.
 
 export * from './schemas/claims.ts'
 export * from './schemas/dashboard.ts'

@@ -4,7 +4,7 @@ export type Slots = {
   readonly most: number
 }
 
-/** An invocation may wait for the headers of six responses at once. Redis and QStash need two of the six. */
+/** Cloudflare lets an invocation wait for six responses at once. Redis and QStash need two of them. */
 export const CALLS = 4
 
 export function createSlots(most: number = CALLS): Slots {

@@ -1,8 +1,8 @@
 export type SourceTable = {
-  /** Name in stack frames, such as `worker.js`. */
+  /** As in stack frames: `worker.js`. */
   bundle: string
   files: { name: string; lines: string[] }[]
-  /** All numbers count from 0. If the file is -1, library code starts here. */
+  /** All numbers count from 0. The file -1 is library code. */
   places: [line: number, column: number, file: number, ownLine: number, ownColumn: number][]
 }
 
@@ -32,7 +32,7 @@ function sourceAt(lines: readonly string[], at: number): string[] {
   })
 }
 
-/** Adds five source lines below the first frame of the user's code, and marks other frames of the bundle as library. */
+/** Adds five source lines below the first frame of the user's code. */
 export function mappedStack(stack: string, table: SourceTable): string {
   let isFirst = true
   const lines = stack.split('\n').flatMap((line) => {

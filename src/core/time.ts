@@ -79,7 +79,7 @@ const instant = (text: string): number => {
   const found = ISO.exec(text)
   if (!found) return Number.NaN
   const [year, month, day, hour, minute, second] = found.slice(1, 7).map((part) => Number(part ?? 0)) as Six
-  // Refuses dates like 30 February, which Date.UTC would turn into a day in March.
+  // Date.UTC would turn 30 February into a day in March.
   if (month < 1 || month > 12 || day < 1 || day > new Date(Date.UTC(year, month, 0)).getUTCDate()) return Number.NaN
   if (hour > 23 || minute > 59 || second > 59) return Number.NaN
   const fraction = Number((found[7] ?? '').slice(0, 3).padEnd(3, '0'))
@@ -119,13 +119,11 @@ export function durationText(ms: number): string {
 
 const lengths: Record<string, number> = { s: SECOND, m: MINUTE, h: HOUR, d: DAY }
 
-/** Returns the exact length in the largest unit that divides `ms`, in the format of the API. */
 export function exactly(ms: number): string {
   const [unit, length] = Object.entries(lengths).findLast(([, length]) => ms > 0 && ms % length === 0) ?? ['s', SECOND]
   return `${ms / length}${unit}`
 }
 
-/** Accepts one unit. Returns undefined for other texts. */
 export const lengthOf = (text: string): number | undefined => {
   const found = /^(\d{1,6})([smhd])$/.exec(text)
   return found ? Number(found[1]) * lengths[found[2]!]! : undefined

@@ -15,7 +15,7 @@ export const traceparentOf = ({ traceId, spanId, isSampled }: TraceContext): str
 export const traceIdOf = (text: string): string => hexHash(text, 4).replace(/^0{32}$/, '1'.padStart(32, '0'))
 export const spanIdOf = (text: string): string => hexHash(text, 2).replace(/^0{16}$/, '1'.padStart(16, '0'))
 
-/** Makes the same decision for all spans of a trace. `share` is between 0 and 1. */
+/** All spans of a trace get the same answer. */
 export const isSampled = (traceId: string, share: number): boolean =>
   Number.parseInt(traceId.slice(0, 8), 16) / 2 ** 32 < share
 
@@ -23,7 +23,7 @@ const kinds = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 } as
 
 export type Attributes = Record<string, string | number | boolean | undefined>
 
-/** Times are milliseconds since 1970. `error` marks the span as failed. */
+/** Times are milliseconds since 1970. */
 export type Span = {
   traceId: string
   spanId: string
@@ -46,7 +46,7 @@ const anyValueOf = (value: string | number | boolean) => {
 const attributesOf = (attributes: Attributes) =>
   Object.entries(attributes).flatMap(([key, value]) => (value === undefined ? [] : [{ key, value: anyValueOf(value) }]))
 
-/** Converts milliseconds to nanoseconds, accurate to a microsecond. */
+/** Nanoseconds, accurate to a microsecond. */
 const nano = (ms: number): string => `${Math.round(ms * 1_000)}000`
 
 const STATUS_ERROR = 2
@@ -71,7 +71,7 @@ function spanJson({ traceId, spanId, parent, name, kind, start, end, attributes,
   }
 }
 
-/** Returns the JSON body of `POST /v1/traces` (OTLP 1.0). */
+/** Body of `POST /v1/traces` in OTLP 1.0. */
 export const otlpOf = (spans: readonly Span[], resource: Attributes) => ({
   resourceSpans: [
     {

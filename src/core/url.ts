@@ -1,8 +1,6 @@
-// Allows only http and https, and only public hosts or hosts on the allow list.
-
 import { SidejobError } from './errors.ts'
 
-// The URL parser has already converted addresses in hex, in octal and in a single number.
+// The URL parser has already converted hexadecimal and octal addresses.
 const privateV4: readonly [string, number][] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -42,10 +40,10 @@ function v6Groups(address: string): number[] {
 const dotted = (high: number, low: number): string => [high >> 8, high & 255, low >> 8, low & 255].join('.')
 
 const special: readonly [(groups: number[]) => boolean, (groups: number[]) => boolean][] = [
-  // Checks the embedded address of 6to4, and of NAT64 with its well-known prefix.
+  // 6to4 and NAT64 (well-known prefix) contain an IPv4 address.
   [([a]) => a === 0x2002, ([, b, c]) => isPrivateV4(dotted(b!, c!))],
   [([a, b, c]) => a === 0x64 && b === 0xff9b && c === 0, (groups) => isPrivateV4(dotted(groups[6]!, groups[7]!))],
-  // Matches ISATAP with any network prefix.
+  // ISATAP.
   [(groups) => (groups[4]! & 0xfdff) === 0 && groups[5] === 0x5efe, (g) => isPrivateV4(dotted(g[6]!, g[7]!))],
   // Teredo, benchmark, ORCHID and documentation addresses.
   [([a, b]) => a === 0x2001 && (b! < 0x200 || b === 0xdb8), () => true],
@@ -61,7 +59,7 @@ function isPrivateV6(address: string): boolean {
 const localNames =
   /(^|\.)(localhost|localdomain|local|internal|intranet|private|lan|home|corp|svc|consul|home\.arpa|in-addr\.arpa|ip6\.arpa)\.?$/
 
-// Public names that resolve to loopback. Other names may too, but a deployed Worker cannot reach a private network.
+// Other public names may resolve to loopback too, but a deployed Worker cannot reach a private network.
 const loopbackNames = /(^|\.)(localtest\.me|lvh\.me|vcap\.me|lacolhost\.com|yoogle\.com|localho\.st)\.?$/
 const addressNames = /(^|\.)(nip\.io|sslip\.io|xip\.io|traefik\.me|ip\.addr\.tools)\.?$/
 
@@ -80,7 +78,7 @@ const isPrivateHost = (host: string): boolean => {
 
 export type Use = 'workers' | 'callbacks' | 'downloads'
 
-/** `host` allows all ports, `host:port` allows one port, and `downloads=host:port` allows one use. */
+/** An entry is `host`, `host:port`, or one use: `downloads=host:port`. */
 function isAllowed(entry: string, { hostname, port, protocol }: URL, use: Use): boolean {
   const [for_, place] = entry.includes('=') ? (entry.split('=', 2) as [string, string]) : [use, entry]
   const host = hostname.toLowerCase()
@@ -88,7 +86,6 @@ function isAllowed(entry: string, { hostname, port, protocol }: URL, use: Use): 
   return for_ === use && (wanted === host || wanted === `${host}:${port || (protocol === 'https:' ? 443 : 80)}`)
 }
 
-/** @throws an error if calls to the address are not allowed for this use */
 export function callable(address: string, allowHosts: readonly string[], use: Use): URL {
   if (!URL.canParse(address)) throw new SidejobError('BAD_REQUEST', `expected a URL, got ${address.slice(0, 100)}`)
   const url = new URL(address)
@@ -105,17 +102,16 @@ export function callable(address: string, allowHosts: readonly string[], use: Us
   return url
 }
 
-/** The setting may contain a secret, so the error has only the length of the value. */
+/** The value may be a secret. */
 export const secretFault = (setting: string, expected: string, { length }: string): SidejobError =>
   new SidejobError('MISCONFIGURED', `${setting}: expected ${expected}, got another value of ${length} characters`)
 
-/** @throws an error without the address, which may contain a secret */
 export function addressIn(setting: string, text: string): string {
   if (/^https?:$/.test(URL.parse(text)?.protocol ?? '')) return text
   throw secretFault(setting, 'an address that begins with https:// or http://', text)
 }
 
-/** Omits the query and the password, which may be secret. */
+/** The query and the password may be secret. */
 export const shownUrl = (url: string): string => {
   const { origin, pathname, search } = new URL(url)
   return `${origin}${pathname}${search && '?[redacted]'}`

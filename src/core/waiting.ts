@@ -28,7 +28,6 @@ export const waitingJob = z.object({
   fault: z.string().optional().describe('reason why the snapshot is incomplete'),
 })
 
-/** A page may be empty although more pages follow. */
 export const waitingPage = z.object({ jobs: z.array(waitingJob), cursor: z.string().nullable() })
 
 export type WaitingJob = z.output<typeof waitingJob>

@@ -1,10 +1,9 @@
 import { SidejobError } from '../errors.ts'
 import type { Encoded } from './opaque.ts'
 
-/** Maximum nesting of JSON and of MessagePack, so that each can be converted to the other. */
+/** Maximum nesting. JSON and MessagePack have the same maximum, so that each can be converted to the other. */
 export const DEPTH = 200
 
-/** Marks a position at which a user's value stays encoded. */
 export const CLOSED: unique symbol = Symbol('closed')
 const ITEM: unique symbol = Symbol('item')
 const MEMBER: unique symbol = Symbol('member')
@@ -45,7 +44,6 @@ export class JsonError extends SidejobError {
   }
 }
 
-/** If `has` finds a repeated name, the JSON is refused. */
 type Builder<T> = {
   make(): T
   has(made: T, name: string): boolean
@@ -54,7 +52,7 @@ type Builder<T> = {
   done(made: T): unknown
 }
 
-/** Refuses repeated names, because JSON parsers disagree about which member counts. `__proto__` is an ordinary name. */
+/** JSON parsers disagree about which of two members with the same name counts, so repeated names are refused. */
 export const objects: Builder<Record<string, unknown>> = {
   make: () => ({}),
   has: Object.hasOwn,
@@ -66,10 +64,10 @@ export const objects: Builder<Record<string, unknown>> = {
   done: (made) => made,
 }
 
-/** If a name is repeated, the last member counts, as in JSON.parse. */
+/** The last of two members with the same name counts, as in JSON.parse. */
 export const lenient: Builder<Record<string, unknown>> = { ...objects, has: () => false }
 
-/** Maps keep the order of members. Objects would move "1" before "a". */
+/** An object would move the member "1" before "a". */
 export const maps: Builder<Map<string, unknown>> = {
   make: () => new Map(),
   has: () => false,
@@ -101,7 +99,6 @@ const ZERO = 0x30
 const NINE = 0x39
 const LARGE_E = 0x45
 const SMALL_E = 0x65
-/** Difference between the character codes of `[` and `]`, and of `{` and `}`. */
 const CLOSING = 2
 const BYTE_ORDER_MARK = 0xfeff
 
@@ -115,7 +112,7 @@ type Hole = { name: string; closed: Closed; from: number; to: number }
 
 type Mould = { made: unknown; holes: Hole[]; texts: string[]; fitted: number }
 
-/** If a pattern fits fewer objects, it is no longer tried, because an object that does not fit is read twice. */
+/** A pattern that fits fewer objects is dropped, because an object that does not fit is read twice. */
 const FEW = 4
 
 const holdsClosed = (item: Closed): item is Pattern =>
@@ -211,9 +208,7 @@ class Reader {
     return items
   }
 
-  /**
-   * Objects of a list usually differ only in users' values, so each object is first compared with the previous text.
-   */
+  /** The objects of a list usually differ only in the users' values, so each is first compared with the one before. */
   private moulds(pattern: Pattern): () => unknown {
     let mould: Mould | undefined
     let isOver = false

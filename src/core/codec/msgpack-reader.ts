@@ -4,25 +4,19 @@ import { writeJson } from './json-writer.ts'
 import { Ext, MsgpackError, SHORT } from './msgpack.ts'
 import type { Encoded } from './opaque.ts'
 
-/**
- * Returns each CLOSED value as `~` and the base64 of its slice. Integers beyond 2^53 become bigints, keys other than
- * strings become their JSON text, and a str that is not valid UTF-8 becomes bytes.
- */
+/** A CLOSED value becomes `~` and the base64 of its bytes. Integers beyond 2^53 become bigints. */
 export const parseMsgpack = (bytes: Uint8Array, closed: Closed = OPEN, options?: ParseOptions): unknown =>
   new Reader(bytes, options).document(closed)
 
 type Kind = 'nil' | 'bool' | 'uint' | 'int' | 'float' | 'str' | 'bin' | 'array' | 'map' | 'ext'
 
-/**
- * If `width` is 0, `inline` is the value or its length. Otherwise the next `width` bytes contain the value or its
- * length.
- */
+/** If `width` is 0, `inline` is the value or its length. Otherwise the next `width` bytes contain it. */
 type Format = { kind: Kind; width: number; inline: number }
 
 const wide = (kind: Kind, ...widths: number[]): Format[] => widths.map((width) => ({ kind, width, inline: 0 }))
 const inline = (kind: Kind, ...values: number[]): Format[] => values.map((inline) => ({ kind, width: 0, inline }))
 
-// Formats of the bytes 0xc0 to 0xdf. MessagePack does not use 0xc1.
+// For the bytes 0xc0 to 0xdf. MessagePack does not use 0xc1.
 const named: (Format | undefined)[] = [
   ...inline('nil', 0),
   undefined,
@@ -67,10 +61,10 @@ const shortText = (bytes: Uint8Array, from: number, to: number): string | undefi
   return text
 }
 
-// A byte order mark at the start of a string is part of the string.
+// A byte order mark belongs to the string.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Old MessagePack writers marked bytes as str. */
+/** Old MessagePack writers used str for bytes. */
 const longText = (bytes: Uint8Array): string | Uint8Array => {
   try {
     return decoder.decode(bytes)

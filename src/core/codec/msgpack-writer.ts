@@ -2,7 +2,6 @@ import { DEPTH } from './json.ts'
 import { Raw } from './json-writer.ts'
 import { Ext, fits64, MsgpackError, SHORT } from './msgpack.ts'
 
-/** Writes an integer beyond 64 bits as the map `{ "$int": "…" }`. */
 export const writeMsgpack = (tree: unknown): Uint8Array => {
   const writer = new Writer()
   writer.write(tree)
@@ -11,7 +10,7 @@ export const writeMsgpack = (tree: unknown): Uint8Array => {
 
 type Sized = 'str' | 'bin' | 'array' | 'map' | 'ext'
 
-// Lengths up to `most` are added to the byte `short`. Larger lengths follow the first byte in 1, 2 or 4 bytes.
+// A length up to `most` is part of the first byte. A larger length follows in 1, 2 or 4 bytes.
 const heads: Record<Sized, { most: number; short: number; wide: [one: number, two: number, four: number] }> = {
   str: { most: 31, short: 0xa0, wide: [0xd9, 0xda, 0xdb] },
   bin: { most: -1, short: 0, wide: [0xc4, 0xc5, 0xc6] },
@@ -113,7 +112,7 @@ class Writer {
     else if (value > 0xffffffff || value < -0x80000000) this.wide(BigInt(value))
     else if (value >= 0x80) this.widths(value, value, [0xcc, 0xcd, 0xce])
     else if (value >= -0x20) this.byte(value & 0xff)
-    // One bit is the sign, so -128 needs one byte like 255, and -129 two bytes like 257.
+    // One bit is the sign: -128 takes one byte like 255, and -129 takes two bytes like 257.
     else this.widths(value, -2 * value - 1, [0xd0, 0xd1, 0xd2])
   }
 

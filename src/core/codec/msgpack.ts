@@ -2,7 +2,6 @@ import { SidejobError } from '../errors.ts'
 import { toBase64 } from './base64.ts'
 import type { Fault } from './json.ts'
 
-/** Type -1 is a timestamp. */
 export class Ext {
   readonly type: number
   readonly data: Uint8Array
@@ -31,5 +30,5 @@ export class MsgpackError extends SidejobError {
 
 export const fits64 = (value: bigint): boolean => value >= -(2n ** 63n) && value < 2n ** 64n
 
-// Copying an ASCII string up to this length is faster than the platform's encoder.
+// The platform's encoder is slower for ASCII strings up to this length.
 export const SHORT = 24

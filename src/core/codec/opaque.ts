@@ -1,2 +1,2 @@
-/** Contains the original JSON text, or `~` and the base64 of a MessagePack slice. JSON text never starts with `~`. */
+/** JSON text as received, or `~` and the base64 of MessagePack. JSON text never starts with `~`. */
 export type Encoded = string & { readonly __wire?: never }

@@ -8,7 +8,6 @@ import type { Encoded } from './opaque.ts'
 
 export type { Encoded } from './opaque.ts'
 
-/** Uses MessagePack only for bytes, bigints, NaN, Infinity, a Map or an Ext. */
 export const encodeValue = (value: unknown): Encoded => {
   let beyond = false
   const text = JSON.stringify(value, function (this: Record<string, unknown>, name, shown) {
@@ -20,21 +19,14 @@ export const encodeValue = (value: unknown): Encoded => {
   return parseJson(text, CLOSED) as Encoded
 }
 
-/** In MessagePack, integers beyond 2^53 become bigints, bin becomes Uint8Array, and extensions become Ext. */
 export const decodeValue = (wire: Encoded): unknown =>
   isSlice(wire) ? parseMsgpack(sliceOf(wire), OPEN, forgiving) : parseJson(wire, OPEN, forgiving)
 
-/**
- * Values that JSON cannot express become `{ "$bin": base64 }`, `{ "$int": digits }` (beyond 2^53), `{ "$ext": [type,
- * base64] }` or `{ "$float": "NaN" }`. Keys other than strings become their JSON text.
- */
+/** Values that JSON does not have become `{ "$bin" }`, `{ "$int" }`, `{ "$ext" }` or `{ "$float" }`. */
 export const encodedToJson = (wire: Encoded): string =>
   isSlice(wire) ? writeJson(parseMsgpack(sliceOf(wire), OPEN, { builder: maps })) : wire
 
-/**
- * Keeps all digits of integers. An integer beyond 64 bits becomes the double that prints the same digits, or else the
- * map `{ "$int": digits }`. If a name is repeated, its last value counts.
- */
+/** An integer beyond 64 bits becomes a double with the same digits, or else `{ "$int": digits }`. */
 export const encodedToMsgpack = (wire: Encoded): Uint8Array =>
   isSlice(wire) ? sliceOf(wire) : writeMsgpack(parseJson(wire, OPEN, exact))
 
@@ -62,8 +54,8 @@ class RawWire extends Raw {
 
 const encoder = new TextEncoder()
 
-// JSON.parse would be twice as fast. But in Node 24 (V8 13.6), it can confuse a name that contains \" with an earlier
-// name that contains \\.
+// JSON.parse is twice as fast, but Node 24 (V8 13.6) can confuse a name that contains \" with an earlier name that
+// contains \\.
 const forgiving: ParseOptions = { builder: lenient }
 
 const isSlice = (wire: Encoded): boolean => wire.startsWith('~')
@@ -88,7 +80,7 @@ const exactNumber = (text: string): unknown => {
 
 const isInteger = (text: string): boolean => /^(?:-?[1-9]\d*|0)$/.test(text)
 
-// A 64-bit integer has at most 20 characters. Converting longer text to a bigint takes quadratic time.
+// A 64-bit integer has at most 20 characters. BigInt takes quadratic time for longer text.
 const int64 = (text: string): bigint | undefined => {
   const value = text.length <= 20 ? BigInt(text) : undefined
   return value !== undefined && fits64(value) ? value : undefined

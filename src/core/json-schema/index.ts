@@ -1,4 +1,4 @@
-// Schemas come from callers, so neither a schema nor a value may make a check slow.
+// Callers send schemas, so neither a schema nor a value may make a check slow.
 
 import { isObject } from '../is-object.ts'
 import { type Pattern, patternOf, type Spend } from './pattern.ts'
@@ -21,7 +21,7 @@ const sizes = ['length', 'items', 'properties', 'contains'].flatMap((of) => {
   return [`min${name}`, `max${name}`]
 })
 const others = ['type', 'enum', 'const', 'pattern', 'required', 'dependentRequired', 'uniqueItems', '$ref']
-/** Keywords that checks ignore. JSON Schema libraries disagree about `format`. */
+/** These keywords are not checked. JSON Schema libraries disagree about `format`. */
 const remarks = [
   'title',
   'description',
@@ -153,7 +153,6 @@ const isType = (value: unknown, type: string): boolean => {
   return type === 'object' ? isMap(value) : typeof value === type
 }
 
-/** Equal values become equal strings, regardless of the order of members. */
 export const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, inner) =>
     typeof inner === 'bigint'
@@ -386,7 +385,7 @@ class Look {
 
 export type Check = (value: unknown, bytes: number) => Fault | undefined
 
-/** `lenient` ignores unknown keywords, for stored schemas. `strict` refuses members that the schema does not name. */
+/** `lenient` ignores unknown keywords in stored schemas. `strict` refuses members that the schema does not name. */
 export function checkOf(schema: unknown, { lenient = false, strict = false } = {}): Check {
   const { patterns } = new Checked(schema, lenient)
   return (value, bytes) => {

@@ -3,7 +3,7 @@ import { type Encoded, encodeValue } from '../codec/value.ts'
 import { faultOf } from '../issues.ts'
 import { type Check, most } from './index.ts'
 
-/** Accepts values whose schema has asynchronous checks. The run performs these checks. */
+/** Asynchronous checks have to wait for the run, so such a schema accepts all values here. */
 export const zodCheck =
   (schema: z.ZodType): Check =>
   (value) => {

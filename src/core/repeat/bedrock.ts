@@ -25,14 +25,13 @@ const adding = (n: string, unit: string): Modifier => {
   return { step: (at) => at + length, length }
 }
 
-// A day that the month does not have becomes a day of the next month: 31 January + 1 MONTH is 3 March.
+// As in SQLite, 31 January + 1 MONTH is 3 March.
 const addingMonths = (n: string, unit: string): Modifier =>
   varying((at) => {
     const date = new Date(at)
     return date.setUTCMonth(date.getUTCMonth() + Number(n) * months[unit]!)
   })
 
-// A date that is already the requested weekday stays unchanged.
 const toWeekday = (day: string): Modifier =>
   varying((at) => at + ((Number(day) + 7 - new Date(at).getUTCDay()) % 7) * DAY)
 
@@ -82,7 +81,7 @@ export const bedrockRule = (given: string): Rule & { text: string } => {
   }
 }
 
-/** Applies modifiers that follow no base, as in Bedrock's `retryAfter`. */
+/** For Bedrock's `retryAfter`. */
 export const shift = (modifiers: string, from: number): number => {
   const given = items(capitals(modifiers))
   if (given.length === 0) throw bad(modifiers, 'a modifier like "+5 MINUTES"', '')
@@ -91,17 +90,16 @@ export const shift = (modifiers: string, from: number): number => {
   return to
 }
 
-/** Returns milliseconds, or NaN if the length depends on the date. */
+/** NaN if the length depends on the date. */
 export const shiftLength = (modifiers: string): number => {
   const given = items(capitals(modifiers))
   if (given.length === 0) throw bad(modifiers, 'a modifier like "+5 MINUTES"', '')
   return given.reduce((sum, item) => sum + modifier(modifiers, item, delayShapes).length, 0)
 }
 
-// Converts only a to z, because toUpperCase would also change the long ſ to S.
+// toUpperCase would also change the long ſ to S.
 const capitals = (text: string) => text.replace(/[a-z]+/g, (letters) => letters.toUpperCase())
 
-// Ignores spaces before an item. A space after an item makes the item invalid.
 const items = (text: string) =>
   text
     .split(',')
@@ -129,7 +127,7 @@ const following =
 const FIRST = new Date(0).setUTCFullYear(0, 0, 1)
 const LAST = Date.UTC(10_000, 0, 1) - SECOND
 
-// SQLite supports the years 0 to 9999, so other times are invalid.
+// SQLite's years are 0 to 9999.
 const known = (at: number): number => (at >= FIRST && at <= LAST ? at : Number.NaN)
 
 const skipEven = (length: number) => (from: number, now: number) =>
@@ -138,11 +136,11 @@ const skipEven = (length: number) => (from: number, now: number) =>
 const lastEven = (length: number) => (from: number, now: number) =>
   known(from + Math.max(0, Math.floor((now - from) / length)) * length)
 
-// Enough for 800 years of months, or a year of hours. A slot that is still in the past after these steps ("+1 SECOND,
-// WEEKDAY 1") starts one run.
+// Enough for 800 years of months, or a year of hours. If the slot is still in the past after these steps, one run
+// starts.
 const MOST_STEPS = 10_000
 
-// A rule has no later slot if a step does not increase the time.
+// If a step does not increase the time, no later slot exists.
 const skipSteps = (next: Step) => (from: number, now: number) => {
   let [slot, before] = [next(from), from]
   for (let n = 1; n < MOST_STEPS && slot > before && slot <= now; n++) [slot, before] = [next(slot), slot]

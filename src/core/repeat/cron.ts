@@ -1,7 +1,6 @@
-// croner only matches wall-clock times here. With a time zone, it treats `*/15 2 * * *` as an interval, which loses
-// times in a gap and runs twice in an overlap. Here, a pattern is hourly only if it names all 24 hours: it runs in both
-// hours of an overlap and skips the gap. Every other pattern runs once: at the first of two equal times, or right after
-// the gap.
+// When clocks change, a pattern with all 24 hours runs in each hour that exists. Any other pattern runs once: at the
+// first of two equal times, or right after the gap. croner decides this differently for `*/15 2 * * *`, so it only
+// matches wall-clock times here.
 
 import { CronDate, CronPattern } from 'croner'
 import { SidejobError } from '../errors.ts'
@@ -13,7 +12,6 @@ const FIELDS = /^\s*\S+(\s+\S+){4,5}\s*$/
 
 type Step = (at: number) => number
 
-/** A pattern with six fields starts with the seconds. */
 export const cronRule = (pattern: string, tz = 'UTC'): Rule => {
   const { walls, isHourly } = understood(pattern)
   const offset = zoneOffset(tz)
@@ -34,7 +32,7 @@ const lastOf = (next: Step) => (from: number, now: number) => {
 }
 
 const understood = (pattern: string) => {
-  // Refuses dates, nicknames like @daily and a seventh field, which croner would accept.
+  // croner would also accept dates, nicknames like @daily and a seventh field.
   if (!FIELDS.test(pattern)) throw bad('5 or 6 fields, like "30 2 * * *"', pattern)
   const fields = read('cron', pattern, 'valid cron fields', () => new CronPattern(pattern))
   const walls = wallTimes(fields)
@@ -42,8 +40,7 @@ const understood = (pattern: string) => {
   return { walls, isHourly: fields.hour.every((named) => named === 1) }
 }
 
-// Represents a wall-clock time as milliseconds, as if the clock showed UTC. croner supports no years after 3000.
-// croner's class Cron also starts timers, and would add 4 KiB to a Worker.
+// Wall-clock times are milliseconds, as if the clock showed UTC. croner supports no years after 3000.
 const wallTimes =
   (fields: CronPattern): Step =>
   (wall) =>
@@ -53,8 +50,7 @@ const hourly = (walls: Step, offset: Step): Step => {
   const after = (at: number, shown: number): number => {
     const slot = walls(at + shown) - shown
     if (Number.isNaN(slot)) return slot
-    // A change moves the clock by at most a day, so this first looks for a change within a day. A change back repeats
-    // some times, and a change forward makes the slot earlier.
+    // A change moves the clock by at most a day, so looking one day ahead is enough.
     const look = Math.min(slot, at + DAY)
     if (offset(look) !== shown) return afterChange(change(offset, at, look))
     return look === slot ? slot : afterNow(Math.max(look, slot - 2 * DAY))
@@ -81,7 +77,7 @@ const movedBy = (walls: Step, offset: Step) => (from: number) => {
   return undefined
 }
 
-// The latest time that the clock has shown: in the second hour of an overlap, the end of the first hour.
+// In the second hour of an overlap, this is the end of the first hour.
 const furthest = (offset: Step, at: number): number => {
   const wall = at + offset(at)
   const first = firstShown(offset, wall)

@@ -1,6 +1,5 @@
 import { nextTimes, type ParsedRepeat, slotOfRun } from '../repeat.ts'
 
-/** Each missed slot gets a run, one run replaces all missed slots, or no run does. */
 export const madeUps = ['each', 'one', 'none'] as const
 
 export type Passed = { from: number; to: number; made: (typeof madeUps)[number] }
@@ -21,7 +20,6 @@ type Used = {
   scheduled: number
   started: number
   slot: number
-  /** The run was released without running the function, and no other run replaces it. */
   isSkipped: boolean
   now: number
   catchingUp?: Passed

@@ -4,13 +4,10 @@ export type Base = 'scheduled' | 'started' | 'finished'
 export type Rule = {
   base: Base
   next: (from: number) => number
-  /** Returns the first slot after `now` in the series that starts at `from`. `now` is a whole second. */
+  /** Returns the first slot after `now`, which is a whole second. */
   skip: (from: number, now: number) => number
-  /** Returns the last slot up to `now` in the series that starts at `from`. `from` is a slot. */
+  /** Returns the last slot up to `now`. `from` is a slot. */
   last: (from: number, now: number) => number
-  /**
-   * Returns the next slot within a year that falls into a gap of the clock. `wall` is the wall-clock time of the slot,
-   * as if the clock showed UTC.
-   */
+  /** Next slot, within a year, in a gap of the clock. `wall` is its wall-clock time, as if the clock showed UTC. */
   moved?: (from: number) => { at: number; wall: number } | undefined
 }

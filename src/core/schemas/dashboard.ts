@@ -23,7 +23,6 @@ export const breakerList = z.object({
       host: z.string(),
       of: breakerOf.describe('type of the calls: `callbacks`, or `workers` for runs of push workers'),
       failures: z.int().describe('number of consecutive failures'),
-      // From this time on, the next call may try the host.
       until: moment,
     }),
   ),

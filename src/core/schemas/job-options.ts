@@ -79,7 +79,7 @@ export const redeliver = z
 
 export const retry = retryOver(backoffWays).describe('number and backoff of retries of a failed run')
 
-/** Numbers are milliseconds in code, and seconds in requests. */
+/** A number means milliseconds in code and seconds in requests. */
 export const codeRetry = retryOver(backoffOver(milliseconds))
 export const codeRetain = z.union([milliseconds, z.literal(['forever', FOREVER]).transform(() => FOREVER)])
 
@@ -137,7 +137,7 @@ function checkDebounce(given: Asked, ctx: z.RefinementCtx): void {
       })
 }
 
-/** `concurrency` applies if the group is new. */
+/** `concurrency` applies only to a new group. */
 const groupId = label.refine((id) => !isCallbackGroup(id), 'expected a group that does not begin with "callback:"')
 export const group = z
   .strictObject({ id: groupId, concurrency: concurrency.optional() })
@@ -150,7 +150,7 @@ const isHttp = (text: string) => URL.canParse(text) && /^https?:$/.test(new URL(
 
 export const httpUrl = z.string().max(2_000).refine(isHttp, 'expected a URL that begins with http:// or https://')
 
-// The delivery of a callback sets these headers, so callers cannot.
+// The delivery of a callback sets these headers.
 const OWN_HEADERS = /^(host|connection|content-length|content-type|transfer-encoding|webhook-.*)$/i
 const ownHeader = (headers: object) => Object.keys(headers).find((name) => OWN_HEADERS.test(name))
 
@@ -243,8 +243,8 @@ export type AskedJob = z.output<typeof jobInput>
 const MAX_JOBS = 1_000
 
 export const jobInputs = z.union([jobInput, z.array(jobInput).min(1).max(MAX_JOBS)])
-// `checkDebounce` reads `inputs` only if a row has a `unique` object. `alike` parses such a row as a whole, because two
-// rows never share an object.
+// `checkDebounce` reads `inputs` too, but only in a row with a `unique` object, and such a row is always parsed as a
+// whole.
 quickParses.set(
   jobInputs,
   alike(jobInput, { by: 'class', members: ['args', 'inputs', 'priority', 'labels', 'tag'], most: MAX_JOBS }),

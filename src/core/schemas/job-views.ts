@@ -175,5 +175,4 @@ export const tree = z.object({
   more: z.literal(true).optional().describe('true if some descendants are not shown'),
 })
 
-/** The engine returns undefined, and clients receive `{}`. */
 export const done = z.object({}) as unknown as z.ZodType<void, Record<string, never>>

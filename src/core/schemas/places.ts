@@ -5,7 +5,7 @@ import { closed, moment, span } from './values.ts'
 export type Places = 'closed' | 'moment' | 'span' | { members?: Record<string, Places>; each?: Places; items?: Places }
 
 export const places = (schema: z.ZodType): Places | undefined => {
-  // `meta` copies a schema, but the copy has the same definition.
+  // `meta` copies a schema, but not its definition.
   const isCopyOf = (other: z.ZodType): boolean => schema.def === other.def
   if (isCopyOf(closed)) return 'closed'
   if (isCopyOf(moment)) return 'moment'

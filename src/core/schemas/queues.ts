@@ -90,7 +90,7 @@ export const queueDetail = queueView.extend({
 })
 export type QueueDetail = z.output<typeof queueDetail>
 
-/** null removes a setting. Omitted settings stay unchanged. */
+/** null removes a setting. */
 export const limitSettings = z.strictObject({
   concurrency: concurrency.nullable().optional(),
   rate: rate.nullable().optional(),

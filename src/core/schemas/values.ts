@@ -8,10 +8,9 @@ import { ruleOf } from './at-most.ts'
 /** In bytes. */
 const VALUE = 1024 * 1024
 
-// A UTF-16 unit has at most 3 bytes in UTF-8, so only long values are measured.
+// Measuring is slow, and a UTF-16 unit has at most 3 bytes in UTF-8.
 const isSmall = (wire: Encoded) => wire.length * 3 <= VALUE || wireSize(wire) <= VALUE
 
-/** The reader of the body leaves the value encoded. */
 export const closed = z.string('is missing').refine(isSmall, {
   error: 'expected a value of at most 1 MiB',
   params: { code: 'TOO_LARGE' satisfies Code },
@@ -38,7 +37,6 @@ const amount = z.union([z.number(), z.string()], 'expected a number or a string'
 export const TIME = 'ISO 8601 with zone, a date (midnight UTC), or epoch milliseconds'
 export const time = amount.transform(read(readTime)).describe(TIME)
 
-/** Milliseconds. */
 export const within = (least: number, most: number, expected: string) =>
   ruleOf((ms: number) => ms >= least && ms <= most, expected, durationText)
 
@@ -69,7 +67,6 @@ export const endedCursor = z.string().regex(/^\d{1,16}\.\d{1,16}\.\d{1,6}$/, CUR
 
 export const logCursor = z.string().regex(/^\d{1,15}-\d{1,15}$/, CURSOR)
 
-/** Returns the cursor of the page that begins with this entry of the log. */
 export function logCursorAt(entry: string): string | undefined {
   if (!logCursor.safeParse(entry).success) return undefined
   const [ms, n] = entry.split('-') as [string, string]
@@ -94,5 +91,5 @@ const rateOver = <P extends z.ZodType>(period: P) => z.strictObject({ limit: z.i
 export const rate = rateOver(positive)
 export const codeRate = rateOver(positiveMilliseconds)
 
-/** A 32-bit priority times this, plus a time, is still an exact integer in a double. */
+/** A 32-bit priority times this, plus a time, is still an exact double. */
 export const MAX_AGEING = 3_600_000
