@@ -1,5 +1,3 @@
-// Every action needs its scope, and destructive actions ask first.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { pages as table } from '../../src/dashboard/pages/index.ts'
 import { defineWorker, port } from '../../src/index.ts'

@@ -1,6 +1,3 @@
-// Open alerts on Overview are acknowledged and muted with a reason. Both actions can be undone, and are in the audit
-// log.
-
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { alerts, webhook } from '../../src/alerts/index.ts'

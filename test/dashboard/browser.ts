@@ -1,5 +1,3 @@
-// Starts the installed Chromium, logged in, and without its own network requests.
-
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
@@ -18,10 +16,10 @@ const flags = [
   '--disable-sync',
 ]
 
-/** Fewer processes, because they are a large part of the cost of a window. */
+/** A window of a browser with fewer processes costs less memory and CPU. */
 const together = ['--in-process-gpu', '--disable-software-rasterizer', '--renderer-process-limit=1']
 
-/** `apart` starts a separate browser, for measurements of pages. */
+/** `apart`: starts a browser with all its processes, for measurements. */
 export const startBrowser = ({ apart = false } = {}): Promise<Browser> =>
   chromium.launch({ executablePath: program()!, headless: true, args: apart ? flags : [...flags, ...together] })
 
@@ -73,21 +71,18 @@ type Axe = {
   run: (options: object) => Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }>
 }
 
-/** `names` also checks that the accessible name of a control contains its visible text. */
 export async function findings(page: Page, { names = false } = {}): Promise<string[]> {
   await page.evaluate(axe)
   const { violations } = await page.evaluate(
     (enabled) =>
       (window as unknown as { axe: Axe }).axe.run({
         runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'],
-        // Disabled by default in axe. The name must contain the visible text, so that users can activate the control by
-        // voice.
+        // axe disables this rule by default. Users of voice control say the visible text.
         rules: { 'label-content-name-mismatch': { enabled } },
         resultTypes: ['violations'],
       }),
     names,
   )
-  // The visible text of a board node includes its ports, but its accessible name does not.
   const isNode = (id: string, html: string): boolean => id === 'label-content-name-mismatch' && html.startsWith('<g ')
   return violations
     .map(({ nodes, ...one }) => ({ ...one, nodes: nodes.filter(({ html }) => !isNode(one.id, html)) }))

@@ -1,5 +1,3 @@
-// The number on the button of a bulk action is the number of jobs that it changes.
-
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Status } from '../../src/core/job.ts'
 import { idsIn, idsText } from '../../src/dashboard/words/ids.ts'
@@ -91,7 +89,6 @@ describe('retry all of a kind of error', () => {
     const done = await press(path, dialog)
     expect(await changedBy(done)).toBe(2)
     for (const id of ids) await pages.rest(id, 'completed')
-    // The list shows the retried jobs, which no longer have the error.
     expect(done.to).toMatch(/^\/jobs\?class=pays&bulk=\d+$/)
     const list = await admin.html(`/ui${done.to}`)
     for (const id of ids) expect(list).toContain(`id="row-${id}"`)

@@ -1,5 +1,3 @@
-// Effects of buttons that change or remove something.
-
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -104,7 +102,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     })
   })
 
-  // This test runs before other failures, because Overview reads kinds of errors at most once a minute.
+  // This test must run before other jobs fail, because Overview reads kinds of errors at most once a minute.
   test('Overview retries the jobs of the most frequent error after a question, and no other jobs', async () => {
     const made = await Promise.all(Array.from({ length: ALL }, () => site.make('charges')))
     const other = await site.make('prints')
@@ -127,7 +125,6 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.waitForURL(/\/jobs\?class=charges&bulk=\d+/)
       for (const id of made) await site.rest(id, 'completed')
       expect(await site.statusOf(other)).toBe('failed')
-      // The job shows its progress. A run cannot be undone, so no Undo is offered.
       await page.getByText(`${ALL} done`).waitFor()
       expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(0)
     })
@@ -173,7 +170,6 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.getByRole('button', { name: 'Start with this graph' }).click()
       await page.getByRole('alert').filter({ hasText: 'nodes' }).waitFor()
       expect(await field.getAttribute('aria-invalid')).toBe('true')
-      // The typed text must survive a refresh of the page while the button has the focus.
       const drawn = page.evaluate(
         () => new Promise((drawn) => document.addEventListener('drawn', drawn, { once: true })),
       )

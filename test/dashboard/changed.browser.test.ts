@@ -1,5 +1,3 @@
-// A changed row is briefly highlighted in the colour of its new status, unless the user prefers reduced motion.
-
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'
@@ -29,7 +27,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await site?.close()
   })
 
-  /** `parts` is the number of elements that show the row. */
+  /** `parts`: number of elements that show the row. */
   type Row = {
     path: string
     text: string

@@ -1,5 +1,3 @@
-// Queues, limits and schedules are changed on their pages.
-
 import { readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -154,7 +152,6 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await field('args').fill('{"properties":{"pages":{"type":"string"}}}')
       await said.getByText('Checked 1 waiting job. All match.').waitFor()
       expect(asked.length).toBeLessThanOrEqual(4)
-      // A late answer is ignored after more typing, because it could describe an older input.
       await page.route(/class=bind/, () => undefined)
       const [late, given] = [page.waitForRequest(/class=bind/), page.waitForEvent('requestfailed')]
       await field('args').fill('{}')

@@ -1,5 +1,3 @@
-// The form of a class changes exactly the edited values.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Encoded } from '../../src/core/codec/value.ts'
 import type { WorkerDefinition } from '../../src/engine/engine.ts'

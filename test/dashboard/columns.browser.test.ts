@@ -1,5 +1,3 @@
-// The list of jobs shows chosen columns, which a view saves. The filter of the list completes words.
-
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'

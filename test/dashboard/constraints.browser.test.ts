@@ -1,5 +1,3 @@
-// Constraints are previewed on open jobs, created, changed, removed and restored.
-
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findings, program, startBrowser } from './browser.ts'

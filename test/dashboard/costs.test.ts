@@ -1,5 +1,3 @@
-// Costs of loading each page: round trips, requests and billed commands.
-
 import { readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { flow } from '../../functions/flow.ts'
@@ -161,7 +159,6 @@ counted(
     const visitor = await healthy.enter(['read'])
     for (const name of ['waits', 'waits']) await healthy.rest(await healthy.make(name))
     await healthy.engine.limits.set('stripe', { concurrency: 2 })
-    // The cost must not depend on the number of queues with current runs.
     for (const queue of ['media', 'mail', 'maps', 'music', 'money']) {
       await healthy.engine.workers.register(queue, 'pulled', { pull: true })
       for (let n = 0; n < 2; n++) await healthy.make('pulled', { queue })
@@ -228,7 +225,6 @@ counted('a check of a typed class against waiting jobs costs 9 commands more tha
   const costs: Record<string, Cost> = {}
   const typed = 'register=&queue=default&in=&args=%7B%7D'
   for (const path of ['/workers', `/workers?${typed}&class=pulled`, `/workers?${typed}&class=never`]) {
-    // The first call of a script sends its source, which costs more.
     await look(path)
     costs[path] = await look(path)
   }
@@ -321,7 +317,6 @@ counted('the docs state what 100 jobs that fail cost, and the first view of one'
     costOf(failing, () =>
       failing.engine.jobs.enqueue(Array.from({ length: 100 }, () => ({ queue: 'default', class: 'fails' })) as never),
     )
-  // The first call of a script sends its source, which costs more.
   await fail()
   const { billed, commands } = await fail()
   const { jobs, total } = await failing.engine.jobs.list({ status: 'failed', limit: 1 })

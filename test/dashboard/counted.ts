@@ -1,4 +1,4 @@
-// The page itself counts requests, because the browser reports them late.
+// The browser reports requests late, so the page itself counts them.
 
 import type { Page } from 'playwright-core'
 

@@ -1,4 +1,4 @@
-// Numbers that users once saw with wrong values. numbers.browser.test.ts compares all numbers.
+// Each test is about a number that users once saw with a wrong value.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// The platform may cut off a request. The promises of this request never settle, so no other request may wait for them.
+// Cloudflare may cut off a request. Its promises then never settle, so no other request may wait for them.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startPages } from './kit.ts'

@@ -121,7 +121,6 @@ test('a group has one colour in the slots of a limit, in the lists below them, a
   await pages.engine.workers.register('shop', 'sold', { pull: true, concurrency: 3 })
   for (const id of ['b', 'a', 'a', 'a', 'c', 'c', 'c', 'c']) await pages.make('sold', { queue: 'shop', group: { id } })
   await pages.engine.runs.claim('shop', { names: ['sold'], lease: 3_600_000, max: 3 })
-  // The second claim finds no free slot, so the other jobs wait for the limit.
   expect(await pages.engine.runs.claim('shop', { names: ['sold'], max: 1 })).toEqual([])
   const html = await reader.html('/ui/limits?open=worker%3Ashop%2Fsold')
   const row = html.slice(html.indexOf('worker:shop/sold'))
@@ -142,7 +141,7 @@ test('a group has one colour in the slots of a limit, in the lists below them, a
     if (holders.some((one) => one.group === group))
       expect([...colours((await reader.html(`/ui/groups/${group}`)).split('<main')[1]!)]).toEqual([colour])
   }
-  // A collapsed row does not read the groups of its limit, so the slots are not coloured by group.
+  // The page reads the groups of a limit only for an expanded row.
   await pages.engine.limits.set('stripe', { concurrency: 2 })
   const other = await reader.html('/ui/limits?open=stripe')
   const closed = other.slice(other.indexOf('worker:shop/sold'))

@@ -1,5 +1,3 @@
-// Checks every page with one scope and with all scopes, in each theme, on small screens and with large text.
-
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pages as table } from '../../src/dashboard/pages/index.ts'
@@ -78,7 +76,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       return found
     })
 
-  /** Links inside a sentence are exempt. */
+  /** Links inside a sentence may be smaller. */
   const small = (page: Page) =>
     page.evaluate(() =>
       [...document.querySelectorAll<HTMLElement>('a, button, summary, select, textarea, input:not([type=hidden])')]
@@ -176,7 +174,6 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
             ...document.querySelectorAll<HTMLElement>('main .card :is(a, button, summary, th), .counts span'),
           ]
             .filter((one) => one.checkVisibility() && !one.closest('.vh'))
-            // Longer text ends with an ellipsis.
             .filter((one) => one.tagName === 'TH' || !one.closest('.fill, .clip'))
           const cut = all.filter((one) => {
             const [own, card] = [one, one.closest('.card, .counts > a')!].map((part) => part.getBoundingClientRect())

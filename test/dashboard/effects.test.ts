@@ -1,5 +1,3 @@
-// Each action has the effect that its button names.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'
 import { encodeValue } from '../../src/core/codec/value.ts'
@@ -24,7 +22,6 @@ afterAll(() => pages.close())
 
 type Done = { say?: string; undo?: Record<string, string>; confirm?: string }
 
-/** Confirms if asked, and checks that nothing happens before the confirmation. */
 async function press(path: string, fields: Record<string, string>, typed?: string): Promise<Done> {
   const answer = (await (await admin.act(`/ui${path}`, fields)).json()) as Done
   if (!answer.confirm) return answer
@@ -151,7 +148,6 @@ test('a schedule runs now, and stops repeating after a question', async () => {
   await press('/schedules', { act: 'set', alias: 'nightly', queue: 'default', class: 'waits', cron: '0 3 * * *' })
   const [schedule] = (await pages.engine.schedules.list({})).schedules
   const job = String(schedule!.job)
-  // The row names the next slot, even if it is beyond the twelve hours that the calendar shows.
 
   const far = new Date(Date.now() + 300 * 86_400_000)
   const cron = `0 3 ${far.getUTCDate()} ${far.getUTCMonth() + 1} *`

@@ -1,5 +1,3 @@
-// The error and its cause fit on the first screen, on a desktop and on a phone.
-
 import { mkdirSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -1,5 +1,3 @@
-// Errors appear next to their field until the user types there.
-
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findings, type Look, program, startBrowser } from './browser.ts'
@@ -168,7 +166,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   async function send(page: Page, { fill, press, open }: Case): Promise<void> {
     if (open) await page.getByText(open).click()
     for (const [label, text] of Object.entries(fill)) await labelled(page, label).fill(text)
-    // The form of a new job is followed by a form for JSON.
+    // The page of a new job has two forms with such a button.
     await page.getByRole('button', { name: press, exact: true }).first().click()
   }
 

@@ -1,5 +1,3 @@
-// A new user starts with two commands and one click.
-
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,3 @@
-// The code on each empty page of a new deployment creates the first row of that page.
-
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -15,7 +13,6 @@ import { serve } from './served.ts'
 
 const CLI = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
 
-/** As in the template of a new project. */
 const double = defineWorker({
   class: 'double',
   in: { n: port() },

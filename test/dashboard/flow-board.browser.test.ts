@@ -58,7 +58,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
     return id
   }
 
-  // This test is the first, because pages share the list of deployments for a minute.
+  // This test must be the first, because pages read the list of deployments once a minute.
   test('a deployment is marked in the lanes, next to changes of the graph', async () => {
     const { qstash } = site.engineOptions
     await createEngine({
@@ -67,7 +67,6 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       qstash: { ...qstash, publicUrl: 'http://127.0.0.1:9' },
     }).tick()
     await site.until(async () => (await site.engine.deployments.list()).deployments.length > 0)
-    // Without events, the time axis starts a minute ago, so the graph must be as new as the deployment.
     const fresh = await site.make('flow', { queue: 'core', inputs: { __graph: [encodeValue(catalog)] } })
     await site.until(async () => (await site.engine.flows.get(String(fresh))).graph !== null)
     await callerOf(site.url, KEY)('PUT', `/v1/flows/${fresh}/record`, { keep: '2h' })
@@ -77,7 +76,6 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
         .first()
         .waitFor()
       await page.locator('.laxis text', { hasText: 'graph changed' }).first().waitFor()
-      // The deployment of the server is marked too, if it is new enough.
       const { deployments } = await site.engine.deployments.list()
       const recent = deployments.flatMap(({ deploys }) => deploys).filter(({ at }) => at > Date.now() - 60_000)
       expect(recent.length).toBeGreaterThan(0)
@@ -387,7 +385,6 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       async (page) => {
         await page.getByRole('link', { name: 'Watch the values' }).click()
         await page.getByText('which slows the system down').waitFor()
-        // Wait until the stream is open and earlier messages have been read.
         await expect.poll(() => isQuiet(page, 3_000), { timeout: 30_000 }).toBe(true)
         expect(await isQuiet(page, 3_000)).toBe(true)
         const { looks } = await countsOf(page)

@@ -1,5 +1,3 @@
-// Hostile flows have ten thousand wires, or names that are markup or members of Object.
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'
 import { encodeValue } from '../../src/core/codec/value.ts'

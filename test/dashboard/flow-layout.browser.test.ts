@@ -1,5 +1,3 @@
-// Checks the board for overlaps, with 3 to 1,000 nodes.
-
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { core } from '../../functions/core.ts'
@@ -73,7 +71,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
 
   const overlaps = (page: Page) =>
     page.evaluate(() => {
-      // Texts outside of the visible part are measured too.
+      // The page hides texts outside of the visible part.
       for (const node of document.querySelectorAll('[data-see]')) delete (node as SVGElement).dataset.see
       type Rect = { what: string; wire?: string; left: number; right: number; top: number; bottom: number }
       const rectOf = (element: Element, what: string, wire?: string): Rect => {
@@ -231,7 +229,6 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
       await page.mouse.move(spot.x - 200, spot.y, { steps: 5 })
       expect(await left()).toBe(before)
       expect(await moved()).toBe('translate(-200px, 0px)')
-      // Nodes must be drawn before they scroll into view.
       expect(await hidden()).toBeLessThan(off)
       await page.mouse.up()
       expect(await left()).toBeCloseTo(before + 200 / scale)
@@ -274,7 +271,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
       await page.waitForFunction(isDrawn)
       expect(await boxes()).toBe(1)
       expect(await width()).toBeCloseTo(first / 1.15 ** 2)
-      // The fifth turn passes twice the size.
+      // The board draws itself again when it is twice as large.
       expect(await turns(page, 5, -100)).toBe('')
       expect(await width()).toBeCloseTo(first / 1.15 ** 7)
       expect(await turns(page, 1, 100)).toMatch(/ scale\(0\.86/)
@@ -322,7 +319,6 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
           const { metrics } = await session.send('Performance.getMetrics')
           return metrics.find(({ name }) => name === 'LayoutCount')!.value
         }
-        // Refreshes and timers lay out parts of the page too.
         await page.clock.pauseAt(Date.now() + 1_000)
         await page.unrouteAll({ behavior: 'wait' })
         await page.evaluate(() => document.body.offsetWidth)
@@ -369,7 +365,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
     await as(['read'], `/flows/${flow}`, async (page) => {
       expect(await page.getByRole('link', { name: 'Highlight this jam' }).count()).toBe(0)
     })
-    // A wire backs up when its oldest value has waited for a minute.
+    // A wire is jammed if its oldest value has waited for a minute.
     const real = Date.now
     const later = vi.spyOn(Date, 'now').mockImplementation(() => real() + 5 * 60_000)
     try {

@@ -107,7 +107,6 @@ describe.skipIf(!program())('the history of a flow', { timeout: 90_000 }, () => 
     const hour = (text: string | null) => Number(text!.slice(0, 2))
     const later = async () => (hour(await first()) - hour(utc) + 24) % 24
     await expect.poll(later, { timeout: 30_000 }).toSatisfy((hours: number) => hours === 9 || hours === 10)
-    // No label of the axis overlaps another.
     const ends = await page
       .locator('.laxis text')
       .evaluateAll((all) =>
@@ -145,7 +144,6 @@ describe.skipIf(!program())('the history of a flow', { timeout: 90_000 }, () => 
     await page.getByText('Link copied').waitFor()
     const link = await page.evaluate(() => navigator.clipboard.readText())
     expect(link).toBe(`${site.url}/ui/flows/${flow}?speed=60&play=${events[0]!.at}`)
-    // Records, in order, the labels that the board shows while no button is pressed.
     await page.addInitScript((wire) => {
       const seen: string[] = []
       Object.assign(window, { seen })

@@ -133,7 +133,6 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     expect(await page.locator('[data-board] path.wire:not(.all)').count()).toBe(12)
     const left = async (name: string) => (await page.locator(`[data-name="${name}"]`).boundingBox())!.x
     expect(await left('rows')).toBeLessThan(await left('enrich'))
-    // The board is too narrow for one row.
     const top = async (name: string) => (await page.locator(`[data-name="${name}"]`).boundingBox())!.y
     expect(await top('clean')).toBeLessThan(await top('images'))
     expect(await left('images')).toBeLessThan(await left('join'))
@@ -354,7 +353,6 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
   })
 
   test('an invalid graph shows its error, and can be corrected as JSON', async () => {
-    // The server refuses an invalid graph with 422, which the browser logs in its console.
     const window = await enter(['read', 'write'], `/flows/${flow}/edit`, /status of 422/)
     const { page } = window
     await page.waitForSelector('.board .node')

@@ -1,5 +1,3 @@
-// The browser continues an incomplete search.
-
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { program, startBrowser } from './browser.ts'
@@ -43,7 +41,7 @@ describe.skipIf(!program())('a long search', { timeout: 90_000 }, () => {
         if (!(await row.isVisible())) await older.click()
       }
       expect(await row.isVisible()).toBe(true)
-      // The row is still there after the next refresh.
+      // Waits for the next refresh.
       await page.waitForTimeout(3_000)
       expect(await row.isVisible()).toBe(true)
       expect(new URL(page.url()).search).toBe('?args.order=ORD-7003')

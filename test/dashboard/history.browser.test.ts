@@ -1,5 +1,3 @@
-// A user searches the history, opens a job that Redis no longer has, and saves the search.
-
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sqliteDatabase } from '../../src/history/sqlite.ts'

@@ -1,4 +1,4 @@
-// Follows docs/incident.md: a deploy breaks a class, an alert leads to the cause, and a rollback closes the alert.
+// Follows docs/incident.md.
 
 import { readFileSync } from 'node:fs'
 import type { Browser } from 'playwright-core'

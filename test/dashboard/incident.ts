@@ -1,5 +1,4 @@
-// The failing deploy of docs/incident.md, in a shop with a Worker in workerd, Redis, QStash and a fake Slack.
-// `playIncident` calls a test, or the program that takes the pictures, at each stage.
+// The incident of docs/incident.md.
 
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -19,7 +18,7 @@ const root = new URL('../..', import.meta.url).pathname
 const KEY = 'key-of-the-shop-with-a-failing-deploy'
 const GATEWAY = 'token-of-the-shop-with-a-failing-deploy'
 
-/** Turns off the rule `tick`, because the test clock skips ticks. */
+/** The test clock skips minutes, so the alert about missing ticks is off. */
 const index = `import { alerts, slack } from '${root}src/alerts/index.ts'
 import { createWorker } from '${root}src/cloudflare/index.ts'
 import { dashboard } from '${root}src/dashboard/index.ts'
@@ -123,9 +122,7 @@ export async function startShop() {
     client,
     tick,
     deploy,
-    /** Messages in the Slack channel. */
     messages: (): string[] => channel.came.map(({ body }) => (JSON.parse(body) as { text: string }).text),
-    /** Moves the clocks of the shop. */
     async passes(ms: number): Promise<void> {
       const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
       await fetch(`${url}/v1/test/clock`, { method: 'POST', headers, body: JSON.stringify({ advance: ms }) })
@@ -156,10 +153,9 @@ const makeOrders = ({ client }: Shop, from: number, n: number) =>
 
 export type Stage = 'overview' | 'jobs' | 'job' | 'deploys' | 'over'
 
-/** Starts with the good version and a logged-in page. Calls `see` at each stage. */
 export async function playIncident(shop: Shop, page: Page, see: (stage: Stage) => Promise<unknown>): Promise<void> {
   const go = (path: string) => page.goto(`${shop.url}/ui${path}`)
-  /** Leaves the page first, because the Worker is unavailable for a second. */
+  /** The Worker does not answer for a second, so the browser must not request anything. */
   const deploy = async (version: Version) => {
     await page.goto('about:blank')
     await shop.deploy(version)
@@ -194,7 +190,7 @@ export async function playIncident(shop: Shop, page: Page, see: (stage: Stage) =
     .click()
   await until(async () => (await counts(shop)).completed === GOOD + FAILED)
   await go('/')
-  // The dashboard caches kinds of errors for a minute.
+  // The dashboard reads kinds of errors once a minute.
   await page.getByText('All quiet').waitFor({ timeout: 90_000 })
   await page.locator('.nav .n').waitFor({ state: 'detached' })
   await see('over')

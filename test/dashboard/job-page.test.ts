@@ -167,7 +167,6 @@ test('a child shows the name that its parent gave it as its own name', async () 
   )
 })
 
-/** Creates a job whose runs begin and never answer. */
 async function lost(times: number): Promise<number> {
   const queue = 'leaky'
   await pages.engine.workers.register(queue, 'loses', { pull: true })
@@ -175,7 +174,6 @@ async function lost(times: number): Promise<number> {
   const { id } = made[0]!
   for (let n = 0; n < times; n++) {
     await pages.store.commit({ queue, claim: { max: 1, lease: 5_000, begun: 1, pull: true, patterns: ['loses'] } })
-    // First the lease ends, and then the pause after a lost run.
     for (let pause = 0; pause < 2; pause++) {
       await pages.advance(120_000)
       await pages.engine.tick()
@@ -220,7 +218,6 @@ test('a run that takes much longer than other runs of its class may be stuck, an
     )
     expect(whyIn(html)).toMatch(/Run by lane or unnamed pull worker \w{6}\./)
     expect(html).toMatch(/data-act="requeue".*data-act="run"/s)
-    // Counts are per UTC day. Shortly after midnight, the first job is of the day before.
     const made = Date.now() % 86_400_000 < 20 * 60_000 ? 1 : 2
     const byClass = plainText(await visitor.html('/ui/jobs?by=class'))
     expect(byClass).toContain(`thumb default ${made} 1 1 1 0`)

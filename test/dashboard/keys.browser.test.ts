@@ -1,5 +1,3 @@
-// Presses every key on a page that uses it.
-
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'
@@ -108,7 +106,6 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
     await at('/limits?none', async (page) => {
       await press(page, 'Control+k')
       await page.keyboard.type('order-7003')
-      // On a busy machine, the results of an earlier letter appear first.
       await page.getByRole('option', { name: 'args and errors for order-7003' }).waitFor()
       await page.getByRole('option', { name: /order-7003.*waits, suspended job/ }).waitFor()
       const chosen = page.locator('[role="option"][aria-selected="true"]')

@@ -1,5 +1,3 @@
-// The app on a real Redis, with a logged-in user.
-
 import { dashboard } from '../../src/dashboard/index.ts'
 import type { Scope } from '../../src/engine/engine.ts'
 import { createApp } from '../../src/http/app.ts'

@@ -1,5 +1,3 @@
-// The page of a queue shows when its lanes opened.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newLaneName, openSince } from '../../src/engine/lane/lane-name.ts'
 import { defineWorker } from '../../src/index.ts'

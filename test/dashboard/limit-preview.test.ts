@@ -1,5 +1,3 @@
-// The preview of a limit matches the effect of the change.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startPages } from './kit.ts'
 

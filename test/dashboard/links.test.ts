@@ -1,5 +1,3 @@
-// The address of a job page contains its view.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import { defineWorker, port } from '../../src/index.ts'

@@ -83,7 +83,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         await row.waitFor()
         await served.engine.jobs.terminate(String(id), { recursive: false })
         await row.locator('.st.terminated').waitFor()
-        // Counts animations, because they end before a test can observe them.
+        // An animation may end before the test sees it, so the page counts them.
         const rows = (await countsOf(page)).grounds
         expect(rows.length).toBe(grounds)
         for (const text of rows) expect(text).toContain(`#${id}`)

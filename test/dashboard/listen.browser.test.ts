@@ -1,5 +1,3 @@
-// Subscriptions end when the tab closes, and messages about other jobs cause no refresh.
-
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connect } from '../../infra/stand-ins/resp.ts'
@@ -147,7 +145,6 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await say('/shop/9', { note: 'paid twice' })
     await lines.nth(2).waitFor()
     expect(await lines.first().textContent()).toBe('/shop/9 {"note":"paid twice"}')
-    // Messages are drawn directly, without a refresh of the page.
     expect((await countsOf(page)).looks).toBeLessThan(3)
     await page.locator('#live').click()
     await served.until(async () => !(await isHeard('/shop')))

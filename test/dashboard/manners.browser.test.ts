@@ -30,7 +30,6 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         await page.clock.install()
         await page.reload()
         await page.getByRole('button', { name: 'Pause' }).waitFor()
-        // Stops the clock of the page, so that slow tests see the same time.
         await page.clock.pauseAt(Date.now() + 60_000)
         await page.getByRole('button', { name: 'Pause' }).click()
         const undo = page.getByRole('button', { name: 'Undo' })
@@ -144,7 +143,6 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         for (let i = 0; i < 6; i++) {
           await page.keyboard.press('Tab')
           const where = await page.evaluate(() => document.activeElement?.closest('dialog, body')?.nodeName)
-          // Tab moves from the last button to the browser's own controls, never to the page below.
           const isBelow = await page.evaluate(() => document.activeElement?.closest('.app') !== null)
           expect(isBelow, where).toBe(false)
         }

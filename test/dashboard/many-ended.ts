@@ -1,14 +1,12 @@
-// Reads lists of ended jobs as a page, through the API, and with separate SQL.
-
 import type { HistoryQuery } from '../../src/core/schemas/history.ts'
 import { sqliteDatabase } from '../../src/history/sqlite.ts'
 import { createHistoryStore } from '../../src/history/store.ts'
 import { NS, START } from '../history/many.ts'
 
-/** Id of the first job in the history, above all ids in Redis. */
-export const FIRST = 1_000_000
+/** Larger than all ids in Redis. */
+export const FIRST_HISTORY_ID = 1_000_000
 
-/** Measures the CPU time of the database in milliseconds, because other programs share the machine. */
+/** Measures CPU time in milliseconds, because other programs on the machine affect elapsed time. */
 export function openPast(file: string) {
   const db = sqliteDatabase(file)
   let spent = 0
@@ -28,12 +26,11 @@ export function openPast(file: string) {
 export type Ended = {
   query: string
   filter: HistoryQuery
-  /** SQL condition that the index serves. `rest` has all other conditions. */
+  /** `index`: the part of the SQL condition that an index serves. `rest`: all other conditions. */
   index?: string
   rest?: string
 }
 
-/** The newest 10,000 entries of an index. */
 export const windowOf = ({ index = 'true' }: Ended): string =>
   `SELECT * FROM ends WHERE ns = '${NS}' AND ${index} ORDER BY ended DESC, job DESC LIMIT 10000`
 

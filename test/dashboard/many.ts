@@ -1,5 +1,3 @@
-// Compares pages with the API when many newer jobs precede the matching jobs.
-
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +7,7 @@ import { defineWorker } from '../../src/index.ts'
 import { fillHistory, NS } from '../history/many.ts'
 import { startReceiver } from '../kit/receiver.ts'
 import { startPages, type Visitor } from './kit.ts'
-import { endedLists, FIRST, openPast, windowOf } from './many-ended.ts'
+import { endedLists, FIRST_HISTORY_ID, openPast, windowOf } from './many-ended.ts'
 
 const charge = defineWorker({
   class: 'charge',
@@ -31,7 +29,7 @@ const AT_ONCE = 1_000
 
 type Listed = { ids: number[]; pages: number; progress: string[]; note: string }
 
-/** `ended` is the number of older ended jobs in the history. */
+/** `ended`: number of ended jobs in the history. */
 export function suite(size: number, ended: number): void {
   const folder = mkdtempSync(join(tmpdir(), 'sidejob-many-'))
   const past = openPast(join(folder, 'history.sqlite'))
@@ -41,7 +39,7 @@ export function suite(size: number, ended: number): void {
   const made: number[] = []
 
   beforeAll(async () => {
-    await fillHistory(past.db, ended, { first: FIRST })
+    await fillHistory(past.db, ended, { first: FIRST_HISTORY_ID })
     pages = await startPages({ workers: [charge, broken], historyStore: { store: past.store } })
     await pages.engine.history.begin()
     await pages.engine.workers.register('many', 'waits', { pull: true })
@@ -115,7 +113,7 @@ export function suite(size: number, ended: number): void {
     const lists = endedLists(ended)
 
     test('are counted by SQL, by the API and by how they were made', async () => {
-      const own = `ns = '${NS}' AND job >= ${FIRST}`
+      const own = `ns = '${NS}' AND job >= ${FIRST_HISTORY_ID}`
       const text = `SELECT status, count(*) AS n FROM ends WHERE ${own} GROUP BY status ORDER BY status`
       const rows = [
         { status: 'completed', n: ended - ended / 50 },
@@ -178,10 +176,10 @@ export function suite(size: number, ended: number): void {
     })
 
     test('open one by one from the history', async () => {
-      const id = FIRST + Math.floor(ended / 100) * 50
+      const id = FIRST_HISTORY_ID + Math.floor(ended / 100) * 50
       const answer = await reader.get(`/ui/jobs/${id}`)
       expect(answer.headers.get('location')).toBe(`/ui/jobs/${id}/history`)
-      expect(await reader.html(`/ui/jobs/${id}/history`)).toContain(`broken ${id - FIRST}`)
+      expect(await reader.html(`/ui/jobs/${id}/history`)).toContain(`broken ${id - FIRST_HISTORY_ID}`)
     })
   })
 

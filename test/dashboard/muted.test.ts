@@ -1,5 +1,3 @@
-// Muted kinds of errors are shown only on request, and do not increase the cost of pages.
-
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { kindOf } from '../../src/core/fingerprint.ts'
 import { costs } from '../../src/dashboard/costs.ts'

@@ -1,5 +1,3 @@
-// Each rule of the overview reports its case, and nothing else.
-
 import { describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import { waitBelow } from '../../src/core/waits.ts'
@@ -262,9 +260,8 @@ describe('a class that fails', () => {
     const last = { lastAt: NOW - 18 * MINUTE }
     expect(rows([kind(last)])).toEqual([['failed', 'resize', text]])
     expect(rows([kind({ ...last, class: 'callback' })])).toEqual([])
-    // While the class fails, the alert is the only row.
     expect(rows([{ ...kind(), ...kindOf15({ n: 24 }) }]).map(([rule]) => rule)).toEqual(['failing'])
-    // The class never failed often enough for an alert.
+    // Alerts count failures per minute. This class never failed often enough.
     expect(rows([kind({ ...last, minutes: [] })])).toEqual([])
     expect(rows([kind(last)], { classes: completed(9_000) })).toEqual([])
     // Minutes are stored for six hours, and completed jobs for a day.
@@ -297,7 +294,6 @@ test('lanes were free although the jobs waited for a pull worker', () => {
     ['/queues/core', '/workers'],
   ])
   const ready = 'A job in queue {} has been ready for 10 min.'
-  // The oldest job can be any of the four.
   expect(told({ queued: 3, pull: 1 })).toEqual([
     'slow',
     ready,
@@ -325,9 +321,7 @@ test('“Retry all” was offered for failures that began with the running versi
   const named = `${error}, new since the deploy of 88f62d2b by Ben Ode`
   expect(told(NOW - 9 * MINUTE)).toEqual([named, 'Roll back', `/deploys?of=d&at=${NOW - 10 * MINUTE}#back`])
   expect(told(NOW - 11 * MINUTE)).toEqual([error, 'Retry all', false])
-  // No earlier version is known.
   expect(told(NOW - 9 * MINUTE, deploys.slice(0, 1))).toEqual([named, 'Retry all', false])
-  // The version ran for over an hour without this error.
   expect(told(NOW - MINUTE, [deploy(2 * HOUR, '88f62d2b', 'Ben Ode'), deploys[1]!])).toEqual([
     error,
     'Retry all',
@@ -484,7 +478,6 @@ test('the address holds another day or week of the calendar, with its runs and s
   expect(next.from - today.from).toBeGreaterThan(23 * HOUR)
   expect(next.from - today.from).toBeLessThanOrEqual(24 * HOUR)
   expect(movedBy(shownIn(new URL(movedBy(next, -1), 'http://x').searchParams, NOW), 1)).toBe(movedBy(next, 0))
-  // Shows slots of a distant day, even if there are more earlier slots than can be drawn.
   const far = at(`from=${new Date(NOW + 60 * 24 * HOUR).toISOString()}`)
   const { marks } = laneOf({ ...drawn, nextAt: NOW + HOUR }, far)
   expect(marks.length).toBeGreaterThanOrEqual(24)

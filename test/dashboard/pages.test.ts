@@ -1,5 +1,3 @@
-// Every page, with jobs of each status, for each scope.
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { flow } from '../../functions/flow.ts'
 import { encodeValue } from '../../src/core/codec/value.ts'
@@ -21,7 +19,6 @@ const fails = defineWorker({
 })
 const waits = defineWorker({ class: 'waits', in: { n: port() }, perform: (job) => job.suspend() })
 
-/** The flow is the last job that is created. */
 const FLOW = 7
 
 let pages: Awaited<ReturnType<typeof startPages>>
@@ -205,7 +202,6 @@ describe('the views of Jobs', () => {
     expect(html).toContain('aria-sort="descending"')
     expect(html).toContain('<input type="hidden" name="sort" value="ended"/>')
     expect(await reader.html('/ui/jobs?status=failed')).toContain('href="/ui/jobs?status=failed&amp;sort=ended"')
-    // Running jobs have no end time, so the list cannot be sorted by it.
     for (const query of ['sort=ended&status=running', 'status=queued'])
       expect(await reader.html(`/ui/jobs?${query}`)).not.toContain('Sort by end')
     expect(await rowsOf('sort=ended&cursor=5')).toEqual(ended.map(({ id }) => id))

@@ -14,8 +14,8 @@ import { before, gallery, looks, type Shown, shownPages } from './shown.ts'
 
 const docs = join(import.meta.dirname, '../../docs')
 
-/** Milliseconds. Overview reports a full limit after five minutes. */
-const SETTLED = 5.5 * 60_000
+/** Overview reports a full limit after five minutes. */
+const SETTLED_MS = 5.5 * 60_000
 
 type Site = { url: string; key: string }
 type Taken = (page: Page, name: string) => Promise<unknown>
@@ -24,7 +24,7 @@ async function look(browser: Browser, { url, key }: Site, pages: Shown[], take: 
   for (const look of looks) {
     const { context, page, faults } = isIn ? await logIn(browser, url, key, look) : await openWindow(browser, look)
     for (const { name, path } of pages) {
-      // Loads the page twice, because the second request adds the lower part.
+      // Only the second request returns the lower part of the page.
       for (const _ of [1, 2]) await page.goto(`${url}/ui${path}`)
       await page.evaluate(() => document.fonts.ready.then(() => undefined))
       await take(page, `${name}-${look.name}`)
@@ -39,7 +39,7 @@ const asPng =
   (page, name) =>
     page.screenshot({ path: join(folder, `${name}.png`) })
 
-/** WebP needs a fifth of the bytes. */
+/** WebP needs a fifth of the bytes of PNG. */
 const asWebp =
   (folder: string): Taken =>
   async (page, name) => {
@@ -62,8 +62,8 @@ async function takeManual(): Promise<void> {
   const outside = await startOutside()
   const { order, flow } = await seed(site.url, site.key)
   await seedOutside(callerOf(site.url, site.key), outside.url)
-  console.log(`a state of ${SETTLED / 60_000} minutes becomes a problem: waiting until then`)
-  await new Promise((resolve) => setTimeout(resolve, SETTLED))
+  console.log(`a state of ${SETTLED_MS / 60_000} minutes becomes a problem: waiting until then`)
+  await new Promise((resolve) => setTimeout(resolve, SETTLED_MS))
   const [png, webp] = [asPng(folder), asWebp(all)]
   await look(browser, site, shownPages(order, flow), async (page, name) => {
     await webp(page, name)
@@ -76,7 +76,6 @@ async function takeManual(): Promise<void> {
   console.log(`${readdirSync(all).length} pictures in docs/pictures/pages, ${named.length} in docs/pictures`)
 }
 
-/** Takes the pictures of docs/incident.md while the incident is played. */
 async function takeIncident(): Promise<void> {
   const folder = join(docs, 'pictures/incident')
   rmSync(folder, { recursive: true, force: true })

@@ -1,5 +1,3 @@
-// A refresh sends only the parts of a page that changed.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { htmlOf, namesIn, type Patch, patched, patchOf, withoutTimes } from '../../src/dashboard/words/chunks.ts'
 import { defineWorker } from '../../src/index.ts'
@@ -21,7 +19,6 @@ beforeAll(async () => {
   pages = await startPages({ workers: [waits, fails] })
   for (let i = 0; i < 60; i++) await pages.rest(await pages.make(i % 3 === 0 ? 'fails' : 'waits'))
   await pages.engine.workers.register('default', 'pulled', { pull: true })
-  // Another job failed earlier with the same error.
   await pages.make('pulled')
   await fail()
   const id = await pages.make('pulled', { history: 5, in: { n: {} } })

@@ -25,7 +25,6 @@ const event = (at: number, of: Partial<FlowEvent>): FlowEvent => ({
   ...of,
 })
 
-/** Three values arrive at node `a`. The node reads them in a run of 5 s, and passes two to node `b`, which fails. */
 const events = [
   event(1_000, {
     moves: [{ node: 'a', job: 2, was: 'suspended', is: 'queued', run: null }],

@@ -1,5 +1,3 @@
-// The flow that the pictures show.
-
 import { type Call, worker } from './seed.ts'
 
 const anyPort = (...names: string[]) => Object.fromEntries(names.map((name) => [name, {}]))

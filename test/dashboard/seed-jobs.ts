@@ -1,5 +1,3 @@
-// Classes and jobs that tests of pages share.
-
 import { core } from '../../functions/core.ts'
 import { defineWorker, port } from '../../src/index.ts'
 import { KEY } from './kit.ts'

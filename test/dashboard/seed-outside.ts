@@ -1,5 +1,3 @@
-// A shop's jobs, which call a local server.
-
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Call } from './seed.ts'

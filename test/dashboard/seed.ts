@@ -1,5 +1,3 @@
-// Fills a stack, through the API, with the data that the pictures show.
-
 import { seedFlow } from './seed-flow.ts'
 
 export type Call = (method: string, path: string, body?: unknown) => Promise<Record<string, never>>

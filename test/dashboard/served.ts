@@ -24,7 +24,6 @@ export async function serve(options: KitOptions = {}, more?: (kit: Kit) => Parti
     if (!answer.body) return outgoing.end()
     const body = Readable.fromWeb(answer.body as never)
     body.on('error', () => outgoing.end()).pipe(outgoing)
-    // A subscription ends with its tab.
     outgoing.on('close', () => body.destroy())
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

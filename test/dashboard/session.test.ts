@@ -1,5 +1,3 @@
-// A key opens a session. Other websites cannot use the session, which ends when the key is removed.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { KEY, startPages } from './kit.ts'
 

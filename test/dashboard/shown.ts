@@ -1,6 +1,4 @@
-// The pictures of docs/pages.md.
-
-/** `page` is the path in the table of pages. */
+/** `page`: path in the table of pages. */
 export type Shown = { name: string; page: string; path: string; title: string }
 
 const one = (name: string, page: string, title: string, path = page): Shown => ({ name, page, path, title })

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => pages.close())
 
-/** Size after gzip, except for fonts, which are already compressed. */
+/** Fonts are already compressed. */
 function sizeOf(name: string): number {
   const asset = assets.find((one) => one.name.startsWith(`${name}-`))
   if (!asset) throw new Error(`there is no asset ${name}`)

@@ -1,4 +1,3 @@
-// Common tasks of operators, with the mouse and with the keyboard, from Overview to a result that the API confirms.
 // docs/dashboard.md lists the numbers of clicks and keys.
 
 import { readFileSync } from 'node:fs'
@@ -30,7 +29,6 @@ const charge = defineWorker({
   },
 })
 
-/** Counts clicks, keys, and typed texts. */
 function handOf(page: Page) {
   const did = { clicks: 0, keys: 0, texts: 0 }
   return {
@@ -50,17 +48,15 @@ function handOf(page: Page) {
       did.texts += 1
       await page.keyboard.type(text)
     },
-    /** Types text and presses Enter. */
     async enter(text: string): Promise<void> {
       await this.type(text)
       await page.keyboard.press('Enter')
     },
-    /** Presses `j` until the row with this text is current. */
     async down(text: string): Promise<void> {
       const rows = await page.locator('main tbody > tr').allInnerTexts()
       for (let i = 0; i <= rows.findIndex((row) => row.includes(text)); i++) await this.press('j')
     },
-    /** Waits until the page is loaded and its scripts handle keys. */
+    /** The page handles keys only after it has loaded. */
     async comes(path: string | RegExp): Promise<void> {
       await page.waitForURL((url) => (typeof path === 'string' ? url.pathname === `/ui${path}` : path.test(url.href)))
       await page.waitForLoadState()
@@ -92,10 +88,6 @@ describe.skipIf(!program())('the tasks of an operator', { timeout: 120_000 }, ()
     await site?.close()
   })
 
-  /**
-   * Performs a task once with the mouse and once with the keyboard. `prepare` runs before each, `check` asserts the
-   * result.
-   */
   function task<T>(
     name: string,
     {
@@ -329,7 +321,7 @@ describe.skipIf(!program())('the tasks of an operator', { timeout: 120_000 }, ()
     },
   })
 
-  // Wait for the subscription, because earlier messages are not received.
+  // A browser does not receive messages from before its subscription.
   const hears = ({ page }: Hand) => page.waitForResponse((answer) => answer.url().includes('/v1/subscribe'))
   task('send a message to a channel, and see it arrive', {
     async mouse(hand) {

@@ -1,5 +1,3 @@
-// A tenant's key shows the data of the tenant on every page, and no other data.
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import { addressOf, namespaceOf } from '../../src/core/tenant.ts'

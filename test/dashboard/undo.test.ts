@@ -1,5 +1,3 @@
-// One click undoes an action. Actions that end jobs ask first, and final actions require a typed name.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { pages as table } from '../../src/dashboard/pages/index.ts'
 import { startPages, type Visitor } from './kit.ts'
@@ -174,7 +172,6 @@ test('these actions ask, and all other actions do not', async () => {
   const asking = table.flatMap(({ path, acts = {} }) =>
     Object.entries(acts).flatMap(([name, { confirm }]) => (confirm ? [`${path} ${name}`] : [])),
   )
-  // Lists all actions that end or delete something. Add new ones here.
   expect(asking.toSorted()).toEqual(
     [
       '/ acknowledge',

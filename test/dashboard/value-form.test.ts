@@ -1,5 +1,3 @@
-// The fields of a schema are the same on the pages of a job, a class and a flow.
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readSchema } from '../../src/dashboard/words/schema.ts'
 import { memberOf, neededIn, valueIn } from '../../src/dashboard/words/value-form.ts'

@@ -16,7 +16,7 @@ async function fail(name: string): Promise<void> {
 
 beforeAll(async () => {
   pages = await startPages()
-  // Pages use the real clock, so events in the past need an engine whose clock is behind.
+  // Pages use the real clock, so the engine starts eight hours behind it.
   await pages.advance(-8 * HOUR)
   for (const name of ['slow', 'quick', 'one', 'later', 'early', 'late'])
     await pages.engine.workers.register('default', name, { pull: true, retry: { max: 0 } })

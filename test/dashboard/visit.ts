@@ -1,5 +1,3 @@
-// Visits a page in a browser. Every console message counts as a fault.
-
 import type { Browser, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import type { Scope } from '../../src/engine/engine.ts'
@@ -11,7 +9,7 @@ export type Site = Awaited<ReturnType<typeof serve>>
 
 export type Visit = Look & {
   path: string
-  /** Scopes of a new key, or the text of an existing key (default: the key of the deployment). */
+  /** Scopes of a new key, or an existing key. */
   as?: Scope[] | string
   allowed?: RegExp
   clipboard?: boolean
@@ -38,7 +36,7 @@ export async function arrive(browser: Browser, site: Site, about: Visit) {
     page.waitForResponse((response) => response.request().isNavigationRequest() && response.status() !== 303),
     page.getByRole('button', { name: /^Log in as/ }).click(),
   ])
-  // Keys that are pressed before the scripts of the page run have no effect.
+  // The page handles keys only after it has loaded.
   await page.waitForLoadState()
   if (ready) await page.waitForSelector(ready)
   return { ...window, allowed, status: answer.status() }
@@ -53,7 +51,7 @@ export async function leave({
   expect(faults.filter((fault) => !allowed?.test(fault))).toEqual([])
 }
 
-/** Closes the window even after a fault, because an open window keeps sending requests. */
+/** An open window would keep sending requests, so it is closed even after an error. */
 export async function visit(
   browser: Browser,
   site: Site,

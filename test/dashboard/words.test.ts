@@ -435,7 +435,7 @@ test.each([
   [{ failed: 9, hasMutes: true }, { ...kinds, looked: 0, silent: 0 }, 9, '', /^9 failed; some may have muted errors/],
   [{ failed: 9, hasMutes: true }, kinds, 2, 'bad', '2 failed, without 7 that have muted errors'],
   [{ failed: 7, hasMutes: true }, { ...kinds, looked: 7 }, undefined, undefined, undefined],
-  // Jobs that failed after the last read have an unknown kind, so they are not red.
+  // The kind of jobs that failed after the last count is unknown.
   [{ failed: 12, hasMutes: true }, kinds, 2, 'bad', /have muted errors; 3 failed since the last count/],
   [{ failed: 12, hasMutes: true }, { ...kinds, silent: 9 }, 3, '', /^3 failed since the last count/],
   [{ failed: 1, hasMutes: true }, kinds, 1, 'bad', /^1 failed, without 7 that have muted errors/],

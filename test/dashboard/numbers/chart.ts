@@ -2,7 +2,6 @@ import { columnsOf, type Facts } from './facts.ts'
 import type { Claims } from './survey.ts'
 import { dayOf, hourOf, n, sum } from './words.ts'
 
-/** Rounds up to a number that begins with 1, 1.2, 1.5, 2, 3, 4, 5, 6 or 8. */
 function topOf(most: number): number {
   const tops = [1, 10, 100, 1_000, 10_000, 100_000].flatMap((ten) =>
     [1, 1.2, 1.5, 2, 3, 4, 5, 6, 8].map((one) => one * ten),

@@ -1,7 +1,5 @@
-// The expected numbers of each page.
-
 import { ORIGIN } from '../kit.ts'
-import { FIRST } from '../many-ended.ts'
+import { FIRST_HISTORY_ID } from '../many-ended.ts'
 import type { Facts } from './facts.ts'
 import { editPage, flowPage, flowsPage } from './flows.ts'
 import { jobPage } from './job.ts'
@@ -82,15 +80,13 @@ export const claimsOf = async (path: string, facts: Facts, scene: Scene): Promis
   ...(await pages[path]!(facts, scene)),
 })
 
-/** Replaces the names of the scene's jobs with their ids. */
 export const pathOf = (path: string, scene: Scene): string =>
   path
-    .replace('/jobs/past/history', `/jobs/${FIRST}/history`)
+    .replace('/jobs/past/history', `/jobs/${FIRST_HISTORY_ID}/history`)
     .replace('from=order', `from=${scene.order}`)
     .replace(/^\/jobs\/(order|running|report|failed)/, (_, name: 'order') => `/jobs/${scene[name]}`)
     .replace('/flows/flow', `/flows/${scene.flow}`)
 
-/** Queues, classes, groups and limits. */
 export const namesIn = ({ queues, limits, jobs }: Facts): Set<string> =>
   new Set([
     ...queues.map(({ name }) => name),

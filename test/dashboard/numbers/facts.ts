@@ -1,13 +1,10 @@
-// The jobs of the scene as the API lists them, and answers of the API that several pages show.
-
 import type { JobView, LimitRow } from '../../../src/engine/engine.ts'
 import type { Engine } from '../../../src/engine/index.ts'
 import type { Scene } from './scene.ts'
 import { HOUR, MINUTE, n, since, sum, took } from './words.ts'
 
 const AT_ONCE = 1_000
-/** Maximum number of log entries on a page. */
-export const LOG = 100
+export const MAX_LOG_ENTRIES = 100
 
 const kept = [
   'id',
@@ -28,7 +25,7 @@ const kept = [
 
 export type Job = Pick<JobView, (typeof kept)[number]>
 
-/** All jobs of Redis, newest first. Keeps only some members of each job, because there may be 100,000 jobs. */
+/** There may be 100,000 jobs, so only the needed members are kept. */
 export async function allJobs(engine: Engine): Promise<Job[]> {
   const found: Job[] = []
   for (let cursor: string | null | undefined; cursor !== null; ) {
@@ -67,7 +64,7 @@ export async function factsOf({ site: { engine } }: Scene, jobs: readonly Job[])
     engine.callbacks.counts(),
     engine.health(),
     engine.deployments.list(),
-    engine.log.read({ limit: LOG }),
+    engine.log.read({ limit: MAX_LOG_ENTRIES }),
     engine.workers.list(),
   ])
   const pulled = new Set(workers.flatMap(({ queue, class: name, pull }) => (pull ? `${queue}/${name}` : [])))
@@ -95,7 +92,6 @@ export async function factsOf({ site: { engine } }: Scene, jobs: readonly Job[])
   }
 }
 
-/** Classes as the page sorts them: most failed jobs first. */
 export const worstFirst = ({ classes }: Facts): Facts['classes'] =>
   classes.toSorted((a, b) => b.counts.failed - a.counts.failed)
 
@@ -104,7 +100,7 @@ export const having = ({ jobs }: Facts, of: Partial<Job>): Job[] =>
 
 export const counted = (facts: Facts, of: Partial<Job>): number => having(facts, of).length
 
-/** `pull`: ready jobs that wait for a pull worker. */
+/** `pull`: ready jobs that only a pull worker can claim. */
 type Waiting = { ready: number; limited: number; later: number; pull: number }
 
 export function waitingIn(facts: Facts, of: Partial<Job> = {}): Waiting {
@@ -117,7 +113,6 @@ export function waitingIn(facts: Facts, of: Partial<Job> = {}): Waiting {
   return { limited, later, ready: ready.length, pull }
 }
 
-/** Open jobs: suspended, due later, ready for a lane or a pull worker, at limits, in paused queues, and running. */
 export function openIn(facts: Facts): [number, number, number, number, number, number, number] {
   const { ready, limited, later, pull: pulled } = waitingIn(facts)
   const paused = facts.queues.filter((queue) => queue.paused).map(({ name }) => waitingIn(facts, { queue: name }))
@@ -140,7 +135,6 @@ function pointsOf(facts: Facts, queue?: string, columns = 60): Point[][] {
   )
 }
 
-/** Sums of the columns of a chart of four hours; all columns are equally wide. */
 export const columnsOf = (facts: Facts, queue?: string, columns = 60) =>
   pointsOf(facts, queue, columns).map((points, i) => {
     const of = (name: 'completed' | 'failed' | 'runs') => sum(points.map((one) => one[name]))

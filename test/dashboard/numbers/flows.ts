@@ -49,7 +49,7 @@ export async function flowsPage(facts: Facts, scene: Scene): Promise<Claims> {
 const isBacking = ({ now }: Facts, wire: WireView): boolean =>
   waitsOn(wire) > 0 && wire.to.node !== null && wire.oldestAt !== null && now - wire.oldestAt > MINUTE
 
-/** In this scene, the reader of the wire with the most waiting values causes the jam. */
+/** This rule is sufficient for the scene of this test. */
 function jamIn(facts: Facts, nodes: readonly FlowNodeView[], wires: readonly WireView[]) {
   const [wire] = wires.filter((one) => isBacking(facts, one)).toSorted((a, b) => waitsOn(b) - waitsOn(a))
   return wire && { wire, fact: factOf(facts, nodes.find(({ name }) => name === wire.to.node)!) }
@@ -99,7 +99,7 @@ const wireClaims = (facts: Facts, wires: readonly WireView[]): Claims =>
     ]),
   )
 
-/** Values at the inputs of a node. In this scene, no two wires share a port. */
+/** In this scene, no two wires share a port. */
 const waitingAt = (name: string, wires: readonly WireView[]): number =>
   sum(wires.filter(({ to }) => to.node === name).map(waitsOn))
 
@@ -128,7 +128,6 @@ const lists = (facts: Facts, nodes: readonly FlowNodeView[], wires: readonly Wir
   '#lists section:last-of-type li': wireRows(wires),
 })
 
-/** The last event of the recording, and the times of its axis. */
 async function replay({ now, deploys }: Facts, { site: { engine }, flow }: Scene): Promise<Claims> {
   const { events, keep } = await engine.flows.recorded(String(flow), { limit: 1_000 })
   const { moves, counts, at } = events.at(-1)!
@@ -153,15 +152,16 @@ async function flowChanges(engine: Scene['site']['engine'], flow: number): Promi
   return versions.map(({ at }) => at ?? 0)
 }
 
-/** The jammed wire of the scene. */
-const WIRE = 'enrich.image>images.url'
-/** Maximum number of values that the inspector shows. */
-const SHOWN = 5
+const JAMMED_WIRE = 'enrich.image>images.url'
+const MAX_SHOWN_VALUES = 5
 
 async function wireInspector({ site: { engine } }: Scene, nodes: FlowNodeView[], wires: WireView[]): Promise<Claims> {
-  const wire = wires.find(({ id }) => id === WIRE)!
+  const wire = wires.find(({ id }) => id === JAMMED_WIRE)!
   const job = String(nodes.find(({ name }) => name === wire.to.node)!.job)
-  const [{ values }, why] = await Promise.all([engine.ports.get(job, 'in', wire.to.port, SHOWN), engine.jobs.why(job)])
+  const [{ values }, why] = await Promise.all([
+    engine.ports.get(job, 'in', wire.to.port, MAX_SHOWN_VALUES),
+    engine.jobs.why(job),
+  ])
   const [came, went] = [sum(wire.in), sum(wire.out)]
   const growth = perMinute(wire.in.map((came, i) => came - wire.out[i]!))
   const oldest = time(wire.oldestAt!)
@@ -171,7 +171,7 @@ async function wireInspector({ site: { engine } }: Scene, nodes: FlowNodeView[],
     '.insp h3': ['Other end: images', 'Values, oldest first', 'Last 10 minutes'],
     '.insp .legend': [`arrived ${n(came)} read ${n(went)}`],
     '.insp .vlist li': values.map(({ data }, i) => `${i + 1} {${data}}${data} ${i === 0 ? oldest : ''}`),
-    '.insp .vlist + .note': [`${n(wire.size - SHOWN)} more`],
+    '.insp .vlist + .note': [`${n(wire.size - MAX_SHOWN_VALUES)} more`],
     '.insp > section > p:not(.note)': whyTexts(why),
   }
 }

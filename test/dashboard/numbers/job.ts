@@ -8,10 +8,8 @@ import { clockFrom, clockOf, dayOf, hourOf, isSame, n, row, shortened, since, su
 
 type Run = Awaited<ReturnType<Scene['site']['engine']['jobs']['runs']>>['runs'][number]
 
-/** Adds the day, unless the time is today. */
 const timeOn = (at: number): string => `${dayOf(at) === dayOf(Date.now()) ? '' : dayOf(at)} ${clockOf(at)}`
 
-/** The numbers in sentences about a job. */
 export function whyTexts({ running, run, reasons, limit }: WhyLink): string[] {
   if (running) return [run ? `${since(run.startedAt)} ${run.process ?? run.lane ?? ''} ${clockOf(run.leaseUntil)}` : '']
   return reasons.map(({ code, data: { ahead, concurrency, waiting, attempts, failures, losses }, until }) => {
@@ -27,7 +25,7 @@ export function whyTexts({ running, run, reasons, limit }: WhyLink): string[] {
   })
 }
 
-/** Shows at most three causes: the first cause of the job, children at limits, and the chain of jobs behind it. */
+/** The page shows at most three causes. */
 function causes(facts: Facts, why: Why, children: readonly JobView[]): Claims {
   const { chain = [] } = why
   const own = whyTexts(why)
@@ -44,11 +42,9 @@ function causes(facts: Facts, why: Why, children: readonly JobView[]): Claims {
 
 const over = new Set(['completed', 'failed', 'terminated'])
 
-/** Time from a moment to the end of the job, or until now. */
 const until = ({ endedAt, status }: JobView, from: number): string =>
   endedAt !== null && over.has(status) ? took(endedAt - from) : since(from)
 
-/** The parts of a job's timeline, with their durations. */
 function stretches(job: JobView, runs: readonly Run[]): string[] {
   const parts: string[] = []
   const add = (ms: number) => ms > 0 && parts.push(took(ms))
@@ -72,7 +68,6 @@ const childParts = (child: JobView): string[] =>
     ? [until(child, child.createdAt)]
     : [took(child.ranAt - child.createdAt), until(child, child.ranAt)]
 
-/** Waits in which neither the job nor a child runs. A long wait is drawn shorter, with its duration. */
 function waitsIn(job: JobView, runs: readonly Run[], children: readonly JobView[]): string[] {
   const ends = ({ status, endedAt }: JobView) => (status === 'running' ? Number.POSITIVE_INFINITY : (endedAt ?? 0))
   const family = [...(job.status === 'running' ? [job] : []), ...children.filter(({ ranAt }) => ranAt !== null)]
@@ -125,8 +120,7 @@ function timeline({ now }: Facts, job: JobView, runs: readonly Run[], family: re
   }
 }
 
-/** Maximum number of values that a port shows. */
-const SHOWN = 5
+const MAX_SHOWN_VALUES = 5
 
 async function portsOf({ site: { engine } }: Scene, job: JobView): Promise<Claims> {
   const ports = (['in', 'out'] as const).flatMap((dir) =>
@@ -135,9 +129,17 @@ async function portsOf({ site: { engine } }: Scene, job: JobView): Promise<Claim
   if (ports.length === 0) return {}
   const rows = await Promise.all(
     ports.map(async ({ dir, name, size, taken }) => {
-      const { values } = await engine.ports.get(String(job.id), dir, name, SHOWN)
+      const { values } = await engine.ports.get(String(job.id), dir, name, MAX_SHOWN_VALUES)
       const shown = values.map(({ data }) => (/\d/.test(String(data)) ? `{${data}}${data}` : data)).join(' ')
-      return row(dir, name, n(size), n(taken), `${shown} ${size > SHOWN ? `${n(size - SHOWN)} more` : ''}`, '', '')
+      return row(
+        dir,
+        name,
+        n(size),
+        n(taken),
+        `${shown} ${size > MAX_SHOWN_VALUES ? `${n(size - MAX_SHOWN_VALUES)} more` : ''}`,
+        '',
+        '',
+      )
     }),
   )
   const waiting = sum(ports.map(({ size }) => size))
@@ -165,13 +167,11 @@ function details(job: JobView, runs: readonly Run[]): string[] {
   ]
 }
 
-/** Position in the list of failed jobs, if the browser has loaded the list. */
 function placeOf(facts: Facts, { id }: JobView): string {
   const failed = having(facts, { status: 'failed' }).slice(0, 50)
   return `${failed.findIndex((one) => one.id === id) + 1} of ${failed.length}`
 }
 
-/** A failed job next to the last completed job of its class, and the deploy before its run. */
 function failure(facts: Facts, job: JobView): Claims {
   if (job.status !== 'failed') return {}
   const completed = having(facts, { class: job.class, status: 'completed' })

@@ -1,4 +1,4 @@
-import { FIRST } from '../many-ended.ts'
+import { FIRST_HISTORY_ID } from '../many-ended.ts'
 import { counted, type Facts, having, type Job, messageOf, ranFor, slotsOf, worstFirst } from './facts.ts'
 import { sidesOf } from './limits.ts'
 import { kinds } from './overview.ts'
@@ -136,14 +136,14 @@ export async function historyPage(_: Facts, { site: { engine } }: Scene): Promis
 }
 
 export async function pastJobPage(_: Facts, { site: { engine } }: Scene): Promise<Claims> {
-  const { ends } = await engine.history.get(String(FIRST))
+  const { ends } = await engine.history.get(String(FIRST_HISTORY_ID))
   const [end] = ends as [(typeof ends)[number]]
   const { queue, class: name, labels, waited, attempts, error, args, createdAt, endedAt } = end
   const isSame = (value: unknown) => (found: readonly string[]) =>
     found.map((text) => (JSON.stringify(JSON.parse(text)) === String(value) ? text : String(value)))
   return {
-    'main h1': [`${name} #${FIRST}`],
-    '.crumbs [aria-current]': [`History of job ${FIRST}`],
+    'main h1': [`${name} #${FIRST_HISTORY_ID}`],
+    '.crumbs [aria-current]': [`History of job ${FIRST_HISTORY_ID}`],
     '.card > header .right': [time(endedAt)],
     '.kv dd': [
       queue,

@@ -54,14 +54,14 @@ export async function limitsPage(facts: Facts, { site: { engine } }: Scene): Pro
   }
 }
 
-/** Maximum holders and waiting jobs that a page lists. */
-const LISTED = 100
-/** Rows that are visible before a list is unfolded. */
-const FEW = 8
+const MAX_LISTED_JOBS = 100
+const VISIBLE_ROWS = 8
 
-/** The holders of a limit, and the jobs that wait for it. */
 export async function sidesOf({ site: { engine } }: Scene, key: string): Promise<Claims> {
-  const { limit, holders, waiting } = await engine.limits.usage(key, { holders: LISTED, waiting: LISTED })
+  const { limit, holders, waiting } = await engine.limits.usage(key, {
+    holders: MAX_LISTED_JOBS,
+    waiting: MAX_LISTED_JOBS,
+  })
   const last = holders.find(({ leaseUntil }) => leaseUntil === limit.nextRoom)
   const room = limit.nextRoom === null ? '' : `${clockOf(limit.nextRoom)} ${last ? last.job : ''}`
   const sides: { rows: readonly { group: string | null }[]; all: number }[] = [
@@ -81,7 +81,7 @@ export async function sidesOf({ site: { engine } }: Scene, key: string): Promise
     '.open h3 + .note': [room, ...(limit.waiting > 0 ? [''] : [])],
     '.shares-of': legends,
     '.few .note': sides.flatMap(({ rows, all }) => (all > rows.length ? [`${n(rows.length)} of ${n(all)}`] : [])),
-    '.few summary': sides.flatMap(({ rows }) => (rows.length > FEW ? [n(rows.length)] : [])),
+    '.few summary': sides.flatMap(({ rows }) => (rows.length > VISIBLE_ROWS ? [n(rows.length)] : [])),
     '.open > div:first-child tbody tr': holders.map(({ job, class: name, process, startedAt, leaseUntil }) =>
       row(`${name} #${job}`, process ?? '–', time(startedAt!), time(leaseUntil)),
     ),
@@ -96,13 +96,12 @@ export const openedLimit = async (facts: Facts, scene: Scene, key: string): Prom
   ...(await sidesOf(scene, key)),
 })
 
-/** The preview looks at the newest open jobs. */
-const LOOKED_AT = 500
+const MAX_PREVIEWED_JOBS = 500
 
 function fitting(facts: Facts): string {
   const open = facts.jobs.filter(({ status }) => ['queued', 'running', 'suspended'].includes(status))
-  const fits = open.slice(0, LOOKED_AT).filter(({ class: name }) => name === 'crawl').length
-  return `${n(fits)} of the ${n(Math.min(LOOKED_AT, open.length))} open jobs match`
+  const fits = open.slice(0, MAX_PREVIEWED_JOBS).filter(({ class: name }) => name === 'crawl').length
+  return `${n(fits)} of the ${n(Math.min(MAX_PREVIEWED_JOBS, open.length))} open jobs match`
 }
 
 export const constraintForm = async (facts: Facts, scene: Scene): Promise<Claims> => ({

@@ -1,10 +1,9 @@
-import { type Facts, LOG } from './facts.ts'
+import { type Facts, MAX_LOG_ENTRIES } from './facts.ts'
 import type { Scene } from './scene.ts'
 import type { Claims } from './survey.ts'
 import { momentOf, n, row, sum, time } from './words.ts'
 
-/** Maximum number of listeners that the page names for a channel. */
-const NAMED = 6
+const MAX_NAMED_LISTENERS = 6
 
 export async function channelsPage(_: Facts, { site: { engine } }: Scene): Promise<Claims> {
   const listed = (await engine.channels.list({ publishers: true, last: true })).channels
@@ -12,8 +11,8 @@ export async function channelsPage(_: Facts, { site: { engine } }: Scene): Promi
   const heard = channels.filter(({ subscribers }) => subscribers.length > 0)
   const first = (subscribers: (typeof channels)[number]['subscribers']) =>
     [
-      ...subscribers.slice(0, NAMED).map(({ job, port }) => `#${job} ${port}`),
-      ...(subscribers.length > NAMED ? [`${n(subscribers.length - NAMED)} more`] : []),
+      ...subscribers.slice(0, MAX_NAMED_LISTENERS).map(({ job, port }) => `#${job} ${port}`),
+      ...(subscribers.length > MAX_NAMED_LISTENERS ? [`${n(subscribers.length - MAX_NAMED_LISTENERS)} more`] : []),
     ].join(' ')
   const ports = n(sum(heard.map(({ subscribers }) => subscribers.length)))
   return {
@@ -77,7 +76,6 @@ export function logLine({ at, job, class: name, entry }: Entry, withJob = false)
   return `{The entry of ${momentOf(at)}}${time(at)} ${withJob && job !== null ? `#${job} ${name}` : ''} ${text}`
 }
 
-/** Entries with the same level, class and text as the entry above them are folded if there are at least two. */
 export function foldedIn(entries: readonly Entry[]): string[] {
   const runs: number[] = []
   for (const [i, { level, class: name, entry }] of entries.entries()) {
@@ -89,15 +87,13 @@ export function foldedIn(entries: readonly Entry[]): string[] {
   return runs.filter((more) => more > 1).map((more) => `${n(more)} more`)
 }
 
-/** Number of time slices in the chart of the log. */
-const SLICES = 40
+const LOG_CHART_COLUMNS = 40
 
-/** Returns the slices that have entries, newest first. */
 export function slicesOf(entries: readonly Entry[]): { from: number; to: number; of: Entry[] }[] {
   const [first, last] = [entries.at(-1)?.at ?? 0, entries[0]?.at ?? 0]
-  const width = Math.ceil((last + 1 - first) / SLICES)
+  const width = Math.ceil((last + 1 - first) / LOG_CHART_COLUMNS)
   const within = (from: number) => entries.filter(({ at }) => at >= from && at < from + width)
-  return Array.from({ length: SLICES }, (_, i) => first + (SLICES - 1 - i) * width)
+  return Array.from({ length: LOG_CHART_COLUMNS }, (_, i) => first + (LOG_CHART_COLUMNS - 1 - i) * width)
     .map((from) => ({ from, to: from + width - 1, of: within(from) }))
     .filter(({ of }) => of.length > 0)
 }
@@ -108,7 +104,7 @@ const said = (of: readonly Entry[], from: number, to: number): string =>
   `${of.length} from ${exactly(from)} to ${exactly(to)}; ${of.filter(({ level }) => level === 'error').length}`
 
 export async function logPage(_: Facts, { site: { engine } }: Scene, level?: string): Promise<Claims> {
-  const { entries, cursor } = await engine.log.read({ limit: LOG, level })
+  const { entries, cursor } = await engine.log.read({ limit: MAX_LOG_ENTRIES, level })
   const labels = ['', '', '6h']
   const all = said(entries, entries.at(-1)!.at, entries[0]!.at)
   const slices = slicesOf(entries).map(({ of, from, to }) => said(of, from, to))

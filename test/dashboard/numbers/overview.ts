@@ -1,5 +1,3 @@
-// Problems, tiles and kinds of errors on Overview, and the frame of every page.
-
 import { isOurs } from '../../../src/core/callback.ts'
 import type { ErrorKind } from '../../../src/engine/engine.ts'
 import { ORIGIN } from '../kit.ts'
@@ -42,7 +40,6 @@ function failingIn(facts: Facts): Need[] {
   })
 }
 
-/** Each problem consists of words from its text, and of the expected numbers with the start. */
 async function needsIn(facts: Facts, { site: { engine } }: Scene): Promise<Need[]> {
   const { now, queues, health } = facts
   const { callbacks } = await engine.callbacks.list({ state: 'FAILED', limit: 50 })
@@ -77,8 +74,7 @@ async function needsIn(facts: Facts, { site: { engine } }: Scene): Promise<Need[
   ]
 }
 
-/** Upper bounds of the buckets of waits. */
-const WAITS = [10, 100, 1_000, 5_000, 30_000, MINUTE, 10 * MINUTE, HOUR, Infinity]
+const WAIT_BUCKETS_MS = [10, 100, 1_000, 5_000, 30_000, MINUTE, 10 * MINUTE, HOUR, Infinity]
 
 function tiles(facts: Facts): Claims {
   const open = openIn(facts)
@@ -87,8 +83,8 @@ function tiles(facts: Facts): Claims {
   const [completed, failed, terminated] = [count('completed'), count('failed'), count('terminated')]
   const ended = completed + failed + terminated
   const waits = Object.values(facts.stats.waits)
-  const all = WAITS.map((_, i) => sum(waits.map((own) => own[i] ?? 0)))
-  const below = (share: number) => WAITS.find((_, i) => sum(all.slice(0, i + 1)) >= sum(all) * share)!
+  const all = WAIT_BUCKETS_MS.map((_, i) => sum(waits.map((own) => own[i] ?? 0)))
+  const below = (share: number) => WAIT_BUCKETS_MS.find((_, i) => sum(all.slice(0, i + 1)) >= sum(all) * share)!
   const [half, most] = [below(0.5), below(0.95)]
   const rate = ended / 240
   return {
@@ -128,7 +124,7 @@ export function kinds(facts: Facts, errors = facts.errors): Claims {
   }
 }
 
-/** Running jobs, longest first. Jobs of one claim started at the same time. */
+/** Jobs of one claim started at the same time, so the page may list them in any order. */
 const longest = (facts: Facts) => (found: readonly string[]) =>
   having(facts, { status: 'running' })
     .toSorted((a, b) => a.ranAt! - b.ranAt!)

@@ -30,7 +30,6 @@ export function queueRow(facts: Facts, queue: QueueView, ends = true): string {
   ].join(' | ')
 }
 
-/** The queues of the standard library and of sidejob. */
 const isLast = (name: string): boolean => /^(core|files|alerts|downloader|sidejob(\..+)?)$/.test(name)
 
 function failedOrHeld(facts: Facts, { name, paused }: QueueView): number {
@@ -48,8 +47,7 @@ export const queuesPage = (facts: Facts): Claims => ({
   'main tbody tr': inOrder(facts).map((queue) => queueRow(facts, queue)),
 })
 
-/** Maximum jobs per batch, unless the queue sets a number. */
-const BATCH = 100
+const DEFAULT_BATCH_JOBS = 100
 
 export async function queuePage(facts: Facts, { site: { engine } }: Scene, name: string): Promise<Claims> {
   const queue = await engine.queues.get(name, { limit: 20 })
@@ -86,7 +84,7 @@ export async function queuePage(facts: Facts, { site: { engine } }: Scene, name:
       (one) =>
         `${one.id} pull | ${n(one.runs.filter(({ queue }) => queue === name).length)} runs | ${time(one.seenAt)}`,
     ),
-    '.form label .note': ['', '', `default ${BATCH}`, ''],
+    '.form label .note': ['', '', `default ${DEFAULT_BATCH_JOBS}`, ''],
     [`${classes} > header .tag`]: [n(own.length)],
     [`${classes} tbody tr`]: own.slice(0, 12).map(({ class: of, counts, took }) => {
       const [failed, completed] = (['failed', 'completed'] as const).map((status) =>

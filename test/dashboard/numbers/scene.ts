@@ -1,5 +1,4 @@
-// At least one job of each kind that the pages count. Names have no digits, so each digit on a page belongs to a
-// number.
+// Names have no digits, because the test treats each digit on a page as part of a number.
 
 import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,3 @@
-// Reads the shape of a chart as shares of its largest value.
-
 import type { Page } from 'playwright-core'
 import { columnsOf, counted, type Facts, maximaOf, openIn, waitingIn } from './facts.ts'
 import { slicesOf } from './messages.ts'
@@ -10,7 +8,7 @@ const rounded = (shares: readonly number[]): number[] => shares.map((share) => M
 
 const sharesOf = (values: readonly number[]): number[] => rounded(values.map((one) => one / Math.max(1, ...values)))
 
-/** Heights of bars, as shares. An empty bar has the class `f-line2`. */
+/** A bar with the class `f-line2` is drawn for the value 0. */
 const barsOf = async (page: Page, selector: string, bar = 'rect'): Promise<number[][]> => {
   const found = await page
     .locator(selector)
@@ -26,7 +24,6 @@ const barsOf = async (page: Page, selector: string, bar = 'rect'): Promise<numbe
   return found.map((heights) => sharesOf(heights))
 }
 
-/** Points of lines, as shares of the distance between floor and top. */
 const linesOf = async (page: Page, selector: string): Promise<number[][]> => {
   const paths = await page.locator(selector).evaluateAll((lines) => lines.map((line) => line.getAttribute('d')!))
   return paths.map((path) =>

@@ -1,5 +1,3 @@
-// Every text that contains a number, on every page, is compared with the API, with SQL, or with the jobs as the API lists them.
-
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,20 +7,19 @@ import { pages as table } from '../../../src/dashboard/pages/index.ts'
 import { fillHistory } from '../../history/many.ts'
 import { logIn, program, startBrowser } from '../browser.ts'
 import { KEY } from '../kit.ts'
-import { FIRST, openPast } from '../many-ended.ts'
+import { FIRST_HISTORY_ID, openPast } from '../many-ended.ts'
 import { claimsOf, namesIn, pages, pathOf } from './claims.ts'
 import { allJobs, factsOf, type Job } from './facts.ts'
 import { type Scene, startScene } from './scene.ts'
 import { shapes } from './shapes.ts'
 import { differences } from './survey.ts'
 
-/** Maximum requests until Overview has loaded all its parts. */
-const LOOKS = 8
+const OVERVIEW_REQUESTS = 8
 const TRIES = 3
-/** The doctor checks 50 jobs per request, so more jobs than these take minutes. */
-const EXAMINED = 10_000
+/** With more jobs, the page of the doctor would take minutes, because it checks 50 jobs per request. */
+const MAX_EXAMINED_JOBS = 10_000
 
-/** `ended`: number of older ended jobs in the history. */
+/** `ended`: number of ended jobs in the history. */
 export function suite(size: number, ended: number): void {
   describe.skipIf(!program())('each number of a page', { timeout: 180_000 }, () => {
     const folder = mkdtempSync(join(tmpdir(), 'sidejob-numbers-'))
@@ -33,12 +30,12 @@ export function suite(size: number, ended: number): void {
     let page: Page
 
     beforeAll(async () => {
-      await fillHistory(past.db, ended, { first: FIRST })
+      await fillHistory(past.db, ended, { first: FIRST_HISTORY_ID })
       scene = await startScene(folder, past, size)
       jobs = await allJobs(scene.site.engine)
       browser = await startBrowser()
       ;({ page } = await logIn(browser, scene.site.url, KEY))
-      for (let n = 0; n < LOOKS; n++) await page.goto(`${scene.site.url}/ui`)
+      for (let n = 0; n < OVERVIEW_REQUESTS; n++) await page.goto(`${scene.site.url}/ui`)
     }, 1_800_000)
     afterAll(async () => {
       await browser?.close()
@@ -105,17 +102,14 @@ export function suite(size: number, ended: number): void {
       for (const { job, share } of shown) {
         const { startedAt, leaseUntil } = (await scene.site.engine.jobs.get(job)).run!
         const used = (at: number) => Math.min(1, (at - startedAt) / (leaseUntil - startedAt))
-        // Widths are rounded to hundredths of a pixel.
+        // The browser rounds widths to hundredths of a pixel.
         expect(share).toBeGreaterThan(used(from) - 0.0002)
         expect(share).toBeLessThan(used(to) + 0.0002)
       }
     })
 
-    const isFast = (path: string) => size <= EXAMINED || !path.endsWith('&run')
-    /**
-     * Each comparison has several tries, because a minute may begin between the requests for the facts and for the
-     * page.
-     */
+    const isFast = (path: string) => size <= MAX_EXAMINED_JOBS || !path.endsWith('&run')
+    /** A comparison is repeated, because a minute may begin between the requests of the test and of the page. */
     test.each(Object.keys(pages).filter(isFast))('%s', async (path) => {
       let found: object = {}
       for (let n = 0; n < TRIES; n++) {

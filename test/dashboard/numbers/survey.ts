@@ -1,15 +1,13 @@
-// Reads each text with a digit from a page, with the expected numbers for that text.
-
 import type { Page } from 'playwright-core'
 import { type Clock, isSame, saysTime, type Time } from './words.ts'
 
 /**
- * Expected numbers by `selector` or `selector@attribute`, with any words between them. A row of a table is the text of
- * its cells, joined by ` | `. Each `time` element is `@` and its milliseconds, and titles with a digit are in braces.
+ * The keys are `selector` or `selector@attribute`. Cells of a row are joined by ` | `. A `time` element is `@` and
+ * its milliseconds. Titles with a digit are in braces.
  */
 export type Claims = Record<string, readonly string[] | ((found: readonly string[]) => readonly string[])>
 
-/** These are addresses and names, not counts. */
+/** Digits in these elements belong to addresses and names, not to counts. */
 const none = [
   'time:not([datetime])',
   'kbd',
@@ -89,10 +87,10 @@ const survey = (page: Page, selectors: string[], none: string[]): Promise<Survey
     [selectors, none] as const,
   )
 
-/** Prefix that changes a number by more than any tolerance. */
-const WRONG = '99999'
+/** Changes a number by more than any tolerance. */
+const WRONG_PREFIX = '99999'
 
-/** Differences between a page and its claims. `from`: time before the page was opened. */
+/** `from`: time before the page was opened. */
 export async function differences(page: Page, claims: Claims, names: Set<string>, from: number): Promise<object> {
   const selectors = Object.keys(claims)
   const { found, times, unclaimed, twice } = await survey(page, selectors, none)
@@ -107,11 +105,11 @@ export async function differences(page: Page, claims: Claims, names: Set<string>
   const wrong = Object.fromEntries(
     all.filter(({ differing }) => differing.length > 0).map(({ selector, differing }) => [selector, differing]),
   )
-  // If an expected number came from the page itself, it would match any number.
+  // Finds claims that match any number, for example because they read the number from the page.
   const following = all.flatMap(({ selector, shown }) =>
     shown.flatMap((text, i) =>
       [...text.matchAll(/\d+/g)]
-        .map(({ index }) => `${text.slice(0, index)}${WRONG}${text.slice(index)}`)
+        .map(({ index }) => `${text.slice(0, index)}${WRONG_PREFIX}${text.slice(index)}`)
         .filter((changed) => compare(selector, shown.with(i, changed)).length === 0)
         .map((changed) => `${selector}: ${changed}`),
     ),

@@ -43,7 +43,6 @@ export async function auditPage(_: Facts, { site: { engine } }: Scene): Promise<
 
 type Check = { word: string; text: string; ok: boolean }
 
-/** Queues whose jobs have waited for a pull worker for a minute. */
 const unclaimedIn = (facts: Facts): string[] =>
   facts.queues
     .filter(({ paused, oldestReady }) => !paused && oldestReady !== null && facts.now - oldestReady > MINUTE)
@@ -89,7 +88,6 @@ function statusOf(facts: Facts, withExamined: boolean): Claims {
 
 export const doctorPage = (facts: Facts): Claims => statusOf(facts, true)
 
-/** The page checks the first jobs, or all. */
 export async function examinedPage(facts: Facts, { site: { engine } }: Scene, isWhole: boolean): Promise<Claims> {
   const all = n(facts.jobs.length)
   const first = n((await engine.doctor.examine()).jobs)
@@ -127,16 +125,16 @@ export async function filesPage(_: Facts, { call, kept, site: { engine } }: Scen
   }
 }
 
-/** The scene's schedules are due once a day, at three. */
-const DUE = 3 * HOUR
+const SLOT_TIME_OF_DAY = 3 * HOUR
+const MARK_EVERY = 3 * HOUR
 
 export async function schedulesPage({ now }: Facts, { site: { engine } }: Scene): Promise<Claims> {
   const { schedules } = await engine.schedules.list({ limit: 100 })
   const of = (name: 'paused' | 'failing') => n(schedules.filter((one) => one[name]).length)
-  const today = Math.floor(now / DAY) * DAY + DUE
+  const today = Math.floor(now / DAY) * DAY + SLOT_TIME_OF_DAY
   const next = today > now ? today : today + DAY
   const isShown = next - now < 12 * HOUR
-  const ticks = Array.from({ length: 8 }, (_, i) => Math.ceil((now - 12 * HOUR) / DUE + i) * DUE)
+  const ticks = Array.from({ length: 8 }, (_, i) => Math.ceil((now - 12 * HOUR) / MARK_EVERY + i) * MARK_EVERY)
   const placeOf = (at: number) => ((at - now) / DAY) * 100 + 50
   const isFree = (at: number) => placeOf(at) > 4 && Math.abs(placeOf(at) - 50) > 7
   return {
@@ -144,7 +142,8 @@ export async function schedulesPage({ now }: Facts, { site: { engine } }: Scene)
     '.trk:not(.hd) svg[aria-label]@aria-label': schedules.map(({ paused }) => n(Number(isShown && !paused))),
     '.trk.hd text': [...ticks.filter(isFree).map(hourOf), 'now'],
     '.sch': schedules.map(
-      ({ job, repeat, lastRun }) => `#${job} ${lastRun ? time(lastRun.endedAt) : ''} {${repeat}}At ${hourOf(DUE)}`,
+      ({ job, repeat, lastRun }) =>
+        `#${job} ${lastRun ? time(lastRun.endedAt) : ''} {${repeat}}At ${hourOf(SLOT_TIME_OF_DAY)}`,
     ),
     '.nxt:not(.hd)': schedules.map(({ paused }) => (paused ? 'paused' : `${time(next)} ${clockOf(next)}`)),
   }

@@ -1,4 +1,4 @@
-// Formats expected numbers without the dashboard's functions, and compares them with displayed texts.
+// Does not use the functions of the dashboard, because their results are tested.
 
 export const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000] as const
 
@@ -15,13 +15,13 @@ export function percent(share: number): string {
   return `${share > 0 && share < 0.1 ? (share * 100).toFixed(1) : Math.round(share * 100)}%`
 }
 
-/** A duration, which a page may round down. */
+/** The page may round this duration down. */
 export const took = (ms: number): string => `<${ms}>`
-/** Time from a moment until the page was read. */
+/** The time from this moment until the test read the page. */
 export const since = (at: number): string => `<@${at}>`
-/** A duration within the time that the page took to load. */
+/** A duration that is at most the time that the page took to load. */
 export const whileLoading = '<!>'
-/** Values per minute: the count of this minute, plus a decreasing share of the previous minute. */
+/** The page adds a decreasing share of the previous minute to the count of this minute. */
 export const perMinute = (minutes: readonly number[]): string => `<~${minutes.at(-1) ?? 0},${minutes.at(-2) ?? 0}>`
 /** A `time` element. */
 export const time = (at: number): string => `@${at}`
@@ -33,23 +33,20 @@ export const hourOf = (at: number): string => clockOf(at).slice(0, 5)
 export const momentOf = (at: number): string =>
   `${dayOf(at)} ${new Date(at).getUTCFullYear()}, ${new Date(at).toISOString().slice(11, 23)} UTC`
 
-/** Returns the shown clock if it is between `from` and now. */
 export function clockFrom(from: number, shown = ''): string {
   for (let at = from; at < Date.now() + 1_000; at += 1_000) if (clockOf(at) === shown) return shown
   return clockOf(from)
 }
 
-/** A long text is cut in the middle. */
 export function shortened(text: string, most: number): string {
   const head = Math.ceil((most - 1) / 2)
   return text.length <= most ? text : `${text.slice(0, head)}…${text.slice(text.length - (most - 1 - head))}`
 }
 
-/** The page shows the cut text, and has the whole text in the attribute `title`. */
+/** The attribute `title` contains the whole text. */
 export const cut = (text: string, most: number): string =>
   `${text.length > most && /\d/.test(text) ? `{${text}}` : ''}${shortened(text, most)}`
 
-/** Expected texts by words of the displayed text, in the order of the page. */
 export const arranged = (expected: Record<string, string>) => (found: readonly string[]) => {
   const left = new Map(Object.entries(expected))
   const texts = found.map((text) => {
@@ -61,7 +58,6 @@ export const arranged = (expected: Record<string, string>) => (found: readonly s
   return [...texts, ...left.values()]
 }
 
-/** Times before and after a page was read. */
 export type Clock = { from: number; to: number }
 
 const units: Record<string, number> = { ms: 1, s: 1_000, min: MINUTE, m: MINUTE, h: HOUR, d: DAY }
@@ -69,7 +65,6 @@ const DURATION = /^(\d+(?:\.\d)?) (ms|s|min|m|h|d)(?: (\d+) (s|m|h))?$/
 const ATOM =
   /<[@~]?[\d.,]+>|<!>|@\d+|\d+(?:\.\d)? (?:ms|min|[smhd])(?![a-z])(?: \d\d? [smh](?![a-z]))?|\d[\d,.]*(?: (?:bytes|[kM%])(?![a-z]))?/g
 
-/** Milliseconds that a page may show as this text. */
 function durationsOf(text: string): Clock | undefined {
   const [, size, unit, rest, smaller] = DURATION.exec(text) ?? []
   if (unit === undefined) return undefined
@@ -107,7 +102,7 @@ function atomsOf(text: string, names: ReadonlySet<string>): string[] {
   })
 }
 
-/** Compares only numbers and the names at the beginning of cells, because wording may change. */
+/** Compares only numbers, and names at the beginning of cells, because wording may change. */
 export function isSame(
   shown: string | undefined,
   expected: string | undefined,
@@ -121,7 +116,7 @@ export function isSame(
 
 export type Time = { text: string; title: string | null; at: number }
 
-/** A `time` element shows its moment: `3 s ago`, `in 2 h`, `12 s`, `26 Nov, 14:05` or `14:05:09.120`. */
+/** The text is, for example, `3 s ago`, `in 2 h`, `12 s`, `26 Nov, 14:05` or `14:05:09.120`. */
 export function saysTime({ text, title, at }: Time, clock: Clock): boolean {
   const moment = momentOf(at)
   if (title !== null && title !== moment) return false

@@ -29,7 +29,6 @@ const isLibrary = (queue: string): boolean => queue === 'core' || isOurs(queue)
 const todayOf = ({ classes }: Facts, of: WorkerView) =>
   classes.find((one) => one.queue === of.queue && one.class === of.class)?.counts ?? { runs: 0, failed: 0 }
 
-/** Most failed jobs first, then most runs, then paused queues. A queue has the place of its first class. */
 function inPlace(facts: Facts, workers: readonly WorkerView[]): WorkerView[] {
   const isPaused = ({ queue }: WorkerView) => facts.queues.some(({ name, paused }) => name === queue && paused)
   const ranks: ((worker: WorkerView) => number)[] = [
@@ -46,8 +45,7 @@ function inPlace(facts: Facts, workers: readonly WorkerView[]): WorkerView[] {
 const pullWorkers = ({ processes }: Facts, queue: string) =>
   processes.flatMap((one) => (one.kind === 'pull' && one.queues.includes(queue) ? [one] : []))
 
-/** Maximum number of pull workers that the page names for a queue. */
-const NAMED = 5
+const MAX_NAMED_PULL_WORKERS = 5
 
 function queueRow(facts: Facts, queue: string): string {
   const held = (runs: readonly { queue: string }[]) => n(runs.filter((run) => run.queue === queue).length)
@@ -55,8 +53,10 @@ function queueRow(facts: Facts, queue: string): string {
   const unnamed = facts.others.filter((run) => run.by === 'pull' && run.queue === queue)
   return [
     queue,
-    ...own.slice(0, NAMED).map(({ id, runs, seenAt }) => `${id} ${held(runs)} jobs, seen ${time(seenAt)}`),
-    ...(own.length > NAMED ? [`${n(own.length - NAMED)} more`] : []),
+    ...own
+      .slice(0, MAX_NAMED_PULL_WORKERS)
+      .map(({ id, runs, seenAt }) => `${id} ${held(runs)} jobs, seen ${time(seenAt)}`),
+    ...(own.length > MAX_NAMED_PULL_WORKERS ? [`${n(own.length - MAX_NAMED_PULL_WORKERS)} more`] : []),
     ...(unnamed.length > 0 ? [`${held(unnamed)} jobs of unnamed pull workers`] : []),
   ].join(' ')
 }
@@ -66,7 +66,6 @@ async function sortedIn(facts: Facts, { site: { engine } }: Scene) {
   return Object.groupBy(inPlace(facts, workers), ({ queue }) => (isLibrary(queue) ? 'library' : 'own'))
 }
 
-/** The classes in the form for a new job, with the names of their args and ports. */
 export async function choosePage(facts: Facts, scene: Scene): Promise<Claims> {
   const { own = [], library = [] } = await sortedIn(facts, scene)
   const today = (worker: WorkerView) => {
@@ -119,10 +118,8 @@ export async function workersPage(facts: Facts, scene: Scene): Promise<Claims> {
   }
 }
 
-/** Maximum number of newest jobs on the page of a class. */
-const NEWEST = 8
+const MAX_NEWEST_JOBS = 8
 
-/** The errors of a class, and the last deploy before them. */
 function began({ errors, deploys }: Facts, name: string): string[] {
   const own = errors.filter((kind) => kind.class === name && !kind.muted)
   if (own.length === 0) return []
@@ -135,7 +132,7 @@ export async function workerPage(facts: Facts, scene: Scene, queue: string, name
   const row = facts.classes.find((one) => one.queue === queue && one.class === name)!
   const failed = counted(facts, { queue, class: name, status: 'failed' })
   const completed = counted(facts, { queue, class: name, status: 'completed' })
-  const newest = having(facts, { queue, class: name }).slice(0, NEWEST)
+  const newest = having(facts, { queue, class: name }).slice(0, MAX_NEWEST_JOBS)
   const happened = await Promise.all(newest.map((job) => happenedTo(job, facts, scene)))
   const { workers } = await scene.site.engine.workers.list()
   const worker = workers.find((one) => one.queue === queue && one.class === name)!
@@ -144,7 +141,7 @@ export async function workerPage(facts: Facts, scene: Scene, queue: string, name
     ({ id, runs }) => `${id}: ${n(runs.filter((run) => run.class === name).length)} jobs`,
   )
   const served = servedBy.map(({ id, version, at }) => `${id}, version ${version}, changed ${time(at)}`).join(', ')
-  // A search for the jobs of a queue that wait for a limit reads the newest 20,000 jobs.
+  // The page searches only the newest 20,000 jobs.
   const isFound = (found: readonly string[]) => facts.jobs.length < 20_000 || found.length > 0
   const ofClass = { ...facts, errors: facts.errors.filter((kind) => kind.class === name) }
   return {
