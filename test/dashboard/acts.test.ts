@@ -61,7 +61,7 @@ test('an action that cannot be undone requires the typed name', async () => {
   expect(done.say).toBe(`#${id} deleted`)
 })
 
-test('pressed twice is done once', async () => {
+test('a button that is pressed twice creates one job', async () => {
   const headers = { 'idempotency-key': crypto.randomUUID() }
   const press = () => visitors.write!.act('/ui/jobs/new', { act: 'make', queue: 'default', class: 'waits' }, headers)
   const [one, two] = (await Promise.all([press(), press()].map(async (answer) => (await answer).json()))) as {
@@ -71,7 +71,7 @@ test('pressed twice is done once', async () => {
   expect(two).toEqual(one)
 })
 
-test('digits of a value that is typed are kept', async () => {
+test('a typed number of 20 digits is stored unchanged', async () => {
   const job = await pages.make('waits')
   await pages.rest(job)
   const { act } = visitors.write!
@@ -85,7 +85,7 @@ test('digits of a value that is typed are kept', async () => {
   })
 })
 
-test('many jobs are terminated by their ids, after a question', async () => {
+test('selected jobs are terminated after a question', async () => {
   const ids = await Promise.all([1, 2, 3].map(() => pages.make('waits')))
   const sel = ids.map(String)
   const { act } = visitors.write!

@@ -43,7 +43,7 @@ describe.skipIf(!program())('alerts on Overview', { timeout: 60_000 }, () => {
     await dialog.waitFor({ state: 'detached' })
   }
 
-  test('an open alert is acknowledged with a reason, which all see, and Undo takes it back', () =>
+  test('all users see the reason of an acknowledged alert, and Undo opens the alert again', () =>
     as(['read', 'write'], '/', async (page) => {
       const paused = 'Queue default is paused.'
       await line(page, paused).locator('summary').waitFor()
@@ -65,7 +65,7 @@ describe.skipIf(!program())('alerts on Overview', { timeout: 60_000 }, () => {
       expect((await stateOf('paused default')).acknowledged).toBeUndefined()
     }))
 
-  test('an alert of a depth is a line with its page, muted for an hour and unmuted', () =>
+  test('an alert of a queue depth links to its queue, and can be muted for an hour and unmuted', () =>
     as(['read', 'write'], '/', async (page) => {
       const deep = 'Queue shop has 2 ready jobs, expected at most 1.'
       await line(page, deep).locator('summary').waitFor()
@@ -86,7 +86,7 @@ describe.skipIf(!program())('alerts on Overview', { timeout: 60_000 }, () => {
       expect((await stateOf('depth shop')).muted!.until).toBe(muted!.until)
     }))
 
-  test('a key of scope read sees the menu of an alert and cannot press it', () =>
+  test('a key with the scope read sees disabled buttons in the menu of an alert', () =>
     as(['read'], '/', async (page) => {
       const paused = line(page, 'Queue default is paused.')
       await paused.locator('summary').click()

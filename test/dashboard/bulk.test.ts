@@ -78,7 +78,7 @@ const RETRY = { act: 'selected', do: 'retry', fit: 'all' }
 const NONE = 'status=failed&class=pays&error=0123456789abcdef'
 
 describe('retry all of a kind of error', () => {
-  test('"Retry 2" retries two jobs, also if a third one fails while the dialog is open', async () => {
+  test('"Retry 2" retries two jobs even if a third job fails while the dialog is open', async () => {
     const ids = await make('pays', 2, 'failed', { args: '1' })
     const [kind] = await kindsNow()
     const path = `/jobs?status=failed&class=pays&error=${kind!.error}`
@@ -96,12 +96,12 @@ describe('retry all of a kind of error', () => {
     await pages.engine.jobs.remove(String(late), { force: true })
   })
 
-  test('a kind of which no job is failed any more has no button to press', async () => {
+  test('a kind of error without failed jobs has no retry button', async () => {
     const dialog = await dialogOf(`/jobs?${NONE}`, RETRY)
     expect(dialog).toMatchObject({ title: 'Retry: no job to change', verb: '' })
   })
 
-  test('an answer without a count starts nothing', async () => {
+  test('a confirmation without a count changes no job', async () => {
     const answer = await admin.act(`/ui/jobs?${NONE}`, { ...RETRY, sure: 'yes' })
     expect(await answer.json()).toMatchObject({ confirm: expect.stringContaining('no job to change') })
   })
@@ -150,7 +150,7 @@ describe('selected rows', () => {
   })
 })
 
-test('the demo is removed job by job, as counted', async () => {
+test('exactly the counted jobs of the demo are deleted', async () => {
   await make('rests', 2, 'suspended', { group: { id: 'demo' } })
   const dialog = await dialogOf('/', { act: 'undemo' })
   expect(dialog).toMatchObject({ title: 'Delete 2 jobs of the demo?', verb: 'Delete 2', typed: '2' })
@@ -159,7 +159,7 @@ test('the demo is removed job by job, as counted', async () => {
   expect(await statuses(late)).toEqual(['suspended'])
 })
 
-test('a family is counted to its leaves', async () => {
+test('the count of a job with children includes all its descendants', async () => {
   const top = await pages.make('family', { args: '2' })
   await pages.until(
     async () => JSON.stringify(await pages.engine.jobs.tree(String(top))).split('"suspended"').length > 3,
@@ -173,7 +173,7 @@ test('a family is counted to its leaves', async () => {
   expect(tree.split('"terminated"')).toHaveLength(4)
 })
 
-test('callbacks of a host are sent again as counted', async () => {
+test('exactly the counted callbacks of a host are sent again', async () => {
   const receiver = await startReceiver((_, response) => response.writeHead(410).end())
   const host = new URL(receiver.url).host
   const callback = { url: receiver.url }
@@ -191,7 +191,7 @@ test('callbacks of a host are sent again as counted', async () => {
   await receiver.close()
 })
 
-test('ids of a form are ranges', () => {
+test('a form sends ids as ranges', () => {
   expect(idsText([9, 8, 7, 3])).toBe('9-7,3')
   expect(idsIn('9-7,3')).toEqual([9, 8, 7, 3])
   expect(idsIn(idsText([]))).toEqual([])

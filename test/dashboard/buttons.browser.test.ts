@@ -186,7 +186,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     })
   })
 
-  test('the board is brought nearer, farther, and back to all of it by its buttons and by f', () =>
+  test('buttons zoom the board in and out, and f shows the whole board', () =>
     as(['read'], `/flows/${flow}`, async (page) => {
       await page.waitForSelector('.board .node')
       const wide = async () => Number((await page.locator('[data-board]').getAttribute('viewBox'))!.split(' ')[2])
@@ -204,7 +204,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(await wide()).toBeCloseTo(all)
     }))
 
-  test('the text of the last ten minutes of a wire matches its chart', () =>
+  test('the sentence about the last ten minutes of a wire matches its chart', () =>
     as(['read'], `/flows/${flow}?wire=${encodeURIComponent(IMAGES)}`, async (page) => {
       const { wires } = await site.engine.flows.wires(String(flow))
       const { in: came, out } = wires.find(({ id }) => id === IMAGES)!
@@ -217,7 +217,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       )
     }))
 
-  test('a key with the scope admin alone can press buttons that need write or read', async () => {
+  test('a key with only the scope admin can press buttons that need write or read', async () => {
     await as(['admin'], `/flows/${flow}?wire=${encodeURIComponent('index.done>report')}`, async (page) => {
       await page.waitForSelector('.board .node')
       await page.keyboard.press('i')

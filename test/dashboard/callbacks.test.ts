@@ -95,7 +95,7 @@ test('the list shows how many attempts a callback can have, and sends a pending 
   await receiver.close()
 })
 
-test('a job without a sent callback shows none', async () => {
+test('a job without a sent callback shows no callback', async () => {
   const id = await pages.make('pays')
   await pages.until(async () => (await pages.statusOf(id)) === 'completed')
   expect(await reader.html(`/ui/callbacks?open=${id}`)).not.toContain('id="tries"')

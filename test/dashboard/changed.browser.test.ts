@@ -122,7 +122,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     ['has none where motion is not wanted', true],
   ] as const
 
-  describe.each(Object.keys(rows))('%s: a row that changed', (name) => {
+  describe.each(Object.keys(rows))('%s: a changed row', (name) => {
     test.each(both)('%s', async (_, still) => {
       const { path, text, was, is, parts = 1, change } = await rows[name]!()
       await visit(browser, site, { path, still, before: count }, async (page) => {

@@ -80,7 +80,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(JSON.parse(readFileSync(await file.path(), 'utf8'))).toMatchObject({ id: 1, class: 'print' })
     }))
 
-  test('on a phone every class has its name', () =>
+  test('on a phone, the name of each class is visible', () =>
     as(
       ['read'],
       '/workers',
@@ -95,7 +95,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     ['light', {}],
     ['dark', { theme: 'dark' }],
     ['a phone', { width: 390, height: 844 }],
-  ] as const)('in %s a queue and the form of a group can be read by everybody', async (_, look) => {
+  ] as const)('in %s, a queue and the form of a group are accessible', async (_, look) => {
     for (const path of ['/queues/press', '/limits?change=group:shop-7', '/schedules'])
       await as(
         ['admin'],
@@ -108,7 +108,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       )
   })
 
-  test('a group gets a limit, which can be undone; it is paused and resumed', async () => {
+  test('a group gets a limit, Undo removes the limit, and the group is paused and resumed', async () => {
     await as(['read', 'write'], '/limits', async (page) => {
       const off = page.getByRole('button', { name: 'Change group shop-7' })
       expect(await off.getAttribute('title')).toBe('needs the scope admin; your key has read, write')
@@ -132,7 +132,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     })
   })
 
-  test('the form that registers a class shows while typing which waiting jobs would not fit, by one request', async () => {
+  test('while a user types, the form that registers a class shows which waiting jobs would not fit, with one request', async () => {
     await call('PUT', '/v1/workers/bindery/bind', { pull: true })
     const { id } = await call('POST', '/v1/jobs', { queue: 'bindery', class: 'bind', args: { pages: 'two' } })
     await as(['read', 'admin'], '/workers?register', async (page) => {
@@ -168,7 +168,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     ['dark', { theme: 'dark' }],
     ['a phone', { width: 390, height: 844 }],
     ['a small phone', { width: 320, height: 700 }],
-  ] as const)('in %s the forms of a class can be read by everybody', async (_, look) => {
+  ] as const)('in %s, the forms of a class are accessible', async (_, look) => {
     for (const path of ['/workers?register', '/workers/press/print?change'])
       await as(
         ['admin'],
@@ -183,7 +183,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       )
   })
 
-  test('a schedule is changed in the form that made it, and that is taken back', async () => {
+  test('a schedule is changed in its form, and Undo restores it', async () => {
     await call('PUT', '/v1/schedules/nightly', {
       queue: 'press',
       class: 'print',

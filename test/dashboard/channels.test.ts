@@ -26,7 +26,7 @@ const rowsIn = (html: string): string[] =>
 const preview = async (channel: string) =>
   /id="preview"[^>]*>([^<]*)</.exec(await reader.html(`/ui/channels?channel=${channel}`))![1]!.trim()
 
-test('channels are shown as a tree, and each branch has the ports at and below it', async () => {
+test('channels are shown as a tree, and each branch counts the ports at and below it', async () => {
   for (const channels of [['/shop/7/paid', '/shop/7'], ['/shop/7/paid'], ['/shop/8/a/b'], ['/shop-b']])
     await hear(channels)
   const html = await reader.html('/ui/channels')

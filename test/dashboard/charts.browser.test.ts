@@ -58,7 +58,7 @@ describe.skipIf(!program())('charts', { timeout: 90_000 }, () => {
     }),
   )
 
-  test('kinds of errors have bars, of the quarters of an hour in which their jobs failed', () =>
+  test('each kind of error has a chart of its failures per 15 minutes', () =>
     at('/jobs?status=failed', async (page) => {
       const row = page.locator('.kinds tbody tr', { hasText: 'the card was declined' })
       expect(await row.locator('td').nth(3).innerText()).toBe('2 in the last 6 h')
@@ -72,7 +72,7 @@ describe.skipIf(!program())('charts', { timeout: 90_000 }, () => {
     return [Number(searchParams.get('from')), Number(searchParams.get('to'))]
   }
 
-  test('a part of the chart is drawn over, and then is all that is shown', () =>
+  test('dragging over a part of a chart shows only this part', () =>
     at('/', async (page) => {
       const chart = page.locator('svg[data-from]')
       const { x, y, width } = (await chart.boundingBox())!
@@ -92,7 +92,7 @@ describe.skipIf(!program())('charts', { timeout: 90_000 }, () => {
       expect(await page.getByRole('columnheader', { name: /^Ended, 3\d minutes$/ }).count()).toBe(1)
     }))
 
-  test('a press on an empty place of a chart leads nowhere', () =>
+  test('a click on an empty part of a chart opens no page', () =>
     at('/', async (page) => {
       const led: string[] = []
       page.on('request', (request) => request.isNavigationRequest() && led.push(request.url()))
@@ -108,7 +108,7 @@ describe.skipIf(!program())('charts', { timeout: 90_000 }, () => {
     ['/', 'completed', ['mail', 'shop']],
     ['/', 'failed', ['shop']],
     ['/queues/mail', 'completed', ['mail']],
-  ] as const)('a press on a column of %s leads to the jobs that %s in its time', (path, status, queues) =>
+  ] as const)('a click on a column of %s opens the jobs that %s in its time', (path, status, queues) =>
     at(path, async (page) => {
       const column = page.locator(`svg[data-from] [data-to*="${status}"]`).last()
       expect(await column.locator('title').textContent()).toMatch(new RegExp(`^\\d jobs? ${status}$`))
@@ -136,7 +136,7 @@ describe.skipIf(!program())('charts', { timeout: 90_000 }, () => {
       expect(await page.locator('#rows > tr').count()).toBeGreaterThan(0)
     }))
 
-  test('the chart of a queue shows the range that the address says', () =>
+  test('the chart of a queue shows the range in the address', () =>
     at('/queues/shop?range=1h', async (page) => {
       expect(await page.getByRole('img', { name: /3 jobs completed and 2 failed in the last 1 h/ }).count()).toBe(1)
       await page.getByRole('link', { name: 'Zoom in to the last quarter of the chart' }).press('Enter')
@@ -145,7 +145,7 @@ describe.skipIf(!program())('charts', { timeout: 90_000 }, () => {
       await page.getByRole('heading', { name: 'Ended per hour' }).waitFor()
     }))
 
-  test('without a pointer a chart can be zoomed, moved to earlier times, and reset', () =>
+  test('a chart can be zoomed, moved to earlier times, and reset with the keyboard', () =>
     at('/?range=1h', async (page) => {
       await page.getByRole('link', { name: 'Zoom in to the last quarter of the chart' }).press('Enter')
       await page.waitForURL(/from=/)

@@ -91,7 +91,7 @@ const typings: [field: string, text: string, (was: WorkerDefinition) => WorkerDe
 ]
 
 test.each(typings)(
-  '%s of a class is changed to %j: everything else stays unchanged to the digit, and Undo restores it',
+  '%s of a class is changed to %j: all other settings stay equal, and Undo restores the old value',
   async (...typed) => {
     const [field, text, made] = typed
     const drawn = await wholeOf('whole')
@@ -110,7 +110,7 @@ test.each(typings)(
   },
 )
 
-test('the form names the settings that a removed address takes with it, and offers no Undo that would omit them', async () => {
+test('the form names the settings that are removed with the address, and offers no incomplete Undo', async () => {
   await wholeOf('moved')
   const told = await press('/workers/default/moved', { act: 'change', served: 'pull', was_served: 'push' })
   expect(told).toMatchObject({
@@ -120,7 +120,7 @@ test('the form names the settings that a removed address takes with it, and offe
   expect(await classOf('moved')).toMatchObject({ pull: true, timeout: 1_500 })
 })
 
-test('a class is registered by a form to the digit', async () => {
+test('a class is registered by a form, and its numbers keep all digits', async () => {
   const fields = { act: 'register', queue: 'default', class: 'typed', served: 'pull', url: '', concurrency: '2' }
   const texts = { in: '{"n":{"schema":{"maximum":12345678901234567890}}}', out: '{"o":{}}', args: '{"minimum":1.50}' }
   const more = {
@@ -146,7 +146,7 @@ test('a class is registered by a form to the digit', async () => {
   })
 })
 
-test('a class is changed port by port, and changes that were made since the form was drawn are kept', async () => {
+test('a class is changed port by port, and changes by other users since the form was opened are kept', async () => {
   const path = '/workers/default/cards'
   const url = { schema: '{"maximum":12345678901234567890}' as never }
   await pages.engine.workers.register('default', 'cards', {
@@ -170,7 +170,7 @@ test('a class is changed port by port, and changes that were made since the form
   expect(await press(path, { act: 'change', in: '[1]', was_in: '' })).toMatchObject({ error: {} })
 })
 
-test('the form of a class shows admins which waiting jobs would not fit, and changes nothing', async () => {
+test('the form of a class shows admins which waiting jobs would not fit, before anything changes', async () => {
   const path = '/workers/default/fitted'
   await pages.engine.workers.register('default', 'fitted', { pull: true })
   const made = await pages.make('fitted', { args: '{"sum":"1"}' })
@@ -212,7 +212,7 @@ test('the form that registers a class shows which waiting jobs of its name would
   expect(await previewed({ args: '{' })).toMatch(/^args: expected JSON/)
 })
 
-test('a change was saved before anyone saw the difference', async () => {
+test('a change of a class was saved before its difference was shown', async () => {
   await pages.engine.workers.register('default', 'seen', { pull: true, concurrency: 2, in: { a: {}, b: {} } })
   const shown = async (typed: object) => {
     const html = await admin.html(`/ui/workers/default/seen?${new URLSearchParams({ change: '', ...typed })}`)

@@ -30,7 +30,7 @@ describe.skipIf(!program())('columns of the list of jobs', { timeout: 60_000 }, 
   const heads = (page: Page) => page.locator('table.jobs th').allInnerTexts()
   const own = (page: Page, job: number) => page.locator(`#row-${job} td.own`).allInnerTexts()
 
-  test('columns are chosen on the page, show labels and args, and stay with a view of this browser', () =>
+  test('users choose columns, also for labels and args, and a view of this browser saves them', () =>
     as(['read', 'admin'], '/jobs', async (page) => {
       await page.getByText('Columns', { exact: true }).click()
       await page.getByLabel('Labels and args, separated by commas').fill('labels.customer, args.order.id args.order')
@@ -64,7 +64,7 @@ describe.skipIf(!program())('columns of the list of jobs', { timeout: 60_000 }, 
       expect(await own(page, order)).toEqual([])
     }))
 
-  test('a column covers values that are called like a secret, and shows no redacted value', () =>
+  test('a column hides values with secret names, and shows no redacted value', () =>
     as(['read'], '/jobs?columns=args.password,args.card', async (page) => {
       const [password, card] = await own(page, order)
       expect(password).toBe('•••')

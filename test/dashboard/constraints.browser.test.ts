@@ -34,7 +34,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   const known = async () => (await site.engine.constraints.list()).constraints.map(({ name }) => name)
   const toast = (page: Page, text: string) => page.locator('.toast', { hasText: text })
 
-  test('one is tried while it is written, made, and taken back', () =>
+  test('a constraint is previewed while it is typed, created, and removed by Undo', () =>
     as(['read', 'admin'], '/limits', async (page) => {
       await page.getByRole('link', { name: 'New constraint' }).click()
       await page.getByLabel('Name').fill('one-per-host')
@@ -96,7 +96,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     ['light', {}],
     ['dark', { theme: 'dark' }],
     ['a phone', { width: 390, height: 844 }],
-  ] as const)('in %s everybody can read it', (_, look) =>
+  ] as const)('in %s, the page of constraints is accessible', (_, look) =>
     as(
       ['admin'],
       '/limits?constraint=&class=crawl*',

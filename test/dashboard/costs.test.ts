@@ -299,7 +299,7 @@ counted('a group with holders and a line costs no more than its page may', async
   expect([first.commands, next.commands]).toEqual([cold, look])
 })
 
-test('the docs state the maximum cost of a look and of a minute of an open tab', () => {
+test('the docs state the maximum cost of loading a page and of a minute of an open tab', () => {
   const docs = readFileSync(new URL('../../docs/dashboard.md', import.meta.url), 'utf8')
   const said = [...docs.matchAll(/^\| `(\/[^`]*)` \| (\d+) \| (\d+) \| (\d+) \| ([\d,]+|–) \|$/gm)].map((row) =>
     row.slice(1, 6),

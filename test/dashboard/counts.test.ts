@@ -79,7 +79,7 @@ test('the newest 100 entries of the log were called all of them', async () => {
   expect(await textOf('/log?q=entry+7')).toContain('11 entries')
 })
 
-test('the tab of a log with 80 entries counted the 50 that it shows', async () => {
+test('the tab of a log with 80 entries counted only the 50 shown entries', async () => {
   const tabs = async (id: number) => (await textOf(`/jobs/${id}`)).match(/ Log \d+\+? /)![0].trim()
   const ids = await Promise.all([80, 50, 3].map((n) => pages.make('says', { args: String(n) })))
   for (const id of ids) await pages.rest(id)
@@ -114,7 +114,7 @@ test('a search counted its links to other searches', async () => {
   expect(text).toContain('Search the history for busy')
 })
 
-test('a class of a queue at a limit had no newest job once thousands of newer jobs were made', async () => {
+test('a class of a queue at a limit had no newest job after thousands of newer jobs', async () => {
   const text = await textOf('/workers/default/waits')
   expect(text).toMatch(/newest jobs all jobs #1 Terminated/i)
 })

@@ -23,7 +23,7 @@ afterAll(() => pages.close())
 
 const opened = (html: string): string | undefined => /aria-current="page"[^>]*data-hotkey="\w">(\w+) /.exec(html)?.[1]
 
-test('a failed job shows its error and args above its timeline, and opens at its log like another job', async () => {
+test('a failed job shows its error and args above its timeline, and opens with its log selected', async () => {
   const [failed, waiting] = [await pages.make('declined', { args: '"ORD-7" ' as never }), await pages.make('waits')]
   await Promise.all([pages.rest(failed), pages.rest(waiting)])
   const html = await reader.html(`/ui/jobs/${failed}`)
@@ -74,7 +74,7 @@ test('the audit log shows the former value of a setting, not only the requested 
   expect(rows).toContain('Add key name printer; scopes read, work')
 })
 
-test('the groups of an open limit add up to its holders and its waiting jobs, or to the number that the page lists', async () => {
+test('the groups of an expanded limit add up to its holders and waiting jobs, or to the listed number', async () => {
   const { engine } = pages
   await engine.workers.register('shop', 'lined', { pull: true, concurrency: 2 })
   const make = (n: number) =>
@@ -321,7 +321,7 @@ test('New job begins with the known classes, and shows the default of a choice',
   expect(html).toMatch(/name="in.crop"[^>]*><option value="">no \(default\)<\/option><option value="true">yes</)
 })
 
-test('the search finds the audit log, which replaces the keys on their page, and keys are revoked', async () => {
+test('the search finds the audit log, the page of keys links to it, and keys have a button to revoke them', async () => {
   expect(await reader.html('/ui/find?q=audit')).toMatch(/href="\/ui\/settings\/keys"[^>]*>.*Keys and audit/s)
   const html = await reader.html('/ui/settings/keys')
   expect(html).toMatch(/href="\/ui\/settings\/keys\?audit"[^>]*>Audit</)
@@ -334,7 +334,7 @@ test('the search finds the audit log, which replaces the keys on their page, and
   }
 })
 
-test('equal changes that follow each other are one row of the audit log, with their names', async () => {
+test('consecutive equal changes are one row of the audit log, with their names', async () => {
   const { key } = await pages.engine.keys.add({ name: 'deployer', scopes: ['admin'] })
   const client = createClient({ url: ORIGIN, key, fetch: async (request) => pages.app.fetch(request) })
   for (const name of ['first', 'second', 'third']) await client.workers.register('equal', name, { pull: true })
@@ -388,7 +388,7 @@ test('"Since the deploy" narrows the list that is shown', async () => {
   expect(html).toMatch(/href="\/ui\/jobs\?status=failed&amp;queue=default&amp;since=deploy"/)
 })
 
-test('the commands of the first minute work as they are copied, also after the demo', async () => {
+test('the commands of the first minute work as copied, also after the demo', async () => {
   const fresh = await startPages({ workers: core })
   const visitor = await fresh.enter(['admin'])
   expect((await visitor.act('/ui/', { act: 'demo' })).status).toBe(200)

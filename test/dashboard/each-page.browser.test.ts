@@ -101,20 +101,20 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     }, 90_000)
     afterAll(() => leave(window))
 
-    test('has tables with a caption and heads, buttons that differ by name, times that machines read', async () => {
+    test('has tables with a caption and headers, buttons with different names, and machine-readable times', async () => {
       expect(await unsaid(await seenIn(1_440))).toEqual([])
     })
 
-    test('fits into 320 pixels, into a window whose letters are twice as large, and into those between', async () => {
+    test('fits into widths from 320 pixels, also with letters of twice the size', async () => {
       for (const width of [1_000, 768, 640, 320])
         expect((await widest(await seenIn(width)))[0]).toBeLessThanOrEqual(width)
     })
 
-    test('can be pressed by a thumb', async () => {
+    test('has controls that are large enough for a thumb', async () => {
       expect(await small(await seenIn(390, 844))).toEqual([])
     })
 
-    test('shows where the focus of the keyboard is', async () => {
+    test('shows the keyboard focus', async () => {
       const page = await seenIn(1_440)
       await page.keyboard.press('Tab')
       const hidden = await page.evaluate(() =>
@@ -224,7 +224,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(kinds).toContainEqual(['/ui/jobs', 'up'])
     }))
 
-  test('titles differ', () =>
+  test('each page has its own title', () =>
     visit(browser, site, { path: '/' }, async (page) => {
       const titles: string[] = []
       for (const { path } of table) {

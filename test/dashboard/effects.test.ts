@@ -37,7 +37,7 @@ async function resting(): Promise<number> {
 
 const viewOf = (id: number) => pages.engine.jobs.get(String(id))
 
-test('a job runs again, is cancelled, and goes first until that is taken back', async () => {
+test('a job runs again, is cancelled, and goes first until Undo', async () => {
   const id = await resting()
   expect((await press(`/jobs/${id}`, { act: 'run' })).say).toBe(`#${id}: a run is requested`)
   await pages.until(async () => (await pages.engine.jobs.runs(String(id))).runs.length > 0)
@@ -53,7 +53,7 @@ test('a job runs again, is cancelled, and goes first until that is taken back', 
   expect(await pages.statusOf(queued)).toBe('terminated')
 })
 
-test('a default of which not all is seen is set and cleared without Undo, which could not bring it back', async () => {
+test('a default that the page cannot show in full is set and cleared without Undo, because Undo could not restore it', async () => {
   const id = await pages.make('hides')
   await pages.rest(id)
   const set = { act: 'default', dir: 'in', port: 'n' }
@@ -62,7 +62,7 @@ test('a default of which not all is seen is set and cleared without Undo, which 
   expect((await press(`/jobs/${id}`, { ...set, act: 'undefault' })).undo).toBeUndefined()
 })
 
-test('a search leads to a channel that is heard, and a part of the args to the jobs that have it', async () => {
+test('a search leads to a channel with listeners, and a value of the args to the jobs with this value', async () => {
   const id = await resting()
   await press(`/jobs/${id}`, { act: 'channels', dir: 'in', port: 'n', channels: '/found/here' })
   expect(await admin.html('/ui/find?q=found')).toContain('/ui/channels?at=%2Ffound%2Fhere')
@@ -73,7 +73,7 @@ test('a search leads to a channel that is heard, and a part of the args to the j
   expect(args.headers.get('location')).toBe(`/ui/jobs?q=${encodeURIComponent('args.order.id:7')}`)
 })
 
-test('a long name is cut in the middle, with the whole on hover', async () => {
+test('a long name is cut in the middle, and shown in full on hover', async () => {
   const group = `shop-${'7'.repeat(80)}-eu`
   const id = await pages.make('waits', { group: { id: group } })
   for (const path of [`/jobs/${id}`, '/jobs', `/groups/${group}`]) {
@@ -99,7 +99,7 @@ test('a value expands in place, or links to the API if it is too long', async ()
   expect(html).not.toMatch(/y{300}/)
 })
 
-test('the form of a default begins with the present one, as its field takes it', async () => {
+test('the form of a default begins with the current default', async () => {
   const id = await resting()
   const field = async () =>
     /data-act="default"[\s\S]*?<textarea[^>]*name="value"[^>]*>([^<]*)</.exec(await admin.html(`/ui/jobs/${id}`))![1]
@@ -115,7 +115,7 @@ test('the form of a default begins with the present one, as its field takes it',
   expect((await viewOf(id)).in.n!.default).toBe('{"b":12345678901234567890}')
 })
 
-test('a default is set and taken back, a field of the state is merged in', async () => {
+test('a default is set and undone, and a field is merged into the state', async () => {
   const id = await resting()
   const { undo } = await press(`/jobs/${id}`, { act: 'default', dir: 'in', port: 'n', value: '3' })
   expect((await viewOf(id)).in.n!.default).toBe('3')
@@ -133,7 +133,7 @@ test('a result is taken once', async () => {
   expect(await pages.engine.jobs.result(String(id), {})).toMatchObject({ ended: true, result: null })
 })
 
-test('a queue takes other settings, and asks before its mode changes', async () => {
+test('settings of a queue are changed, and its mode only after a question', async () => {
   await press('/queues/default', { act: 'change', lanes: '7', batch: '50', mode: 'push', was: 'push' })
   const queue = async () => (await pages.engine.queues.list()).queues.find(({ name }) => name === 'default')!
   expect(await queue()).toMatchObject({ maxLanes: 7, batch: 50, mode: 'push' })
@@ -172,7 +172,7 @@ test('a limit admits no jobs, admits jobs again, and is removed after a question
   await expect(pages.engine.limits.get('stripe')).rejects.toMatchObject({ code: 'NOT_FOUND' })
 })
 
-test('a message is published, and who hears it is counted', async () => {
+test('a message is published, and its receivers are counted', async () => {
   const id = await pages.make('waits', { in: { n: { channels: ['/news'] } } })
   await pages.rest(id)
   const done = await press('/channels', { act: 'publish', channel: '/news', message: '{"a":1}' })
@@ -243,7 +243,7 @@ test('a key is removed after its name was typed', async () => {
   expect((await pages.engine.keys.list()).keys.some((key) => key.id === id)).toBe(false)
 })
 
-test('the demo is made, ends, and is removed with all of its jobs', async () => {
+test('the demo is created, ends, and is removed with all its jobs', async () => {
   await press('/', { act: 'demo' })
   const open = async () => (await pages.engine.jobs.list({ group: 'demo', limit: 100 })).jobs
   expect((await open()).length).toBe(25)
@@ -342,7 +342,7 @@ test('callbacks are counted by state, filtered by host, and open with their atte
   await receiver.close()
 })
 
-test('a flow is made of a stored graph, which is listed with its size', async () => {
+test('a flow is created from a stored graph, and the list shows the size of the graph', async () => {
   const nodes = { a: { class: 'answers', queue: 'default' }, b: { class: 'answers', queue: 'default' } }
   const graph = { nodes, edges: [], inports: {}, outports: {} }
   await pages.engine.graphs.set('nightly', graph)

@@ -76,7 +76,7 @@ describe.skipIf(!program())('the page of a failed job', { timeout: 60_000 }, () 
       .first()
       .evaluate((element) => element.getBoundingClientRect().bottom)
 
-  test('shows error, source, args, last good job, log and deploy on the first screen of a desk', () =>
+  test('shows error, source, args, last good job, log and deploy on the first screen of a desktop', () =>
     as(
       ['read', 'write'],
       `/jobs/${failed}`,
@@ -101,7 +101,7 @@ describe.skipIf(!program())('the page of a failed job', { timeout: 60_000 }, () 
       { width: 1440, height: 1000 },
     ))
 
-  test('wraps the message and has no sideways scroll on a phone', () =>
+  test('wraps the message on a phone and does not scroll sideways', () =>
     as(
       ['read', 'write'],
       `/jobs/${failed}`,

@@ -197,7 +197,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(await page.locator('fieldset .err').textContent()).toBe('scope: expected at least one, got none')
     }))
 
-  test('an error without a field appears next to the button, as before', () =>
+  test('an error without a field appears next to the button', () =>
     at('/queues/media', async (page) => {
       const call = callerOf(site.url, KEY)
       await call('POST', '/v1/jobs', { queue: 'media', class: 'resize' })
@@ -214,7 +214,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     ['light', {}],
     ['dark', { theme: 'dark' }],
     ['a phone', { width: 390, height: 844 }],
-  ] as const)('in %s it can be read, and nothing is beyond the edge', (_, look) =>
+  ] as const)('in %s, errors are accessible and stay inside the page', (_, look) =>
     at(
       cases[0]!.path,
       async (page) => {

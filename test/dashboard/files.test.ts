@@ -60,7 +60,7 @@ test('the list contained a valid address of each file, which anyone who saw the 
   expect((await pages.ask(`/ui/files?get=${id}`)).headers.get('location')).toContain('/ui/login')
 })
 
-test('a file behind 192 newer removals was shown as never removed', async () => {
+test('a file with 192 earlier removals was shown as never removed', async () => {
   const bucket = folderBucket(await mkdtemp(join(tmpdir(), 'sidejob-files-')))
   const own = createFiles({ bucket, secret: 'files of the test', publicUrl: ORIGIN, now: Date.now })
   const there = await startPages({}, () => ({ downloads: { files: own, allowHosts: [], keep: 3_600_000 } }))
@@ -101,7 +101,7 @@ test('all files are counted with their bytes on each page, and other objects are
   await own.close()
 })
 
-test('files are looked for by their id, type or job, page by page; a link shows the same', async () => {
+test('files are found by their id, type or job, page by page, and a link shows the same files', async () => {
   const bucket = folderBucket(await mkdtemp(join(tmpdir(), 'sidejob-files-')))
   const own = createFiles({ bucket, secret: 'files of the test', publicUrl: ORIGIN, now: Date.now })
   const there = await startPages({}, () => ({ downloads: { files: own, allowHosts: [], keep: 3_600_000 } }))

@@ -64,7 +64,7 @@ const rows: [path: string, row: RegExp][] = [
   ['/callbacks', /<table.*app\.example\.com/s],
 ]
 
-test.each(rows)('the code on the empty page %s makes its first row', (path, row) =>
+test.each(rows)('the code on the empty page %s creates its first row', (path, row) =>
   withSite(async (site, visitor) => {
     const empty = await visitor.html(`/ui${path}`)
     expect(mainOf(empty)).toMatch(/<b>No \w+ yet\.<\/b> This page shows /)

@@ -83,12 +83,12 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
     })
   })
 
-  test('a flow of a few nodes labels all that moves', () =>
+  test('the board of a small flow labels every wire that moves values', () =>
     as(['read'], `/flows/${flow}`, async (page) => {
       expect(await label(page, 'rows.rejected>rejected.in')).toBe('7/min')
     }))
 
-  test('near enough, wires show their last values, shortened; the pointer and the focus show all of it', async () => {
+  test('zoomed in, wires show their last values in short form, and in full on hover and focus', async () => {
     const wire = 'feed>rows.in'
     const [secret, text] = ['{"sku":"lamp-03","note":"a long text","token":"s3cr3t"}', '"token":"•••"']
     await site.engine.ports.write(String(flow), 'in', 'feed', [secret as never])
@@ -115,7 +115,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
     })
   })
 
-  test('above 60 nodes a wire is labelled while it is pointed at or has the focus, and a map leads to any place', async () => {
+  test('above 60 nodes, a wire has a label only on hover and focus, and a map moves the view', async () => {
     await as(['read'], `/flows/${await large()}`, async (page) => {
       const first = page.locator('g[role="button"][data-wire="feed>n0.in"]')
       const labels = page.locator('.board .badge')
@@ -149,7 +149,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
     })
   })
 
-  test('above 60 nodes, lists next to the board lead to a node, whose text can then be read', async () => {
+  test('above 60 nodes, lists next to the board move the view to a node at a readable size', async () => {
     await as(['read'], `/flows/${await large()}`, async (page) => {
       const [lists, board] = [page.locator('#lists'), page.locator('.board')]
       expect(await lists.locator('section').first().locator('li').count()).toBe(NODES)
@@ -181,7 +181,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
     })
   })
 
-  test('a node or wire is found by its name, class or job, and the view moves there', async () => {
+  test('a node or wire is found by its name, class or job, and the view moves to it', async () => {
     await as(['read'], `/flows/${await large()}`, async (page) => {
       const find = async (text?: string) => {
         await page.keyboard.press('/')
@@ -259,7 +259,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
     await site.engine.flows.drain(String(flow), wire, {})
   })
 
-  test('the draft shows the activity of each node, and continues to', () =>
+  test('a draft keeps showing the activity of each node', () =>
     as(['read'], `/flows/${flow}/edit`, async (page) => {
       expect(await fact(page, 'join')).toBe('waits for image')
       expect(await fact(page, 'rejected')).toMatch(/^idle for/)
@@ -270,7 +270,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       )
     }))
 
-  test('values that a draft would abandon are moved on the page of their wire, and the draft is kept', () =>
+  test('values that a draft would leave behind are moved on the page of their wire, and the draft is kept', () =>
     as(['read', 'write'], `/flows/${flow}/edit`, async (page) => {
       const [from, to] = ['enrich.offer>price.in', 'rows.rejected>rejected.in'] as const
       await site.engine.flows.inject(String(flow), from, ['1', '2'])
@@ -293,7 +293,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       expect(Object.keys((await site.engine.flows.get(String(flow))).graph!.nodes)).toEqual(Object.keys(catalog.nodes))
     }))
 
-  test('a node is spliced into a wire after a dry run on its last values; ctrl z takes it back', () =>
+  test('a node is spliced into a wire after a dry run with its last values, and Ctrl+Z removes it', () =>
     as(
       ['read', 'write'],
       `/flows/${flow}/edit`,
@@ -336,7 +336,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       { allowed: /status of 422 .*\/try$/ },
     ))
 
-  test('refreshes arrive as data that the board draws; the page is redrawn if its graph or the open element changes', async () => {
+  test('a refresh sends data to the board, and the page is drawn again only if its graph or the open element changes', async () => {
     const looks: string[] = []
     await as(
       ['read'],
@@ -377,7 +377,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
     )
   })
 
-  test('while it watches, a page looks when something happens, and not by the clock', async () => {
+  test('while a user watches values, the page refreshes after events instead of at intervals', async () => {
     const wire = 'index.done>report'
     await as(
       ['read'],

@@ -43,7 +43,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => site.close())
 
-test('names are text in every list, link and attribute of the pages of a flow', async () => {
+test('pages of a flow show names as text in every list, link and attribute', async () => {
   const reader = await site.enter(['read', 'write'])
   const first = `?wire=${encodeURIComponent(`${EVIL}.out>${NAMES[1]}.in`)}`
   for (const path of [
@@ -60,7 +60,7 @@ test('names are text in every list, link and attribute of the pages of a flow', 
   }
 })
 
-test('a hundred of ten thousand wires are listed, and the drawing needs a press', async () => {
+test('a flow with ten thousand wires lists a hundred of them, and draws its board only on request', async () => {
   const reader = await site.enter(['read', 'write'])
   const html = await reader.html(`/ui/flows/${made.large}`)
   expect(html).toContain('most waiting values first: 100 of 9,900')
@@ -75,7 +75,7 @@ test('a hundred of ten thousand wires are listed, and the drawing needs a press'
 })
 
 describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
-  test('the board draws hostile names as they are, runs nothing of them, and each can be opened', async () => {
+  test('the board shows hostile names as text, and each node can be opened', async () => {
     const browser = await startBrowser()
     await visit(browser, site, { path: `/flows/${made.odd}`, as: ['read', 'write'] }, async (page) => {
       await page.waitForSelector('.board .node')

@@ -109,7 +109,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
       return { found, labels: labels.length, wires: all('path.wire:not(.all)').length }
     })
 
-  test.each([3, 8, 30, 100])('no label of %i nodes lies on a label, wire, port or node', async (nodes) => {
+  test.each([3, 8, 30, 100])('with %i nodes, no label overlaps a label, wire, port or node', async (nodes) => {
     await as(['read'], `/flows/${await make(nodes)}`, async (page) => {
       await allWait(page)
       await page.reload()
@@ -122,7 +122,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
     })
   })
 
-  test('below half size a node shows its shape, its color and a large name alone', async () => {
+  test('below half size, a node shows only its shape, its color and a large name', async () => {
     await as(['read'], `/flows/${await make(8)}`, async (page) => {
       await allWait(page)
       await page.reload()
@@ -160,7 +160,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
     })
   })
 
-  test('texts outside of the visible part are not drawn, and are drawn when the part moves', async () => {
+  test('texts are drawn only in the visible part of the board', async () => {
     await as(['read'], `/flows/${await make(100)}`, async (page) => {
       while ((await page.locator('[data-board][data-detail^="far"]').count()) > 0)
         await page.getByRole('button', { name: 'Zoom in' }).click()
@@ -213,7 +213,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
       throw new Error('the board is full')
     })
 
-  test('a drag moves the drawing as it is, and draws it again when it ends or after half of the board', async () => {
+  test('a drag moves the board without drawing it again, until it ends or passes half of the board', async () => {
     await as(['read'], `/flows/${await make(100)}`, async (page) => {
       while ((await page.locator('[data-board][data-detail^="far"]').count()) > 0)
         await page.getByRole('button', { name: 'Zoom in' }).click()
@@ -255,7 +255,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
       { count, deltaY },
     )
 
-  test('the wheel scales the drawing as it is, and draws it again after a rest or at twice its size', async () => {
+  test('the wheel scales the board without drawing it again, until a pause or twice the size', async () => {
     await as(['read'], `/flows/${await make(100)}`, async (page) => {
       const width = async () => Number((await page.locator('[data-board]').getAttribute('viewBox'))!.split(' ')[2])
       const isDrawn = () => !document.querySelector<SVGElement>('[data-board]')!.style.transform
@@ -306,7 +306,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
     })
   })
 
-  test('a step of the zoom lays out the board once', async () => {
+  test('one step of the zoom causes one layout of the board', async () => {
     await as(
       ['read'],
       `/flows/${await make(100)}`,
@@ -357,7 +357,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
     })
   })
 
-  test('a jam is explained: its path stays lit, one sentence names the cause, and a link leads to the reason', async () => {
+  test('a jam is explained by its highlighted path, a sentence with the cause, and a link', async () => {
     const call = callerOf(site.url, KEY)
     await call('PUT', '/v1/workers/media/resize', { pull: true, in: { url: {} }, out: { done: {} } })
     const flow = await seedFlow(call)

@@ -39,14 +39,14 @@ describe.skipIf(!program())('the history of a flow', { timeout: 90_000 }, () => 
   const told = (page: Page) => page.locator('.replaybox .event')
   const kept = (page: Page, n: number) => page.getByText(`${n} events`).waitFor()
 
-  test('it takes write to record, and to stop', async () => {
+  test('recording needs the scope write', async () => {
     const window = await enter(['read'])
     const off = window.page.getByRole('button', { name: 'Record for 2 h' })
     expect(await off.getAttribute('title')).toBe('needs the scope write; your key has read')
     await leave(window)
   })
 
-  test('recording starts with a press; the slider and the events set the board back, and Live returns to the present', async () => {
+  test('a button starts the record, the slider and the events show earlier moments, and Live shows the present', async () => {
     const window = await enter(['read', 'write'])
     const { page } = window
     await page.getByRole('button', { name: 'Record for 2 h' }).click()
@@ -78,7 +78,7 @@ describe.skipIf(!program())('the history of a flow', { timeout: 90_000 }, () => 
     await leave(window)
   })
 
-  test('a link to a moment shows that moment, and a press there keeps it', async () => {
+  test('a link to a moment shows this moment, and a press there keeps it', async () => {
     const { events } = await site.engine.flows.recorded(flow, { limit: 10 })
     const moment = events[1]!.at
     const window = await enter(['read'], `/flows/${flow}?at=${moment}`)
@@ -93,7 +93,7 @@ describe.skipIf(!program())('the history of a flow', { timeout: 90_000 }, () => 
     await leave(window)
   })
 
-  test('the lanes say their times in another zone as soon as that is chosen', async () => {
+  test('the times below the runs change as soon as another time zone is chosen', async () => {
     const window = await enter(['read'])
     const { page } = window
     await kept(page, 3)
@@ -117,7 +117,7 @@ describe.skipIf(!program())('the history of a flow', { timeout: 90_000 }, () => 
     await leave(window)
   })
 
-  test('played sixty times as fast it comes to its end by itself, and is live again', async () => {
+  test('a record that is played at 60× ends, and then the board is live again', async () => {
     const { events } = await site.engine.flows.recorded(flow, { limit: 10 })
     const window = await enter(['read'], `/flows/${flow}?at=${events[0]!.at}&speed=60`)
     const { page } = window
@@ -130,7 +130,7 @@ describe.skipIf(!program())('the history of a flow', { timeout: 90_000 }, () => 
     await leave(window)
   })
 
-  test('a link plays the record from its moment to the present; the button copies such a link', async () => {
+  test('a button copies a link that plays the record from its moment to the present', async () => {
     const { events } = await site.engine.flows.recorded(flow, { limit: 10 })
     const window = await arrive(browser, site, {
       path: `/flows/${flow}?at=${events[0]!.at}`,
@@ -164,7 +164,7 @@ describe.skipIf(!program())('the history of a flow', { timeout: 90_000 }, () => 
     await leave(window)
   })
 
-  test('new events are appended to an open page, and only they are requested', async () => {
+  test('an open page requests and appends only new events', async () => {
     const window = await enter(['read'])
     const { page } = window
     await kept(page, 3)

@@ -154,7 +154,7 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     await leave(window)
   })
 
-  test('a wire that is pressed opens: values, oldest first, and why its far end does not run', async () => {
+  test('a click on a wire shows its values, oldest first, and why its receiver does not run', async () => {
     const window = await enter(['read'], `/flows/${flow}`)
     const { page } = window
     await page.waitForSelector('[data-board] .node')
@@ -225,7 +225,7 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
 
   const child = async (name: string) => String((await site.engine.jobs.get(String(flow))).children[name]!.id)
 
-  test('the graph is changed by drawing: a wire from port to port, a node, a wire less; previewed, applied, undone', async () => {
+  test('a user draws a wire and a node, removes a wire, previews and applies the changes, and undoes them', async () => {
     const other = await started()
     const window = await enter(['read', 'write'], `/flows/${other}/edit`)
     const { page } = window
@@ -293,7 +293,7 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     return { release, asked: page.waitForRequest('**/graph?preview=true') }
   }
 
-  test('on a phone without a key Del, nothing could be deleted from a draft', async () => {
+  test('on a phone, which has no Delete key, nothing could be deleted from a draft', async () => {
     const path = `/flows/${flow}/edit`
     const window = await arrive(browser, site, { path, as: ['read', 'write'], width: 390, height: 844 })
     const { page } = window
@@ -378,7 +378,7 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     await leave(window)
   })
 
-  test('the second of two editors sees the conflict, and overwrites nothing', async () => {
+  test('if two users edit a graph, the second sees the conflict and overwrites nothing', async () => {
     const other = await started()
     const window = await enter(['read', 'write'], `/flows/${other}/edit`, /status of 412/)
     const { page } = window

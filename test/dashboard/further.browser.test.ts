@@ -29,7 +29,7 @@ describe.skipIf(!program())('a long search', { timeout: 90_000 }, () => {
   const at = (path: string, use: (page: Page) => Promise<void>) =>
     visit(browser, served, { path, as: KEY, still: true }, use)
 
-  test('comes to the oldest job without a click or with one on "Search older jobs"', () =>
+  test('finds the oldest job by itself or after a click on "Search older jobs"', () =>
     at('/jobs?args.order=ORD-7003', async (page) => {
       const row = page.locator(`#row-${oldest}`)
       const older = page.getByRole('link', { name: 'Search older jobs' })

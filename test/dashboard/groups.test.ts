@@ -25,7 +25,7 @@ const part = (html: string, from: string, to: string): string => {
 }
 const jobsIn = (html: string): number[] => [...html.matchAll(/href="\/ui\/jobs\/(\d+)"/g)].map(([, id]) => Number(id))
 
-test('it shows its limit, the holders of its slots, its waiting jobs in order, and its jobs', async () => {
+test('the page of a group shows its limit, the holders of its slots, its waiting jobs in order, and its jobs', async () => {
   const html = await admin.html(PAGE)
   expect(html).toContain('2 jobs are running, 2 waiting for this limit')
   expect(html).toContain('max 2 running')
@@ -48,7 +48,7 @@ test('a group without jobs has a page with an explanation', async () => {
   expect(html).toContain('No jobs.')
 })
 
-test('Limits, the page of a job and the search lead to it', async () => {
+test('Limits, the page of a job and the search link to the page of a group', async () => {
   const link = `href="${PAGE.replace('&', '&amp;')}"`
   expect(await admin.html('/ui/limits')).toContain(link)
   const rail = part(await admin.html(`/ui/jobs/${ids[0]}`), 'Related jobs and details', '</aside>')
@@ -67,7 +67,7 @@ test('the search finds jobs by the beginning of an alias, and opens the job with
   expect((await admin.get('/ui/find?q=order-9917')).headers.get('location')).toBe(`/ui/jobs/${id}`)
 })
 
-test('its jobs are kept out and let in again from there', async () => {
+test('a group is paused and resumed on its page', async () => {
   const answer = await admin.act(PAGE, { act: 'pause', key: `group:${GROUP}` })
   expect(answer.status).toBe(200)
   expect((await pages.engine.groups.get(GROUP)).paused).toBe(true)

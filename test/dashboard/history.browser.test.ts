@@ -33,7 +33,7 @@ describe.skipIf(!program())('the history in a browser', { timeout: 90_000 }, () 
     db.close()
   })
 
-  test('typed words filter it, and a job opens with its args and result', () =>
+  test('typed words filter the history, and a job opens with its args and result', () =>
     visit(browser, served, { path: '/jobs', still: true }, async (page) => {
       await page.getByRole('link', { name: 'History', exact: true }).click()
       await page.getByText('50 so far').waitFor()
@@ -55,7 +55,7 @@ describe.skipIf(!program())('the history in a browser', { timeout: 90_000 }, () 
       expect(await findings(page)).toEqual([])
     }))
 
-  test('it fits into 320 pixels, and each job shows its class, number, labels, result and time, as in the list of current jobs', () =>
+  test('the history fits into 320 pixels, and shows the same facts of each job as the list of current jobs', () =>
     visit(browser, served, { path: '/jobs?in=history', width: 320, still: true }, async (page) => {
       const row = page.locator('#rows tr').first()
       await row.waitFor()
@@ -69,7 +69,7 @@ describe.skipIf(!program())('the history in a browser', { timeout: 90_000 }, () 
       expect(await findings(page)).toEqual([])
     }))
 
-  test('older jobs are appended until all are shown, and the button for more is gone', () =>
+  test('older jobs are appended until all are shown, and then the button for more is removed', () =>
     visit(browser, served, { path: '/jobs?in=history', still: true }, async (page) => {
       for (const shown of [100, JOBS]) {
         await page.getByRole('link', { name: 'Older jobs' }).click()

@@ -88,7 +88,7 @@ describe('the list of the history', () => {
     expect(html).toContain('href="/ui/jobs?in=history&amp;labels.customer=7"')
   })
 
-  test('a filter that the history does not have, or a wrong value, is named', async () => {
+  test('an error names an unknown filter of the history, or a wrong value', async () => {
     for (const [query, message] of [
       ['alias=x', 'alias: unknown member'],
       ['longer=soon', 'longer: expected a duration'],
@@ -100,7 +100,7 @@ describe('the list of the history', () => {
     }
   })
 
-  test('a page that finds too few matches reports how far it searched, and leads on to older jobs', async () => {
+  test('a page with too few matches shows how far it searched, and links to older jobs', async () => {
     const ids = Array.from({ length: 12_000 }, (_, i) => i)
     const store = createHistoryStore(db)
     const [one] = await db.all(['SELECT * FROM ends WHERE job = ?', jobs.zipped!])
@@ -150,7 +150,7 @@ describe('a job that Redis no longer has', () => {
     expect((await reader.get(`/ui/jobs/${id}`)).headers.get('location')).toBe(`/ui/jobs/${id}/history`)
   })
 
-  test('is not found if the history does not have it either', async () => {
+  test('is not found if it is not in the history either', async () => {
     await db.batch([['DELETE FROM ends WHERE job = ?', jobs.zipped!]])
     const answer = await reader.get(`/ui/jobs/${jobs.zipped}`)
     expect(answer.status).toBe(404)
@@ -172,7 +172,7 @@ test('a search of the history is saved as a view for all, and its link shows the
   expect((await pages.engine.views.list()).views).toMatchObject([{ query: 'in=history&labels.customer=7' }])
 })
 
-test('without a history the pages name their limit and the way to switch it on', async () => {
+test('without a history, the pages name their limit and explain how to enable the history', async () => {
   const other = await startPages({ workers: [zip], hold: true })
   const visitor = await other.enter(['read'])
   const id = await other.make('zip', { queue: 'files' })

@@ -58,7 +58,7 @@ const paths = () => [
   `/ui/jobs/new?class=${encodeURIComponent(EVIL)}`,
 ]
 
-test('none of it is markup, on any page', async () => {
+test('no page interprets hostile data as markup', async () => {
   for (const path of paths()) {
     const answer = await reader.get(path)
     const html = await answer.text()
@@ -77,7 +77,7 @@ test('a value of 1 MiB, and 900 ports, leave a page below 200 KB', async () => {
   for (const path of paths()) expect((await reader.html(path)).length, path).toBeLessThan(200_000)
 })
 
-test('an unknown name gets an error, for every kind of name', async () => {
+test('an unknown name shows an error on every page', async () => {
   for (const path of ['/ui/jobs/999999', '/ui/queues/%3Cb%3E', '/ui/workers/a/%3Cb%3E', '/ui/nothing']) {
     const answer = await reader.get(path)
     expect([400, 404], path).toContain(answer.status)

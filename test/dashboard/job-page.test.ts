@@ -67,7 +67,7 @@ const namesIn = (html: string) => [...html.matchAll(/>(kid-\d+)</g)].map(([, nam
 const claim = (names: string[], max: number) =>
   pages.engine.runs.claim('default', { names, lease: 3_600_000, max, process: 'p' })
 
-test('a job with 30 children shows failed ones first, how many more there are, and how many of each status', async () => {
+test('a job with 30 children shows failed children first, the number of hidden children, and a number per status', async () => {
   const id = await pages.make('parent')
   await pages.until(async () => Object.keys((await pages.engine.jobs.get(String(id))).children).length === KIDS)
   const [first, ...others] = await claim(['pulled'], 5)
@@ -158,7 +158,7 @@ test('a job at a full limit shows the end of the lease that frees a slot', async
   expect(timelineIn(html)).toMatch(/aria-label="waiting \d+ ms"/)
 })
 
-test('a child shows the name that its parent gave it as its own name', async () => {
+test('a child is shown with the name that its parent gave it', async () => {
   const id = await pages.make('parent')
   await pages.until(async () => Object.keys((await pages.engine.jobs.get(String(id))).children).length === KIDS)
   const child = (await pages.engine.jobs.get(String(id))).children['kid-7']!.id

@@ -53,11 +53,11 @@ test.each([
   ['status=failed&class=charge', 'Jobs Failed, charge'],
   ['in=history', 'Jobs History'],
   ['in=history&class=charge', 'Jobs History, charge'],
-])('the crumb of %s has the names as they are', async (query, crumbs) => {
+])('the breadcrumb of %s has unescaped names', async (query, crumbs) => {
   expect(crumbsOf(await admin.html(`/ui/jobs?${query}`))).toMatch(new RegExp(`${crumbs}$`))
 })
 
-test('a list of one class had numbers of other classes, or none, on its tiles', async () => {
+test('the tiles above a list of one class had numbers of other classes, or no numbers', async () => {
   expect(tilesOf(await admin.html('/ui/jobs'))).toMatch(/\d/)
   expect(tilesOf(await admin.html('/ui/jobs?queue=default&status=failed'))).toMatch(/\d/)
   const html = await admin.html('/ui/jobs?class=charge')
@@ -68,7 +68,7 @@ test('a list of one class had numbers of other classes, or none, on its tiles', 
   expect(tilesOf(await admin.html('/ui/jobs?class=charge&status=failed'))).not.toMatch(/\d/)
 })
 
-test('tries are a number, which is red only after a failure', async () => {
+test('the number of tries is red only after a failure', async () => {
   const html = await admin.html('/ui/jobs')
   expect(triesOf(html, running)).toBe('<span>1</span>')
   expect(triesOf(html, retrying)).toBe('<span class="up">1</span>')
@@ -76,13 +76,13 @@ test('tries are a number, which is red only after a failure', async () => {
   expect(triesOf(html, failed!.id)).toBe('<span class="up">1</span>')
 })
 
-test('the token of a kind of error has its message, not its hash', async () => {
+test('the filter shows the message of a kind of error, not its hash', async () => {
   const [kind] = (await pages.engine.errors.list({ class: 'charge' })).errors
   const token = /<span class="tok">.*?<\/a>/s.exec(await admin.html(`/ui/jobs?error=${kind!.error}`))![0]
   expect(token).toMatch(/title="[0-9a-f]{16}"[^>]*>card declined</)
 })
 
-test('classes with failed jobs are first', async () => {
+test('classes with failed jobs are listed first', async () => {
   const html = await admin.html('/ui/jobs?by=class')
   const classes = [...html.matchAll(/class=\w+"><b>(\w+)<\/b>/g)].map(([, name]) => name)
   expect(classes[0]).toBe('charge')
@@ -109,7 +109,7 @@ const foundBy = async (text: string): Promise<string[]> => {
   return [...html.replace(/<\/?mark>/g, '').matchAll(/<li>(.*?)<\/li>/gs)].map(([, line]) => textOf(line!).trim())
 }
 
-test('the search finds a flow by its name, an exact name first, and shows schedules as schedules', async () => {
+test('the search finds a flow by its name, lists an exact match first, and marks schedules', async () => {
   const graph = { name: 'catalog-sync', nodes: {}, edges: [] }
   const id = await pages.make('flow', { queue: 'core', inputs: { __graph: [encodeValue(graph)] } })
   await pages.rest(id)

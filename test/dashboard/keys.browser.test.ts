@@ -123,7 +123,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
     })
   })
 
-  test('a line that an arrow chose stays chosen when the results of further letters arrive', () =>
+  test('a chosen line of the palette stays chosen when more results arrive', () =>
     at('/limits?none', async (page) => {
       await press(page, 'Control+k')
       await page.keyboard.type('out of pap')
@@ -156,7 +156,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
     }),
   )
 
-  test('the palette finds a kind of errors, and leads to its failed jobs', () =>
+  test('the palette finds a kind of error, and opens its failed jobs', () =>
     at('/queues', async (page) => {
       await press(page, 'Control+k')
       await page.keyboard.type('out of paper')
@@ -168,7 +168,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       await page.getByText('the printer is out of paper').first().waitFor()
     }))
 
-  test('the palette finds a setting of the browser and presses it', () =>
+  test('the palette finds a setting of the browser and changes it', () =>
     at('/queues', async (page) => {
       const before = await root(page)
       await press(page, 'Control+k')
@@ -192,7 +192,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       await site.engine.queues.update('default', { paused: false })
     }))
 
-  test('? lists all keys, those on the buttons of the page among them', () =>
+  test('? lists all keys, including the keys of buttons on the page', () =>
     at(`/jobs/${jobs[0]}`, async (page) => {
       await press(page, '?')
       const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
@@ -206,7 +206,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       expect(await page.getByRole('dialog').count()).toBe(0)
     }))
 
-  test('t changes the theme, d the density, and both stay', () =>
+  test('t changes the theme and d the density, and both are saved', () =>
     at('/queues', async (page) => {
       const before = await root(page)
       await press(page, 't', 'd')
@@ -275,7 +275,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
     ['/queues', /\/queues\/./],
     ['/workers', /\/workers\/./],
     ['/flows', /\/flows\/./],
-  ])('the rows of %s are gone through as well', (path, to) =>
+  ])('j and k also move through the rows of %s', (path, to) =>
     at(path, async (page) => {
       await press(page, 'j')
       expect(await page.locator('tr.cur').count()).toBe(1)
@@ -293,7 +293,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       await isAt(page, list)
     }))
 
-  test('x selects, shift x a range, a all that fit, Escape none', () =>
+  test('x selects a row, Shift+X a range, a all matches, and Escape clears the selection', () =>
     at(list, async (page) => {
       const all = jobs.map(String)
       await press(page, 'j', 'x')
@@ -337,7 +337,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
     })
   })
 
-  test('[ and ] move to the neighbours in the previous list', () =>
+  test('[ and ] open the previous and the next job of the list', () =>
     at(list, async (page) => {
       await press(page, 'j', 'Enter')
       await isAt(page, `/jobs/${jobs[0]}`)
@@ -349,7 +349,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       await isAt(page, `/jobs/${jobs[0]}`)
     }))
 
-  test('on a board Tab goes along the wires from left to right, arrows along them, Enter opens, i injects, f fits, e edits', () =>
+  test('on a board, Tab and arrows move along wires, Enter opens, i injects, f fits, e edits', () =>
     at(`/flows/${flow}`, async (page) => {
       await page.waitForSelector('.board .node')
       const focused = () => page.evaluate(() => ({ ...(document.activeElement as HTMLElement).dataset }))
@@ -392,7 +392,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       await isAt(page, `/flows/${flow}/edit`)
     }))
 
-  test('in a draft n asks for a node, w for a wire, Delete takes away, ctrl z steps back', () =>
+  test('in a draft, n adds a node, w adds a wire, Delete removes, Ctrl+Z undoes', () =>
     at(`/flows/${flow}/edit`, async (page) => {
       await page.waitForSelector('.board .node')
       await press(page, 'n')
@@ -407,7 +407,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       await page.locator('.board .node.old').waitFor({ state: 'detached' })
     }))
 
-  test('in a draft the letter of a key does not land in the field of the dialog that it opens', () =>
+  test('in a draft, a key that opens a dialog does not type its letter into the dialog', () =>
     at(`/flows/${flow}/edit`, async (page) => {
       await page.waitForSelector('.board .node')
       for (const key of ['n', 'w']) {
@@ -420,7 +420,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       }
     }))
 
-  test('ctrl Enter in a dialog does not apply the draft', () =>
+  test('Ctrl+Enter in a dialog does not apply the draft', () =>
     at(`/flows/${flow}/edit`, async (page) => {
       await page.waitForSelector('.board .node')
       await press(page, 'n')
@@ -456,7 +456,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
     }),
   )
 
-  test('they do nothing in a field, nor once they are switched off; ? brings them back', () =>
+  test('keys do nothing in a field or when they are disabled, and ? enables them', () =>
     at('/queues', async (page) => {
       const before = await root(page)
       await page.getByRole('searchbox', { name: 'Search or jump' }).focus()
@@ -482,7 +482,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
     [() => `/jobs/${jobs[0]}`, ['r', 'e', 'x', 'l', 's', '/']],
     [() => `/flows/${flow}?wire=${encodeURIComponent(WIRE)}`, ['e', 'i']],
     [() => `/flows/${flow}/edit`, ['n', 'w', 'ctrl ↵']],
-  ])('page %#: its keys are printed on its buttons', (path, keys) =>
+  ])('page %#: buttons show their keys', (path, keys) =>
     at(path(), async (page) => {
       const printed = await page.locator('kbd:visible').allInnerTexts()
       expect(printed).toEqual(expect.arrayContaining(keys))
@@ -496,7 +496,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
     [`/flows/FLOW`, 'f'],
     [`/flows/FLOW`, ','],
     [`/flows/FLOW`, '.'],
-  ])('on %s a button whose room is small says %s when it is pointed at', (path, key) =>
+  ])('on %s, a small button shows %s on hover', (path, key) =>
     at(path.replace('FLOW', String(flow)), async (page) => {
       expect(await page.locator(`button[title$="(${key})"]`).count()).toBe(1)
     }),

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => pages.close())
 
-test('a lane that serves a queue says since when it is open', async () => {
+test('the page of a queue shows when its lane opened', async () => {
   const before = Date.now()
   const id = await pages.make('waits')
   await pages.until(async () => (await pages.engine.jobs.get(String(id))).status === 'running')
@@ -35,9 +35,9 @@ test.each([
   ['bell0123456789ab1', null],
   ['0123456789abcdef0123456789abcdef', null],
   ['', null],
-])('the name %j says %j', (name, since) => expect(openSince(name)).toBe(since))
+])('a lane named %j opened at %j', (name, since) => expect(openSince(name)).toBe(since))
 
-test('names of lanes differ from their first letters on', () => {
+test('names of lanes differ in their first six letters', () => {
   const names = Array.from({ length: 1_000 }, () => newLaneName(0))
   expect(new Set(names.map((name) => name.slice(0, 6))).size).toBeGreaterThan(990)
 })

@@ -7,7 +7,7 @@ import { catalog } from './seed-flow.ts'
 const isOver = (a: Box, b: Box): boolean =>
   a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height
 
-test('labels of wires lie neither on nodes nor on each other', () => {
+test('labels of wires overlap neither nodes nor other labels', () => {
   const graph = catalog as unknown as Graph
   const { nodes, ports, wires } = layout(
     Object.keys(catalog.nodes).map((name) => ({ name })),

@@ -22,7 +22,7 @@ const make = async (queue: string, input: object = {}) =>
   (await pages.engine.jobs.enqueue([{ queue, class: 'job', ...input }])).jobs[0]!.id
 const waitingAt = async (key: string) => (await pages.engine.limits.get(key)).waiting
 
-test('a limit: the jobs for which it would have room, in their order; the preview changes nothing', async () => {
+test('the preview of a limit names the jobs that would start, in order, and changes nothing', async () => {
   const ids: number[] = []
   for (const priority of [0, 3, 1, 2]) ids.push(await make('p', { priority }))
   await pages.engine.runs.claim('p', { max: 1 })
@@ -47,7 +47,7 @@ test('a limit: the jobs for which it would have room, in their order; the previe
   expect(lent.map(({ job }) => job.id)).toEqual([ids[2], ids[3]])
 })
 
-test('a rate: starts within the new period count', async () => {
+test('the preview of a rate counts starts within the new period', async () => {
   await make('r')
   await pages.engine.runs.claim('r', { max: 1 })
   await make('r')
@@ -66,7 +66,7 @@ test('a rate: starts within the new period count', async () => {
   expect(await waitingAt('rated')).toBe(0)
 })
 
-test('a group; without a limit no job waits, and an unknown group is refused', async () => {
+test('the preview of a group without a limit has no waiting jobs, and an unknown group is refused', async () => {
   const group = { id: 'mail', concurrency: 1 }
   const ids = [await make('g', { group }), await make('g', { group }), await make('g', { group })]
   await pages.engine.runs.claim('g', { max: 1 })

@@ -18,7 +18,7 @@ async function finish(runs: Awaited<ReturnType<typeof claim>>): Promise<void> {
   for (const { run } of runs) await pages.engine.runs.commit(run.token, { n: 1, end: 'completed' })
 }
 
-test('a full limit whose runs all take far longer than usual is called stuck, with the worker to check', async () => {
+test('a full limit is called stuck if all its runs take far longer than usual, and names the worker to check', async () => {
   await pages.advance(-120_000)
   for (let n = 0; n < 15; n++) await pages.make('print', { queue: 'press' })
   await finish(await claim())
@@ -34,13 +34,13 @@ test('a full limit whose runs all take far longer than usual is called stuck, wi
   expect(await opened()).not.toContain('Stuck')
 })
 
-test('a limit with more than eight waiting jobs folds the rest, and still lists all of them', async () => {
+test('a limit with more than eight waiting jobs lists the others collapsed', async () => {
   const html = await admin.html('/ui/limits?open=printer')
   expect(html).toContain('<summary>Show all 9</summary>')
   expect(html.slice(html.indexOf('Waiting jobs</caption>')).match(/class="id" href="\/ui\/jobs\/\d+"/g)).toHaveLength(9)
 })
 
-test('a group is changed by the form of its limit, and the undo restores its former limit', async () => {
+test('a group is changed in the form of its limit, and Undo restores its former limit', async () => {
   await pages.make('print', { queue: 'press', group: { id: 'north', concurrency: 3 } })
   const html = await admin.html('/ui/limits?change=group:north')
   expect(html).toContain('Change group:north')

@@ -40,7 +40,7 @@ const linkIn = (html: string, label: string): string => {
 }
 const closed = (html: string): string => html.slice(html.indexOf('id="ports"'), html.indexOf('id="tabs"'))
 
-test('a port is opened by a link, with its values one below the other and the form that writes one', async () => {
+test('a link opens a port with its values in lines and a form to write a value', async () => {
   const other = await pages.make('pulled', { alias: ['waits-for-values'] })
   for (let n = 1; n <= 12; n++) await pages.engine.ports.write(String(other), 'in', 'n', [encodeValue({ value: n })])
   const at = `/ui/jobs/${other}`
@@ -60,7 +60,7 @@ test('a port is opened by a link, with its values one below the other and the fo
   expect(closed(await visitor.html(linkIn(opened, 'Close n, in')))).not.toContain('class="opened"')
 })
 
-test('a run in the timeline links to its details, and its address alone opens it', async () => {
+test('a run in the timeline links to its details, and the address opens the same run', async () => {
   const html = await visitor.html(way)
   const link = linkIn(html, 'Run 1')
   expect(link).toBe(`${way}?tab=runs&run=1#run`)
@@ -74,7 +74,7 @@ test('a run in the timeline links to its details, and its address alone opens it
   expect(log).toBe(`${way}#tabs`)
 })
 
-test('the log is read back from the moment of the address, and the timeline marks it', async () => {
+test('the log begins at the moment in the address, and the timeline marks this moment', async () => {
   const { runs } = await pages.engine.jobs.runs(String(id))
   const [last, first] = [runs[0]!, runs.at(-1)!]
   const errors = await visitor.html(`${way}?tab=runs`)

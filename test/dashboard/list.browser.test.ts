@@ -37,7 +37,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(await page.locator('#new-rows').isHidden()).toBe(true)
     }))
 
-  test('the address holds the selection, which is restored when it is opened', () =>
+  test('the address contains the selection, and opening it restores the selection', () =>
     at('/jobs', async (page) => {
       const boxes = page.locator('#rows input[name="sel"]')
       const ids = await boxes.evaluateAll((all) => all.map((one) => (one as HTMLInputElement).value))
@@ -54,7 +54,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(said()).toBeNull()
     }))
 
-  test('a row is looked at in a drawer, where its buttons work', () =>
+  test('a row opens in a drawer, and its buttons work there', () =>
     at('/jobs', async (page) => {
       const id = await served.make('waits')
       await served.rest(id)
@@ -93,7 +93,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     ),
   )
 
-  test('the page of a job leads on in the list that one came from', () =>
+  test('the page of a job links to the next and previous job of the list', () =>
     at('/jobs', async (page) => {
       await page.locator('#row-2 b').click()
       await page.waitForURL(`${served.url}/ui/jobs/2`)
@@ -107,7 +107,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.waitForURL(`${served.url}/ui/jobs`)
     }))
 
-  test('a view is shared with all by an admin, seen by who may read, and taken away', async () => {
+  test('an admin shares a view, other users see it, and the admin removes it', async () => {
     await at('/jobs?class=waits', async (page) => {
       await page.getByText('Save this view').click()
       await page.getByLabel('Name').fill('Waiters')
@@ -132,7 +132,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     })
   })
 
-  test('failed jobs are grouped by kind of error on both pages, and a kind is retried after a question', async () => {
+  test('failed jobs are grouped by kind of error on Overview and Jobs, and a kind is retried after a question', async () => {
     await at('/', async (page) => {
       await page
         .getByRole('link', { name: /no answer from host/ })

@@ -57,7 +57,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       document.dispatchEvent(new Event('visibilitychange'))
     }, hidden)
 
-  test('the page of a job shows its end at once, though it is looked at every 30 seconds only', async () => {
+  test('the page of a job shows its end at once, although it refreshes only every 30 seconds', async () => {
     const id = await served.make('waits')
     await served.rest(id)
     const window = await at(`/jobs/${id}`)
@@ -73,7 +73,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await leave(window)
   })
 
-  test('a tab that is hidden listens to nothing, and listens again when it is seen', async () => {
+  test('a hidden tab has no subscription, and subscribes again when it is visible', async () => {
     const id = await served.make('waits')
     await served.rest(id)
     const channel = `/sidejob/job/${id}`
@@ -101,7 +101,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await leave(window)
   })
 
-  test('the tail of a job has it looked at for its own entries alone', async () => {
+  test('the tail of a job refreshes only for entries of this job', async () => {
     const [own, other] = [await served.make('says'), await served.make('says')]
     await Promise.all([served.rest(own), served.rest(other)])
     const window = await at(`/jobs/${own}?tail=1`, (page) => page.clock.install())
@@ -118,7 +118,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await leave(window)
   })
 
-  test('without a subscription the page is refreshed as before', async () => {
+  test('a page without a subscription is refreshed at intervals', async () => {
     const id = await served.make('waits')
     await served.rest(id)
     const window = await at(`/jobs/${id}`, (page) => page.route('**/v1/subscribe**', (route) => route.abort()))
@@ -130,7 +130,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await window.context.close()
   })
 
-  test('the messages of a channel are shown as they come, and not while the page is paused', async () => {
+  test('messages of a channel are shown when they arrive, but not while the page is paused', async () => {
     const window = await at('/channels?at=%2Fshop')
     const { page, streams } = window
     await served.until(() => isHeard('/shop'))

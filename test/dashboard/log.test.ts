@@ -23,14 +23,14 @@ beforeAll(async () => {
 })
 afterAll(() => pages.close())
 
-test('entries are found by a text, whatever its case, and from a moment on', async () => {
+test('entries are found by a text in any case, and from a moment', async () => {
   const { entries } = await pages.engine.log.read({ text: 'STRIPE' })
   expect(entries.map(({ entry }) => entry)).toEqual(['{"message":"stripe said yes"}', '{"message":"Stripe said no"}'])
   expect((await pages.engine.log.read({ since: entries[1]!.at })).entries).toHaveLength(3)
   expect(await pages.engine.log.read({ since: Date.now() + 60_000 })).toEqual({ entries: [], cursor: null })
 })
 
-test('the page of the log has a field for it, and keeps the other filters', async () => {
+test('the page of the log has a field for a text, and keeps the other filters', async () => {
   const reader = await pages.enter(['read'])
   const html = await reader.html('/ui/log?level=info&q=well')
   expect(html).toContain('all is well')
@@ -38,7 +38,7 @@ test('the page of the log has a field for it, and keeps the other filters', asyn
   expect(html).toContain('<input type="hidden" name="level" value="info"/>')
 })
 
-test('a link shows the entries since a moment, and one entry in whole with those before it', async () => {
+test('a link shows the entries since a moment, and one entry in full with the entries before it', async () => {
   const reader = await pages.enter(['read'])
   const { entries } = await pages.engine.log.read({})
   const [, well, no] = entries
@@ -71,14 +71,14 @@ test('lines of errors showed {"reason":"other"} behind their message', async () 
   expect(html).toContain('card declined: timeout <span class="dimmer">{&quot;reason&quot;:&quot;timeout&quot;}')
 })
 
-test('a line keeps its digits, and hides values of secret names', async () => {
+test('a line of the log keeps all digits, and hides values with secret names', async () => {
   await pages.engine.log.write('{"message":"paid","id":12345678901234567890,"card":{"token":"M4rk3r"}}' as Encoded)
   const html = await (await pages.enter(['read'])).html('/ui/log')
   expect(html).toContain('12345678901234567890')
   expect(html).not.toContain('M4rk3r')
 })
 
-test('entries tell the class of their job, and are found by it, also on the page', async () => {
+test('entries name the class of their job, and the page filters by it', async () => {
   const id = await pages.make('says')
   await pages.rest(id)
   const { entries } = await pages.engine.log.read({ class: 'says' })
@@ -137,7 +137,7 @@ counted(
   },
 )
 
-test('equal entries that follow each other are folded with their number, and all of them are on the page', async () => {
+test('consecutive equal entries are collapsed with their number, and can be expanded', async () => {
   for (let n = 0; n < 5; n++) await pages.engine.log.write('"the disk is full"')
   await pages.engine.log.write('"the disk has room"')
   const html = await (await pages.enter(['read'])).html('/ui/log')

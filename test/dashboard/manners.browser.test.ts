@@ -24,7 +24,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   const at = (path: string, use: (page: Page) => Promise<void>, look: Look = {}, allowed?: RegExp) =>
     visit(browser, site, { ...look, path, allowed }, use)
 
-  describe('what was done', () => {
+  describe('feedback after an action', () => {
     test('a toast with Undo stays for ten seconds, and no longer', () =>
       at('/queues/core', async (page) => {
         await page.clock.install()
@@ -105,7 +105,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       )
     })
 
-    test('a button that is pressed twice sends once; pressed again it is another act', () =>
+    test('a double press of a button sends one request, and a later press sends another', () =>
       at('/queues/core', async (page) => {
         const keys: (string | undefined)[] = []
         let letThrough = (): void => undefined
@@ -132,7 +132,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         expect(keys[1]).not.toBe(keys[0])
       }))
 
-    test('a dialog keeps the focus in it, Enter confirms, and the focus goes back', async () => {
+    test('a dialog keeps the focus, Enter confirms, and then the focus returns', async () => {
       const id = await site.make('waits')
       await site.rest(id)
       await at(`/jobs/${id}`, async (page) => {
@@ -156,8 +156,8 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     })
   })
 
-  describe('what is away', () => {
-    test('while the server does not answer, the page shows since when, greys its data, and retries', () =>
+  describe('when the server, a job or the session is gone', () => {
+    test('while the server does not answer, the page shows the time since then, greys its data, and retries', () =>
       at(
         '/queues',
         async (page) => {
@@ -212,7 +212,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       })
     })
 
-    test('a retry that fails again said only that the job ended while the page was open', async () => {
+    test('after a retry failed, the page said only that the job ended while the page was open', async () => {
       const id = await site.make('fails')
       await site.rest(id)
       await at(`/jobs/${id}`, async (page) => {
@@ -245,7 +245,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       }))
   })
 
-  test('the first Tab leads past the side bar', () =>
+  test('the first Tab skips the side bar', () =>
     at('/jobs', async (page) => {
       await page.keyboard.press('Tab')
       expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to content')
@@ -253,7 +253,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(await page.evaluate(() => document.activeElement?.id)).toBe('main')
     }))
 
-  test('without motion nothing moves; with motion running jobs turn', async () => {
+  test('with reduced motion nothing moves, and otherwise running jobs have a spinner', async () => {
     const moving = (page: Page) =>
       page.evaluate(() => document.getAnimations().filter(({ playState }) => playState === 'running').length)
     for (const path of [`/jobs/${ids.running}`, '/jobs?status=running', `/flows/${ids.flow}`]) {
@@ -279,7 +279,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(outline).toBe('solid')
     }))
 
-  test('members that are called like secrets are covered until they are pressed', async () => {
+  test('members with secret names are hidden until they are clicked', async () => {
     const id = await site.make('waits', { args: encodeValue({ shop: 7, password: 'sesame', token: 'sk_live' }) })
     await site.rest(id)
     await at(`/jobs/${id}`, async (page) => {

@@ -100,7 +100,7 @@ export function suite(size: number, ended: number): void {
     ['a queue', '/jobs?queue=default', all],
     ['args', '/jobs?args.order=ORD-7003', () => [made[3]!]],
     ['a text', '/jobs?text=ord-7004', () => [made[4]!]],
-  ])('%s: the list comes to every match', async (_, path, expected) => {
+  ])('%s: the list reaches every match', async (_, path, expected) => {
     const { ids, progress } = await listed(path)
     expect(ids).toEqual(expected())
     for (const word of progress) expect(word).toMatch(/^(No match|\d+ match(es)?) in the newest [\d,]+ of [\d,]+$/)
@@ -112,7 +112,7 @@ export function suite(size: number, ended: number): void {
     const sorted = (ids: readonly number[]) => ids.toSorted((a, b) => b - a)
     const lists = endedLists(ended)
 
-    test('are counted by SQL, by the API and by how they were made', async () => {
+    test('have the same counts in SQL, in the API and by construction', async () => {
       const own = `ns = '${NS}' AND job >= ${FIRST_HISTORY_ID}`
       const text = `SELECT status, count(*) AS n FROM ends WHERE ${own} GROUP BY status ORDER BY status`
       const rows = [
@@ -148,7 +148,7 @@ export function suite(size: number, ended: number): void {
       expect(api.searchedTo).toBe(edge!.ended)
     })
 
-    test.each(lists)('%s: the page takes below 100 ms of the database', async (_, { query }) => {
+    test.each(lists)('%s: the page needs less than 100 ms of the database', async (_, { query }) => {
       const times: number[] = []
       for (let n = 0; n < 5; n++) {
         const before = past.spent()
@@ -165,7 +165,7 @@ export function suite(size: number, ended: number): void {
       expect(ids).toEqual(jobsOf(await sql(text)))
     })
 
-    test('and jobs that Redis also has are the same in both', async () => {
+    test('that are also in Redis are equal in both', async () => {
       const [past, alive] = [await listed('/jobs?in=history&class=charge'), await listed('/jobs?class=charge')]
       expect(sorted(past.ids)).toEqual(sorted(alive.ids))
       expect(past.note).toBe(`${made.length} jobs`)
@@ -194,7 +194,7 @@ export function suite(size: number, ended: number): void {
     if (size > 20_000) expect(first.progress[0]).toMatch(/^No match in the newest [\d,]+ of [\d,]+$/)
   })
 
-  test('an open page does not search again at its next look', async () => {
+  test('an open page does not search again when it refreshes', async () => {
     await reader.html('/ui/jobs?group=shop-7')
     const begun = performance.now()
     const sent: string[] = []
@@ -241,7 +241,7 @@ export function suite(size: number, ended: number): void {
     throw new Error('the count did not end')
   })
 
-  test('a kind of errors has the same number in the list of kinds, in its list of jobs and in its bulk action', async () => {
+  test('a kind of error has the same number in the list of kinds, in its list of jobs and in its bulk action', async () => {
     const n = size / 20
     const jobs = Array.from({ length: n }, (_, i) => ({
       queue: 'broken',

@@ -53,7 +53,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
 
   const newest = async () => (await site.engine.jobs.list({ class: 'resize', limit: 1 })).jobs[0]
 
-  test('a new job begins with its class, and the code next to its form changes while one types', () =>
+  test('the form of a new job begins with its class, and the code next to it changes while a user types', () =>
     at('/jobs/new', async (page) => {
       await page.getByRole('link', { name: 'resize' }).click()
       await page.waitForURL(/queue=media&class=resize/)
@@ -101,7 +101,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(await url.inputValue()).toBe('https://cdn.example/881.heic')
     }))
 
-  test('a value is written by members; an invalid member shows its error next to it', async () => {
+  test('a value has a field for each member, and an error appears next to an invalid member', async () => {
     const job = String(await site.make('packs', { queue: 'shop' }))
     await at(`/jobs/${job}`, async (page) => {
       await page.getByLabel('Write to order', { exact: true }).click()
@@ -177,7 +177,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     })
   })
 
-  test('a line of the log is copied with its whole moment, and leads to the entry in whole', async () => {
+  test('a copied line of the log has its full time, and the line links to the full entry', async () => {
     await site.engine.log.write('{"message":"parcel lost","to":"c_8812"}' as Encoded)
     await at('/log?q=parcel', async (page) => {
       await page.getByRole('button', { name: 'Copy the entry' }).click()
@@ -192,7 +192,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     })
   })
 
-  test('a host with an open breaker is hatched among the limits', async () => {
+  test('a host with an open breaker is shown hatched in the list of limits', async () => {
     const settings = { threshold: 3, base: 60_000, cap: 60_000, probing: 5_000 }
     for (const _ of [1, 2, 3]) await site.store.breaker('hooks.orbit.example', 'failed', settings)
     await at('/limits', async (page) => {
@@ -232,7 +232,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   test.each([
     ['/queues', 'media'],
     ['/settings/keys', 'Revoke'],
-  ])('on a phone a row of %s has two lines, and nothing of it is beyond the edge', async (path, has) => {
+  ])('on a phone, a row of %s has two lines and stays inside the page', async (path, has) => {
     await site.engine.keys.add({ name: 'grafana', scopes: ['read', 'write'] })
     await at(
       path,

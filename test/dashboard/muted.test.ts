@@ -84,7 +84,7 @@ counted('no page costs more where kinds of errors are muted', async () => {
   }
 })
 
-test('a schedule that failed twice in a row with a muted kind is no problem; a schedule with another kind is', async () => {
+test('a schedule that failed twice is a problem unless its kind of error is muted', async () => {
   const needs = async () => {
     pages.forget()
     const looks: string[] = []

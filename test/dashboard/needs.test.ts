@@ -97,7 +97,7 @@ const found = (faults: object) => ({
   ...(Object.keys(faults).length > 0 ? { since: NOW - HOUR, cursor: '5010' } : { since: null, cursor: null }),
 })
 
-test('nothing needs a look where all is quiet', () => expect(needs.needsOf(quiet)).toEqual([]))
+test('Overview shows no problems if there are none', () => expect(needs.needsOf(quiet)).toEqual([]))
 
 test.each([
   [
@@ -147,7 +147,7 @@ test.each([
   expect(needs.needsOf({ ...quiet, ...known } as never).map(({ rule }) => rule)).toEqual(rules)
 })
 
-test('a full limit is shown with the time since which jobs wait at it', () => {
+test('a full limit is shown with the time since jobs wait for it', () => {
   const [need] = needs.needsOf({ ...quiet, limits: [{ ...limit, waitedSince: NOW - 7 * MINUTE }] })
   expect(need).toMatchObject({ name: 'stripe', since: NOW - 7 * MINUTE })
 })
@@ -196,7 +196,7 @@ describe('a class that fails', () => {
       .needsOf({ ...quiet, points: busy, pointsByQueue: { media: busy }, ...known } as never)
       .map(({ name, text }) => [name, text])
 
-  test('is named although 20,000 jobs of other classes in its queue completed', () => {
+  test('is a problem even if 20,000 jobs of other classes in its queue completed', () => {
     const kinds = [
       kindOf15({ class: 'parse_csv', error: 'a', n: 12 }),
       kindOf15({ class: 'charge_card', error: 'b', n: 40 }),
@@ -222,17 +222,17 @@ describe('a class that fails', () => {
     expect(told({ kinds: [kindOf15({ n })], classes: [hoursOf('resize', completed)] })).toHaveLength(lines)
   })
 
-  test('is not named for failures of 20 minutes ago', () => {
+  test('is not a problem if its failures are 20 minutes old', () => {
     expect(told({ kinds: [kindOf15({ n: 99, ago: 20 * MINUTE })], classes: [hoursOf('resize', 0)] })).toEqual([])
   })
 
-  test('is named by its queue alone until the counts of classes are known', () => {
+  test('is found by the counts of its queue until the counts of classes are known', () => {
     const alone = [point(2 * MINUTE, { failed: 12 })]
     expect(told({ kinds: [kindOf15({ n: 12 })], pointsByQueue: { media: alone } })).toHaveLength(1)
     expect(told({ kinds: [kindOf15({ n: 12 })] })).toEqual([])
   })
 
-  test('offers a retry of its only kind of error, and otherwise of all its failed jobs', () => {
+  test('has a button that retries its only kind of error, or otherwise all its failed jobs', () => {
     const known = (kinds: object[]) => ({ ...quiet, kinds, classes: [hoursOf('resize', 0)] }) as never
     const [one] = needs.needsOf(known([kindOf15({ n: 25 })]))
     expect(one).toMatchObject({ name: 'resize', since: NOW - 2 * MINUTE, more: '“no answer within 30 s”' })
@@ -248,7 +248,7 @@ describe('a class that fails', () => {
     expect(two!.buttons).toMatchObject(buttonsAt(ofClass))
   })
 
-  test('stays a row, but no alert, after 15 minutes, because 24 of its jobs are still failed', () => {
+  test('is no longer an alert after 15 minutes, but still a row while 24 of its jobs are failed', () => {
     const completed = (n: number) => [{ ...hoursOf('resize', 0), hours: [{ at: NOW - HOUR, completed: n }] }]
     const rows = (kinds: object[], more: object = {}) => {
       const known = { ...quiet, kinds, classes: completed(40), ...more } as never
@@ -274,7 +274,7 @@ describe('a class that fails', () => {
     expect(rows([old(8, 19)])).toEqual([['failed', 'resize', '19 jobs of {} are failed, the last 8 h ago.']])
   })
 
-  test('classes of lost runs are named', () => {
+  test('a problem with lost runs names their classes', () => {
     const classes = [{ ...hoursOf('resize', 0), hours: [{ at: Math.floor(NOW / HOUR) * HOUR, completed: 0, lost: 3 }] }]
     const [need] = needs.needsOf({ ...quiet, classes, points: [point(MINUTE, { lost: 3 })] } as never)
     expect(need).toMatchObject({ name: '3 runs', more: expect.stringMatching(/^Classes: resize\. /) })
@@ -329,7 +329,7 @@ test('“Retry all” was offered for failures that began with the running versi
   ])
 })
 
-test('muted kinds are no problem: failures are counted without them', () => {
+test('muted kinds of errors are not counted as failures', () => {
   const kind = (n: number) => ({
     error: 'e1',
     class: 'resize',
@@ -387,14 +387,14 @@ test('one failed callback was above 17 failed jobs of a class and above a full l
   expect(shown.map(({ name }) => name)).toEqual(['parse', 'resize', 'core', 'stripe', 'hooks.example'])
 })
 
-test('the worst comes first, and all are counted', () => {
+test('the worst problem is first, and all problems are counted', () => {
   const queues = Array.from({ length: 9 }, (_, i) => queue({ name: `q${i}`, paused: true, counts: { queued: 1 } }))
   const found = needs.needsOf({ ...quiet, queues: [...queues, ...failed(30)], points: [point(MINUTE, { failed: 30 })] })
   expect(found).toHaveLength(10)
   expect(found[0]!.rule).toBe('failing')
 })
 
-test('limits are full only if jobs wait, and show their bound', () => {
+test('a limit is shown as full only if jobs wait, and with its maximum', () => {
   expect(isFull(limit)).toBe(true)
   expect(kindOfLimit({ ...limit, key: 'worker:media/resize', rate: { limit: 500, period: MINUTE } })).toBe(
     'max 2 running, 500 per minute, of the class',
@@ -408,7 +408,7 @@ test('limits are full only if jobs wait, and show their bound', () => {
   expect(['shop-114', 'shop-31', 'shop-7', null].map(colourOf)).toEqual(['g7', 'g6', 'g3', 'g0'])
 })
 
-test('series have a column for every moment', () => {
+test('charts have a column for every moment', () => {
   const range = rangeOf('1h')
   const columns = columnsOf([point(MINUTE, { completed: 3 }), point(2 * HOUR, { completed: 9 })], range, NOW)
   expect(columns).toHaveLength(60)
@@ -427,7 +427,7 @@ const drawn = {
   repeat: encodeValue({ cron: '0 * * * *' })!,
 }
 
-test('a calendar marks past slots by their outcome, and the slot that the clock change moves', () => {
+test('a calendar marks past slots by their outcome, and a slot that is moved by a clock change', () => {
   const shown = shownIn(new URLSearchParams(), NOW)
   const hour = Math.floor(NOW / HOUR) * HOUR
   const missed = { from: hour - 20 * HOUR, to: hour - 10 * HOUR, count: 11, more: false }
@@ -464,7 +464,7 @@ test('a calendar has dots for slots, and a band for too many slots', () => {
   expect(ticksOf(shown).length).toBeGreaterThan(5)
 })
 
-test('the address holds another day or week of the calendar, with its runs and slots', () => {
+test('the address contains the day or week of the calendar', () => {
   const at = (search: string) => shownIn(new URLSearchParams(search), NOW)
   expect(at('view=week&from=2027-01-10T00:00Z')).toMatchObject({
     from: Date.parse('2027-01-10'),
@@ -504,7 +504,7 @@ test.each([
   expect(wordsOf(readSchema(schema))).toBe(words)
 })
 
-test('input becomes JSON by the kind of its field', () => {
+test('input is converted to JSON by the kind of its field', () => {
   expect(asJson({ type: 'string' }, 'a"b')).toBe('"a\\"b"')
   expect(asJson({ type: 'boolean' }, 'true')).toBe('true')
   expect(asJson(undefined, '[1]')).toBe('[1]')

@@ -113,7 +113,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     expect(await button.getAttribute('title')).toBe('needs the scope write; your key has read')
   })
 
-  test('a value is written to a port, is shown at once, and is taken after a question', async () => {
+  test('a value that is written to a port is shown at once, and taken after a question', async () => {
     await enter(['read', 'write'], `/jobs/${ids.waits}`)
     await page.getByLabel('Write to n', { exact: true }).click()
     await page.getByRole('textbox', { name: /^Write to n\b/ }).fill('{"amount": 12345678901234567890}')
@@ -134,7 +134,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await page.locator('#port-in-n #fault').getByText('expected JSON').waitFor()
   })
 
-  test('a queue is paused at once, and going back is one press', async () => {
+  test('a queue is paused at once, and one press resumes it', async () => {
     await enter(['read', 'admin'], '/queues/core')
     await page.getByRole('button', { name: 'Pause' }).click()
     await toast('is paused')
@@ -178,7 +178,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     expect(await served.statusOf(ids.waits!)).not.toBe('terminated')
   })
 
-  test('a worker is tried by its form', async () => {
+  test('a form creates a job of a class', async () => {
     await enter(['read', 'write'], '/workers/core/split')
     await page.locator('textarea[name="in.in"]').fill('"to,be,or"')
     await page.getByRole('button', { name: /Create job/ }).click()
@@ -186,14 +186,14 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await page.locator('.lasts li').first().waitFor()
   })
 
-  test('the demo runs from the page, and its end is seen there', async () => {
+  test('a button runs the demo, and the page shows its end', async () => {
     await enter(['read', 'write'], '/?first')
     await page.getByRole('button', { name: 'Run the demo' }).click()
     await toast('A flow and 24 jobs were created')
     await page.getByText(/2[45] jobs of the demo have ended/).waitFor({ timeout: 60_000 })
   })
 
-  test('a key is made, shown once, and closed only after it was copied', async () => {
+  test('a new key is shown once, in a dialog that closes only after the key was copied', async () => {
     await enter(['read', 'admin'], '/settings/keys?new', { clipboard: true })
     await page.getByLabel('Name').fill('grafana')
     await page.getByRole('button', { name: 'Create key' }).click()
@@ -231,7 +231,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await dialog.waitFor({ state: 'detached' })
   })
 
-  test('a limit is made, changed and taken back', async () => {
+  test('a limit is created and changed, and Undo restores it', async () => {
     await enter(['read', 'admin'], '/limits?change=')
     await page.locator('input[name="key"]').fill('stripe')
     await page.getByLabel(/Max running/).fill('4')
@@ -247,7 +247,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     expect(await served.engine.limits.get('stripe')).toMatchObject({ concurrency: 4 })
   })
 
-  test('a schedule is made, paused and resumed', async () => {
+  test('a schedule is created, paused and resumed', async () => {
     await enter(['read', 'write'], '/schedules')
     await page.getByRole('link', { name: 'New schedule' }).click()
     await page.waitForFunction(() => document.activeElement?.getAttribute('name') === 'alias')
@@ -306,7 +306,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await toast('stamp unregistered')
   })
 
-  test('every page is reached by keys, and the theme is kept', async () => {
+  test('every page can be opened with keys, and the theme is saved', async () => {
     await enter(['read'], '/jobs')
     await page.keyboard.press('g')
     await page.keyboard.press('l')

@@ -53,7 +53,7 @@ const paths = table.map(({ path }) =>
 )
 
 test.each(table.map(({ path, nav }, i) => [path, nav, paths[i]!] as const))(
-  '%s marks its entry of the side bar, if it has one',
+  '%s highlights its entry in the side bar, if it has an entry',
   async (_, nav, path) => {
     const marked = [...(await reader.html(`/ui${path}`)).matchAll(/aria-current="page"[^>]*data-go="(\w)"/g)]
     expect(marked.map(([, key]) => key)).toEqual(nav ? [entryOf(nav).key] : [])
@@ -61,7 +61,7 @@ test.each(table.map(({ path, nav }, i) => [path, nav, paths[i]!] as const))(
 )
 
 describe.each(paths)('%s', (path) => {
-  test('is served to who may read, with the policy and no style attribute', async () => {
+  test('is served to keys with the scope read, with a content security policy and without style attributes', async () => {
     const answer = await reader.get(`/ui${path}`)
     expect(answer.status).toBe(200)
     expect(answer.headers.get('content-security-policy')).toBe(POLICY)
@@ -74,14 +74,14 @@ describe.each(paths)('%s', (path) => {
     expect(pages.reported).toEqual([])
   })
 
-  test('is not served without a session, nor to who may not read', async () => {
+  test('is not served without a session or without the scope read', async () => {
     expect((await pages.ask(`/ui${path}`)).status).toBe(303)
     const worker = await pages.enter(['work'])
     expect((await worker.get(`/ui${path}`)).status).toBe(403)
   })
 })
 
-test('titles differ from page to page', async () => {
+test('pages have different titles', async () => {
   const titles = await Promise.all(
     paths.map(async (path) => /<title>(.*?)<\/title>/.exec(await reader.html(`/ui${path}`))![1]),
   )
@@ -103,7 +103,7 @@ test('text of users is shown as text', async () => {
   expect(html).not.toContain('<b>no answer')
 })
 
-test('another look at the same data costs no drawing', async () => {
+test('a refresh with the same data draws nothing', async () => {
   const first = await reader.get('/ui/jobs')
   const again = await reader.get('/ui/jobs', { 'if-none-match': first.headers.get('etag')! })
   expect(again.status).toBe(304)
@@ -148,7 +148,7 @@ test('a new job of a class in another queue gets a link to it, and its args have
   expect(known).not.toContain('No class')
 })
 
-test('the typed filter becomes the address', async () => {
+test('a typed filter is stored in the address', async () => {
   const answer = await reader.get('/ui/jobs?queue=default&q=failed+group%3Ashop-7')
   expect(answer.headers.get('location')).toBe('/ui/jobs?queue=default&status=failed&group=shop-7')
   expect((await reader.get('/ui/jobs?q=%2312')).headers.get('location')).toBe('/ui/jobs/12')
@@ -176,7 +176,7 @@ describe('the views of Jobs', () => {
   const rowsOf = async (query: string) =>
     [...(await reader.html(`/ui/jobs?${query}`)).matchAll(/data-row="(\d+)"/g)].map(([, id]) => Number(id))
 
-  test('open on a click, and show their text', async () => {
+  test('open on a click, and show their filter', async () => {
     const html = await reader.html('/ui/jobs')
     for (const name of ['Since the deploy', 'At limits', 'Retrying', 'Over a minute'])
       expect(html).toContain(`${name} `)
@@ -231,13 +231,13 @@ describe('the views of Jobs', () => {
     expect(await reader.html('/ui/jobs?by=class&day=yesterday')).toContain('No jobs were counted yesterday')
   })
 
-  test('are tokens of the filter line', async () => {
+  test('are shown as tokens of the filter', async () => {
     const html = await reader.html('/ui/jobs?waits=limit&since=6h')
     for (const name of ['waits', 'since']) expect(html).toContain(`<span class="kk">${name}</span>`)
   })
 })
 
-test('a class tells which deployments have its function, and when a program of its queue was heard last', async () => {
+test('the page of a class names the deployments with its function, and the last contact of its pull workers', async () => {
   const { deployments } = await pages.engine.deployments.list()
   const own = await reader.html('/ui/workers/default/ends')
   expect(own).toContain('a function of 1 deployment')
@@ -303,7 +303,7 @@ test('the page of deploys compares the time before and after one, and lists new 
   }
 })
 
-test('the family shows a running child', async () => {
+test('the tree of a job shows a running child', async () => {
   const parent = await pages.make('waits')
   await pages.rest(parent)
   const child = await pages.make('pulled', { parent: String(parent), name: 'pack' })

@@ -75,7 +75,7 @@ test('a refresh without changes has no body', async () => {
   expect([again.status, await again.text()]).toEqual([304, ''])
 })
 
-test('a visit is the whole page', async () => {
+test('a visit returns the whole page', async () => {
   const answer = await reader.get('/ui/jobs')
   expect(answer.headers.get('content-type')).toContain('text/html')
   expect(await answer.text()).toMatch(/^<!doctype html>/)
@@ -90,12 +90,12 @@ test.each([
   ['equal rows', list('a', 'a', 'a'), list('a', 'a')],
   ['another page', list('a'), '<p>none</p>'],
   ['an empty page', list('a'), ''],
-])('a patch gives the new page: %s', (_, was, is) => {
+])('a patch results in the new page: %s', (_, was, is) => {
   const known = chunksOf(was)
   expect(htmlOf(patched(known, patchOf(is, namesIn(known))!))).toBe(is)
 })
 
-test('a time that only shows how long ago it was is no change', () => {
+test('a relative time that grows is not sent as a change', () => {
   const row = (ago: string) => list(`<time data-ago="7">${ago}</time>`)
   expect(patchOf(row('3 s ago'), namesIn(chunksOf(row('1 s ago'))))).toEqual([0, 1])
 })

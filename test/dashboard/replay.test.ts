@@ -63,20 +63,20 @@ const statuses = (ms: number) => at(ms).nodes.map(({ status }) => status)
 const waiting = (ms: number) => at(ms).wires.map(({ size }) => size)
 
 describe('a recorded flow at a moment', () => {
-  test('nodes have the status of the previous event, and before the first event the status that it reports as earlier', () => {
+  test('nodes have the status of the previous event, or the earlier status that the first event reports', () => {
     expect(statuses(0)).toEqual(['suspended', null])
     expect(statuses(1_000)).toEqual(['queued', null])
     expect(statuses(4_999)).toEqual(['queued', null])
     expect(statuses(12_000)).toEqual(['suspended', 'queued'])
     expect(statuses(99_000)).toEqual(['suspended', 'failed'])
   })
-  test('a run is seen from its beginning, which its end tells', () => {
+  test('a run is shown from its start, which the event of its end contains', () => {
     expect(statuses(5_000)).toEqual(['running', null])
     expect(statuses(15_000)).toEqual(['suspended', 'running'])
     expect(at(16_000).nodes[1]!.ranAt).toBe(T + 15_000)
     expect(at(16_000).nodes[0]!.lastRun).toEqual(run(5_000, 10_000, 'suspended'))
   })
-  test('wires show the last value that had passed by then', () => {
+  test('wires show the last value that passed before the moment', () => {
     const wire = { id: 'a.out>b.in', size: 0, behind: 0, laid: true, rate: 0, oldest: null, oldestAt: null }
     const passed = [3, 2, 1].map((n) => ({ data: String(n), at: T + n * 10_000 }))
     const now = { ...wire, passed, from: { node: 'a', port: 'out' }, to: { node: 'b', port: 'in' }, in: [], out: [] }
@@ -85,7 +85,7 @@ describe('a recorded flow at a moment', () => {
     )
     expect(lasts).toEqual(['', '1', '2', '3'])
   })
-  test('wires have the values that waited then, with the arrival of the oldest, and the number of reads in a minute', () => {
+  test('wires have the values that waited at the moment, the arrival of the oldest, and the reads per minute', () => {
     expect([0, 1_000, 9_999, 10_000, 30_000].map(waiting)).toEqual([
       [0, 0, 0],
       [3, 0, 0],
@@ -101,7 +101,7 @@ describe('a recorded flow at a moment', () => {
     const { nodes } = momentOf(timelineOf([]), live, T)
     expect(nodes.map(({ status }) => status)).toEqual(['completed', 'queued'])
   })
-  test('a node of an earlier graph is drawn too, as a node that never started', () => {
+  test('a node of an earlier graph is drawn as a node that never started', () => {
     const earlier = { ...graph, nodes: { ...graph.nodes, old: { class: 'gone' } } }
     const { nodes } = momentOf(timelineOf(events), { ...live, graph: earlier }, T)
     expect(nodes[2]).toMatchObject({ name: 'old', queue: 'default', status: null, job: null })

@@ -40,7 +40,7 @@ test('each run shows how long it waited and links to its effects', async () => {
   expect(one).not.toContain('adds <b>')
 })
 
-test('a run that is not kept has a note; rows of a job without a history have no links', async () => {
+test('a run without a stored record has a note, and rows of a job without history have no links', async () => {
   const reader = await pages.enter(['read'])
   const id = String(await pages.make('adder'))
   await pages.until(async () => (await pages.engine.jobs.get(id)).status === 'suspended')
@@ -53,7 +53,7 @@ test('a run that is not kept has a note; rows of a job without a history have no
   expect(shown).not.toContain('run=1')
 })
 
-test('a job is made again with the inputs of its last run', async () => {
+test('a new job is created with the inputs of the last run', async () => {
   const id = String(await pages.make('adder', { inputs: { n: [1] } }))
   await pages.until(async () => (await pages.engine.jobs.get(id)).status === 'suspended')
   const writer = await pages.enter(['read', 'write'])
@@ -66,7 +66,7 @@ test('a job is made again with the inputs of its last run', async () => {
   expect((await reader.act(`/ui/jobs/${id}`, { act: 'again' })).status).toBe(403)
 })
 
-test('a schedule lists its last runs, and says where only the last is known', async () => {
+test('a schedule lists its last runs, or says that only the last run is stored', async () => {
   const reader = await pages.enter(['read'])
   const cron = { cron: '0 3 * * *' }
   const [kept, brief] = [
@@ -89,7 +89,7 @@ test('a schedule lists its last runs, and says where only the last is known', as
     expect(await reader.html(`/ui/schedules?runs=${encodeURIComponent(none)}`)).not.toContain('id="past"')
 })
 
-test('the calendar has the runs that are kept, and leads to the stretch before and after', async () => {
+test('the calendar shows stored runs, and links to the time before and after', async () => {
   const reader = await pages.enter(['read'])
   const id = String(await pages.make('adder', { repeat: { cron: '0 3 1 1 *' }, alias: ['drawn'] }))
   const runsOf = async () => (await pages.engine.jobs.runs(id)).runs

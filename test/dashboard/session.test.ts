@@ -11,7 +11,7 @@ afterAll(() => pages.close())
 const withKey = (key: string) => ({ headers: { authorization: `Bearer ${key}` } })
 const cookiesOf = (answer: Response): string[] => answer.headers.getSetCookie()
 
-test('a key becomes a session of 12 hours that no script reads, and Redis has hashes alone', async () => {
+test('a key opens a session of 12 hours that scripts cannot read, and Redis stores only hashes', async () => {
   const { answer, cookie } = await pages.enterWith(KEY)
   expect(answer.status).toBe(303)
   expect(answer.headers.get('location')).toBe('/ui/')
@@ -23,7 +23,7 @@ test('a key becomes a session of 12 hours that no script reads, and Redis has ha
   expect(await pages.store.session(name)).toBeNull()
 })
 
-test('elsewhere than on loopback the cookie is Secure', async () => {
+test('the cookie is Secure unless the host is a loopback address', async () => {
   const form = new FormData()
   form.set('key', KEY)
   const answer = await pages.app.request('http://jobs.example.com/ui/login', {
@@ -68,13 +68,13 @@ test.each(['//evil.example', '/\\evil.example', 'https://evil.example', '/login?
   },
 )
 
-test('a link from elsewhere, which comes without the strict cookie, asks once more by itself', async () => {
+test('a link from another website, which omits the strict cookie, loads the page again', async () => {
   const answer = await pages.ask('/ui/jobs', { headers: { 'sec-fetch-site': 'cross-site' } })
   expect(answer.status).toBe(200)
   expect(await answer.text()).toContain('http-equiv="refresh"')
 })
 
-test('a link that npm start prints logs in once', async () => {
+test('a link that npm start prints logs in only once', async () => {
   const made = await pages.ask('/ui/login-links', { method: 'POST', headers: { authorization: `Bearer ${KEY}` } })
   const { url } = (await made.json()) as { url: string }
   const path = url.slice(url.indexOf('/ui'))
@@ -114,7 +114,7 @@ test('logins, links and the end of a session are in the audit', async () => {
   )
 })
 
-test('a key that asks for too much is refused on pages, in the API below them and in the API together', async () => {
+test("a key above its rate of requests is refused on pages, in the dashboard's API and in the API", async () => {
   const { key } = await pages.engine.keys.add({ name: 'slow', scopes: ['read'], limits: { requestsPerSecond: 3 } })
   const { get } = await pages.enterWith(key)
   const statuses: number[] = []
@@ -125,12 +125,12 @@ test('a key that asks for too much is refused on pages, in the API below them an
   expect(statuses.slice(-3)).toEqual([429, 429, 429])
 })
 
-test('a session is refused at the address of a tenant that is not its own', async () => {
+test('a session is refused at the address of another tenant', async () => {
   const { get } = await pages.enterWith(KEY)
   for (const path of ['/ui/v1/jobs', '/ui/jobs']) expect((await get(`/t/other${path}`)).status).toBe(404)
 })
 
-test('a session ends with its key, and by logging out', async () => {
+test('a session ends when its key is removed or the user logs out', async () => {
   const { key, id } = await pages.engine.keys.add({ name: 'short', scopes: ['read'] })
   const one = await pages.enterWith(key)
   expect((await one.get('/ui/jobs')).status).toBe(200)
@@ -143,7 +143,7 @@ test('a session ends with its key, and by logging out', async () => {
   expect((await other.get('/ui/jobs')).status).toBe(303)
 })
 
-test('the API takes no cookie, and the one below the pages takes nothing else', async () => {
+test("the API accepts no cookie, and the dashboard's API accepts only a cookie", async () => {
   const { cookie, get } = await pages.enterWith(KEY)
   expect((await pages.ask('/v1/jobs', { headers: { cookie } })).status).toBe(401)
   expect((await get('/ui/v1/jobs')).status).toBe(200)
@@ -156,7 +156,7 @@ test.each([
   ['the proof of another session', { 'x-csrf': 'f'.repeat(64) }],
   ['a foreign page', { 'sec-fetch-site': 'cross-site' }],
   ['a page of a neighbour', { 'sec-fetch-site': 'same-site' }],
-])('a change with %s is refused, in the API and in acts', async (_, headers) => {
+])('a change with %s is refused by the API and by forms', async (_, headers) => {
   const { cookie, csrf, act } = await pages.enterWith(KEY)
   const sent = {
     cookie,
@@ -170,7 +170,7 @@ test.each([
   expect((await act('/ui/jobs', { act: 'selected', do: 'retry', sel: '1' }, headers)).status).toBe(403)
 })
 
-test('a session has the scopes of its key, in the API below the pages too', async () => {
+test("a session has the scopes of its key, also in the dashboard's API", async () => {
   const { get, cookie, csrf } = await pages.enter(['read'])
   expect((await get('/ui/v1/jobs')).status).toBe(200)
   const answer = await pages.ask('/ui/v1/jobs', {

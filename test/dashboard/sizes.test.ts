@@ -28,9 +28,9 @@ test.each([
   ['schedules', 1_000],
   ['geist', 17_000],
   ['geist-mono', 14_000],
-])('%s is within %i bytes', (name, most) => expect(sizeOf(name)).toBeLessThan(most))
+])('%s has at most %i bytes', (name, most) => expect(sizeOf(name)).toBeLessThan(most))
 
-test('the first page, with all that it loads and its fonts, is within 60 KB', async () => {
+test('the first page has at most 60 KB, including its assets and fonts', async () => {
   const html = await (await pages.enter(['admin'])).html('/ui')
   const named = [...html.matchAll(/(?:src|href)="\/ui\/assets\/([\w-]+)-[0-9a-f]{10}\.(?:css|js)/g)].map(
     ([, name]) => name!,

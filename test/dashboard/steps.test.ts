@@ -47,7 +47,7 @@ beforeAll(async () => {
 })
 afterAll(() => pages.close())
 
-test('completed steps are shown in order with time, duration, run and size, without its current wait', async () => {
+test('completed steps are shown in order with time, duration, run and size, without the current wait', async () => {
   const id = String(await pages.make('order'))
   await pages.until(async () => (await pages.engine.jobs.steps(id)).steps.length === 1)
   const { steps, cursor } = await pages.engine.jobs.steps(id)

@@ -77,7 +77,7 @@ const paths = (name: string) => [
 ]
 
 describe.each([...names, HOME])('%s', (name) => {
-  test('sees its own on every page, and no name of anybody else', async () => {
+  test('sees only its own names on every page', async () => {
     for (const path of paths(name)) {
       const answer = await visitors[name]!.get(`/ui${path}`)
       expect(answer.status, path).toBe(200)
@@ -109,7 +109,7 @@ describe.each([...names, HOME])('%s', (name) => {
     }
   })
 
-  test('is refused at the API below the pages by the session of another', async () => {
+  test("gets only its own jobs from the dashboard's API", async () => {
     const answer = await pages.ask('/ui/v1/jobs', { headers: { cookie: visitors[name]!.cookie } })
     const { jobs } = (await answer.json()) as { jobs: { class: string }[] }
     expect(new Set(jobs.map((job) => job.class))).toEqual(new Set([`class-${name}`]))

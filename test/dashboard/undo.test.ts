@@ -132,8 +132,12 @@ async function backAndForth([, path, fields, is]: (typeof acts)[number], stays: 
   if (stays) await press(path(), (await fields()) as Record<string, string>)
 }
 
-test.each(acts.map((one) => [one[0], one] as const))('%s, and back by Undo', (_, one) => backAndForth(one, true))
-test.each(changes.map((one) => [one[0], one] as const))('%s, and back by Undo', (_, one) => backAndForth(one, false))
+test.each(acts.map((one) => [one[0], one] as const))('%s, and Undo restores the old value', (_, one) =>
+  backAndForth(one, true),
+)
+test.each(changes.map((one) => [one[0], one] as const))('%s, and Undo restores the old value', (_, one) =>
+  backAndForth(one, false),
+)
 
 test('the undo of a changed limit names the restored maximum', async () => {
   await pages.engine.limits.set('openai', { concurrency: 20 })
@@ -168,7 +172,7 @@ test('a form of settings sends only the changed ones, so changes of other users 
   await pages.engine.queues.update('default', { lanes: null })
 })
 
-test('these actions ask, and all other actions do not', async () => {
+test('only these actions ask for confirmation', async () => {
   const asking = table.flatMap(({ path, acts = {} }) =>
     Object.entries(acts).flatMap(([name, { confirm }]) => (confirm ? [`${path} ${name}`] : [])),
   )
@@ -213,19 +217,15 @@ test.each([
   [() => `/jobs/${id}`, { act: 'remove' }, 'Delete', true],
   [() => '/workers/default/pulled', { act: 'unregister' }, 'Unregister', true],
   [() => '/', { act: 'undemo' }, 'Delete \\d+', true],
-])(
-  '%# asks with its verb, and has the name typed where nothing brings it back',
-  async (path, fields, verb, isTyped) => {
-    await pages.make('waits', { group: { id: 'demo' }, wait: 3_600_000 })
-    const before = await pages.engine.jobs.list({ limit: 100 })
-    const { confirm } = await press(path(), fields as Record<string, string>)
-    expect(confirm).toMatch(new RegExp(`<button class="btn danger" type="submit">${verb}</button>`))
-    expect(confirm).not.toMatch(/>\s*(OK|Yes)\s*</)
-    expect(confirm!.includes('to continue')).toBe(isTyped)
-    if (isTyped)
-      expect((await press(path(), { ...fields, sure: 'yes' } as Record<string, string>)).confirm).toBeDefined()
-    expect((await pages.engine.jobs.list({ limit: 100 })).jobs.map((one) => one.status)).toEqual(
-      before.jobs.map((one) => one.status),
-    )
-  },
-)
+])('%# asks with its verb, and requires the typed name if it cannot be undone', async (path, fields, verb, isTyped) => {
+  await pages.make('waits', { group: { id: 'demo' }, wait: 3_600_000 })
+  const before = await pages.engine.jobs.list({ limit: 100 })
+  const { confirm } = await press(path(), fields as Record<string, string>)
+  expect(confirm).toMatch(new RegExp(`<button class="btn danger" type="submit">${verb}</button>`))
+  expect(confirm).not.toMatch(/>\s*(OK|Yes)\s*</)
+  expect(confirm!.includes('to continue')).toBe(isTyped)
+  if (isTyped) expect((await press(path(), { ...fields, sure: 'yes' } as Record<string, string>)).confirm).toBeDefined()
+  expect((await pages.engine.jobs.list({ limit: 100 })).jobs.map((one) => one.status)).toEqual(
+    before.jobs.map((one) => one.status),
+  )
+})

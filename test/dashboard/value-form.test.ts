@@ -17,10 +17,10 @@ const order = {
 }
 const schema = readSchema(JSON.stringify(order))
 
-describe('what was typed', () => {
+describe('typed values', () => {
   const read = (fields: Record<string, string>) => valueIn(schema, 'v', { at: (field) => fields[field] })
 
-  test('is read by members, each by its own schema, without empty ones', () => {
+  test('members are read by their own schemas, without empty fields', () => {
     const typed = {
       'v/id': '12345678901234567890',
       'v/gift': 'true',
@@ -36,11 +36,13 @@ describe('what was typed', () => {
     expect(read({ 'v/id': '1' })).toBe('{"id":1}')
   })
 
-  test('as a whole goes before its members', () => expect(read({ v: '{"id": 2}', 'v/id': '1' })).toBe('{"id": 2}'))
+  test('JSON of a whole value replaces the fields of its members', () =>
+    expect(read({ v: '{"id": 2}', 'v/id': '1' })).toBe('{"id": 2}'))
 
-  test('and is none names its member', () => expect(() => read({ 'v/rest': 'oops' })).toThrow('rest: expected JSON'))
+  test('an error of invalid JSON names its member', () =>
+    expect(() => read({ 'v/rest': 'oops' })).toThrow('rest: expected JSON'))
 
-  test('is absent if nothing was typed; a required value is an empty one', () => {
+  test('a value is absent if no field has text, and a required value is then empty', () => {
     expect(read({})).toBeUndefined()
     const at = () => ''
     expect(neededIn(schema, 'v', { at })).toBe('{}')
@@ -75,7 +77,7 @@ describe('the ports of a job', () => {
       .split('<form')
       .find((form) => form.includes(`data-act="${act}"`) && form.includes(`name="port" value="${port}"`))!
 
-  test('have fields by their schemas, for a value and for the default', async () => {
+  test('have fields from their schemas, for a value and for the default', async () => {
     const html = await writer.html(path)
     for (const act of ['write', 'default']) {
       const form = formOf(html, act, 'order')

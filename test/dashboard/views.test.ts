@@ -69,7 +69,7 @@ test('a view has an address by its name, also a shared one', async () => {
   expect((await to('nobody has it')).status).toBe(404)
 })
 
-test('rows that the address selects are ticked, and links lead on without them', async () => {
+test('rows that the address selects are checked, and links omit the selection', async () => {
   const html = await reader.html(`/ui/jobs?status=running&sel=${jobs.slow},${jobs.holds}`)
   const ticked = [...html.matchAll(/<input[^>]*name="sel"[^>]*>/g)].filter(([box]) => / checked/.test(box))
   expect(ticked.map(([box]) => /value="(\d+)"/.exec(box)![1]).sort()).toEqual(
@@ -79,7 +79,7 @@ test('rows that the address selects are ticked, and links lead on without them',
   expect(html).toMatch(/<a class="running"[^>]*aria-current="page"/)
 })
 
-test('the ends of queues are shown over the range of the address', async () => {
+test('queues show the jobs that ended in the range of the address', async () => {
   const html = await reader.html('/ui/queues?range=24h')
   expect(html).toMatch(/aria-current="page"[^>]*>24 h</)
   expect(html).toContain('Ended, 24 h')

@@ -112,14 +112,14 @@ test.each([
 )
 
 describe('values', () => {
-  test('keep their digits and their order', () => {
+  test('keep their digits and the order of their members', () => {
     const text = pretty('{"big":12345678901234567890,"a":[1.0,{}],"b":"x"}')
       .map(({ text }) => text)
       .join('')
     expect(text).toBe('{\n  "big": 12345678901234567890,\n  "a": [\n    1.0,\n    {}\n  ],\n  "b": "x"\n}')
   })
 
-  test('bytes are shown as their size, and texts that look alike are texts', () => {
+  test('bytes are shown as their size, and similar texts as text', () => {
     const bytes = encodeValue({ photo: new Uint8Array(300), n: 1 })
     expect(textOf(bytes).text).toBe('{"photo":‹binary, 300 bytes›,"n":1}')
     expect(
@@ -171,7 +171,7 @@ test('frames of libraries are distinguished from own frames', () => {
   expect(stackParts('[redacted]')).toEqual([{ isForeign: false, lines: ['[redacted]'] }])
 })
 
-test('a value in args is a part of the filter, by its path', () => {
+test('the filter accepts a value of args by its path', () => {
   const query = new URLSearchParams('status=failed&args.order.id=4711&args.=x&args.paid=')
   expect(tokensOf(query)).toEqual([
     { name: 'status', value: 'failed' },
@@ -282,7 +282,7 @@ describe('the history of a job', () => {
     ],
   ])('is shown while it waits for %s', (_, more, told) => expect(happened({ ...job, ...more })).toEqual(told))
 
-  test('a queue that is known to be paused comes first, and delays only ready jobs', () => {
+  test('a paused queue is the first reason, and only for ready jobs', () => {
     const paused = new Set(['mail'])
     expect(happened(job, paused).text).toBe('Queue mail is paused')
     expect(happened(job, new Set(['other'])).text).toBe('It is ready in queue mail')
@@ -294,15 +294,15 @@ describe('the history of a job', () => {
     ['{"progress":61}', 0.61],
     ['"half"', undefined],
     ['-1', undefined],
-  ])('progress %s is %s', (progress, share) => expect(shareOf(progress)).toBe(share))
+  ])('progress %s is shown as %s', (progress, share) => expect(shareOf(progress)).toBe(share))
 
-  test('the message of an error is cut and made plain', () => {
+  test('the message of an error is shortened and has no control characters', () => {
     expect(messageOf('{"message":"a\\u0007b"}')).toBe('a\\u0007b')
     expect(messageOf('"x"')).toBe('x')
     expect(messageOf(JSON.stringify({ message: 'y'.repeat(500) }))).toHaveLength(301)
   })
 
-  test('a line of the log has its words first', () => {
+  test('a line of the log begins with its message', () => {
     expect(linesOf('{"message":"mail sent","to":"c_8812"}')).toEqual({ text: 'mail sent', rest: '{"to":"c_8812"}' })
     expect(linesOf('{"error":"503"}')).toEqual({ text: '503', rest: '' })
     expect(linesOf('{"message":"no","backtrace":"TypeError: no","level":"error"}')).toEqual({ text: 'no', rest: '' })
@@ -317,7 +317,7 @@ describe('a timeline', () => {
     { startedAt: 10, endedAt: 30, outcome: 'failed', attempt: 1, number: 1 },
   ]
 
-  test('has runs in their order, with waits between', () => {
+  test('has runs in order, with waits between them', () => {
     const [own] = rowsOf({ job, runs, steps: [], family: [] }, 2 * DAY)
     expect(own!.stretches.map(({ kind, from, to }) => [kind, from, to])).toEqual([
       ['queued', 0, 10],
@@ -328,7 +328,7 @@ describe('a timeline', () => {
     ])
   })
 
-  test('has a part for runs that are not stored, because the job did not only wait then', () => {
+  test('has a separate part for runs that are not stored', () => {
     const later = runs.map((run, i) => ({ ...run, number: i === 0 ? 7 : 3 }))
     const [own] = rowsOf({ job, runs: later, steps: [], family: [] }, 2 * DAY)
     expect(own!.stretches.map(({ kind, text }) => [kind, text])).toEqual([
@@ -340,7 +340,7 @@ describe('a timeline', () => {
     ])
   })
 
-  test('a job that is ready was waiting before, and is queued since then', () => {
+  test('a ready job is shown as waiting until it was ready, and then as queued', () => {
     const ready = { code: 'QUEUED', since: DAY + 500, message: '', data: {} } as const
     const [own] = rowsOf({ job: { ...job, status: 'queued' }, runs, reason: ready, steps: [], family: [] }, 2 * DAY)
     expect(own!.stretches.slice(-2).map(({ kind, from, to }) => [kind, from, to])).toEqual([
@@ -356,7 +356,7 @@ describe('a timeline', () => {
     expect(child!.note).toBe(`${job.class} #9`)
   })
 
-  test('marks a run that is drawn shorter than it was, and draws shorter runs to scale', () => {
+  test('marks a run that is drawn too short, and draws shorter runs to scale', () => {
     const busy = [
       [10, 20],
       [20, 50],
@@ -375,7 +375,7 @@ describe('a timeline', () => {
     expect(place(HOUR)).toBeCloseTo(96.4)
   })
 
-  test('draws long waits at one width, and prints their duration', () => {
+  test('draws long waits with equal width, and prints their duration', () => {
     const rows = rowsOf({ job, runs, steps: [], family: [] }, 2 * DAY)
     const scale = scaleOf(0, 2 * DAY, busyIn(rows))
     expect(scale.breaks.map(({ length }) => length)).toEqual([DAY - 30, DAY - 20])
@@ -386,7 +386,7 @@ describe('a timeline', () => {
   })
 })
 
-test('a job outside the chain that blocks other jobs, and that waits at a limit, has the numbers of the limit', () => {
+test('a blocking job outside the chain shows the numbers of the limit that it waits for', () => {
   const link = (job: number, reasons: object[]) => ({
     job,
     class: 'c',
@@ -416,7 +416,7 @@ test.each([
   [0.0000001, '0.00000010'],
   [0.5, '0.50'],
   [12.345, '12.35'],
-])('%d of money is %s', (n, text) => expect(money(n)).toBe(text))
+])('a cost of %d is shown as %s', (n, text) => expect(money(n)).toBe(text))
 
 test('prices are read from a setting, and invalid ones are refused', () => {
   expect(readPrices('run=0.00002, second=.5')).toEqual({ run: 0.00002, second: 0.5 })
@@ -447,7 +447,7 @@ test.each([
     'About 1,000 failed, estimated from the newest 1,000, without muted errors',
   ],
   [{ failed: 4_000, hasMutes: true }, { ...kinds, silent: 9, isAll: false }, undefined, undefined, undefined],
-] as const)('next to Jobs, %j with %j are the number %s %s', (known, seen, n, kind, title) => {
+] as const)('the number next to Jobs for %j with %j is %s %s', (known, seen, n, kind, title) => {
   const sign = failedSign({ ...known, now: NOW }, seen)
   expect([sign?.n, sign?.kind]).toEqual([n, kind])
   if (title !== undefined) expect(sign!.title).toMatch(title)
@@ -465,9 +465,9 @@ test.each([
   ['every 7 minutes', 'every 7 minutes'],
   ['every 2 days at 3', 'every 2 days at 3'],
   ['30 2 * * *', '30 2 * * *'],
-])('a schedule of “%s” has the pattern %s', (words, pattern) => expect(cronOf(words)).toBe(pattern))
+])('the words “%s” become the pattern %s', (words, pattern) => expect(cronOf(words)).toBe(pattern))
 
-test('an invalid pattern or zone is refused by the name of its field', () => {
+test('an error of an invalid pattern or zone names its field', () => {
   expect(ruleIn('every day at 3', 'Europe/Berlin').source).toEqual({ cron: '0 3 * * *', tz: 'Europe/Berlin' })
   expect(() => ruleIn('soon')).toThrow(
     'When: expected 5 or 6 fields, like "30 2 * * *", got "soon". Words work too, like "every day at 3"',

@@ -65,7 +65,7 @@ export function suite(size: number, ended: number): void {
       ['queue=store', 'terminate', (job) => job.queue === 'store' && isOpen(job)],
       ['group=north', 'terminate', (job) => job.group === 'north' && isOpen(job)],
       ['class=digest&queue=mail', 'run', (job) => job.class === 'digest' && (job.runAt ?? 0) > Date.now()],
-    ])('%s: the button of %s counts each job of it', async (query, verb, fits) => {
+    ])('%s: the button %s counts each matching job', async (query, verb, fits) => {
       await page.goto(`${scene.site.url}/ui/jobs?${query}`)
       const asks = (fields: [string, string][]) =>
         page.evaluate(async (fields) => {
