@@ -1,5 +1,3 @@
-// Answers of Lua match their TypeScript types.
-
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

@@ -1,20 +1,18 @@
-// Builds scripts with one part removed or changed. A fact about this part must then fail.
-
 import { buildScripts } from '../../infra/lua-build/index.ts'
 import { SidejobError } from '../../src/core/errors.ts'
 import type { Client } from '../../src/redis/client.ts'
 import { createWorld, type Scripts, type Way, type World } from './direct.ts'
 
 export type Fault = {
-  /** Below src/redis/lua. */
+  /** Relative to src/redis/lua. */
   file: string
-  /** Occurs once in the file. */
+  /** Must occur exactly once in the file. */
   find: string
   replace: string
   says: string
 }
 
-/** Matches with any line breaks. An indented fragment must begin a line. */
+/** Ignores line breaks. An indented `find` must be at the beginning of a line. */
 const patternOf = ({ find }: Fault): RegExp => {
   const words = find
     .trim()
@@ -42,7 +40,7 @@ export function readScripts() {
   }
 }
 
-/** False if a script crashed: a crash does not prove that the fact detected the change. */
+/** A crashed script does not prove that the test detected the change. */
 const isFinding = (error: unknown): boolean =>
   (error instanceof Error && error.name === 'AssertionError') ||
   (error instanceof SidejobError && error.code !== 'UNAVAILABLE')

@@ -1,4 +1,4 @@
-// Round trips and billed commands of every path. One more `redis.call` fails a test.
+// One more `redis.call` in a script makes a test of this file fail.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JobInput } from '../../src/engine/engine.ts'
@@ -45,8 +45,7 @@ const busy = defineWorker({
   },
 })
 
-// Jobs in `held` and `above` wait, so that only the measured run is counted.
-const held = ['held', 'above']
+const pausedQueues = ['held', 'above']
 const tested = [
   'fresh',
   'known',
@@ -64,7 +63,7 @@ const tested = [
   'shown',
   'failing',
 ]
-const workers = [...held, ...tested].flatMap((queue) =>
+const workers = [...pausedQueues, ...tested].flatMap((queue) =>
   [noop, pass, listener, busy, fails].map((one) => ({ ...one, queue })),
 )
 
@@ -73,21 +72,18 @@ const BATCH = 100
 const jobs = (n: number, queue: string, name = 'noop', more: Partial<JobInput> = {}): JobInput[] =>
   Array.from({ length: n }, () => ({ queue, class: name, args: '{"n":1}', ...more }))
 
-// The embedded Redis does not count what scripts call.
 describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redis does not count)', () => {
   let kit: Kit
   const make = (inputs: JobInput[]) => kit.engine.jobs.enqueue(inputs)
   const pause = (queue: string, paused = true) => kit.engine.queues.update(queue, { paused })
   const cost = (work: () => Promise<unknown>) => costOf(kit, work)
 
-  /** Prepares a queue that was served before, and has a time in the index. */
-  async function use(queue: string, lanes = 1): Promise<string> {
+  async function servedQueue(queue: string, lanes = 1): Promise<string> {
     await kit.engine.queues.update(queue, { lanes })
     await cost(() => make(jobs(1, queue)))
     return queue
   }
 
-  /** Returns the cost of running the jobs, without creating them. */
   async function costOfRuns(queue: string, inputs: () => Promise<JobInput[]>): Promise<Cost> {
     await pause(queue)
     const waiting = await inputs()
@@ -101,7 +97,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
   beforeAll(async () => {
     kit = await startKit({ workers })
     await kit.engine.tick()
-    for (const queue of held) await pause(queue)
+    for (const queue of pausedQueues) await pause(queue)
     // The first call of a script sends its source, which costs more.
     await cost(() => make(jobs(1, 'one')))
     await kit.engine.channels.publish('/nobody', '1')
@@ -109,7 +105,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
   afterAll(() => kit.close())
 
   test('jobs are enqueued in 1 call, 1 or 1,000 of them (budget 6, measured 5)', async () => {
-    const queue = await use('known')
+    const queue = await servedQueue('known')
     await pause(queue)
     for (const n of [1, 1000]) {
       const { calls, billed, messages, commands } = await cost(() => make(jobs(n, queue)))
@@ -118,10 +114,8 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     }
   })
 
-  // EVALSHA, TIME, MGET, MSET and ZADD, once for the first job and once for the other eight. Answers for retries are stored
-  // on shelves.
   test('9 jobs created at once, each in a call of its own, take 2 calls (measured 10 billed)', async () => {
-    const queue = await use('known')
+    const queue = await servedQueue('known')
     await pause(queue)
     const { calls, billed, commands } = await cost(() =>
       Promise.all(Array.from({ length: 9 }, () => make(jobs(1, queue)))),
@@ -131,17 +125,17 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
   })
 
   test('a no-op job, enqueue to gone, in batches of 100 (budget 0.03 calls and 0.5 billed, measured 0.012 and 0.11)', async () => {
-    const queue = await use('batch')
+    const queue = await servedQueue('batch')
     const { calls, billed, commands } = await cost(() => make(jobs(1000, queue)))
     expect(calls / 1000).toBeLessThanOrEqual(0.012)
     expect(billed / 1000, JSON.stringify(commands)).toBeLessThanOrEqual(0.11)
     expect((await kit.engine.jobs.list({ queue })).jobs).toEqual([])
   })
 
-  // EVALSHA, TIME, MGET and MSET three times each. Creating: ZADD makes the job ready. Claiming: ZRANGE finds it and ZREM
-  // removes it. Ending: DEL removes its document, and SET stores the last answer of the lane.
+  // Each of the three scripts calls EVALSHA, TIME, MGET and MSET. The other commands are ZADD to create the job, ZRANGE
+  // and ZREM to claim it, and DEL and SET to end it.
   test('a no-op job alone, through a bell (budget 4 calls and 22 billed, measured 3 and 17)', async () => {
-    const queue = await use('alone')
+    const queue = await servedQueue('alone')
     const { calls, billed, messages, commands } = await cost(() => make(jobs(1, queue)))
     expect({ calls, messages }).toEqual({ calls: 3, messages: 1 })
     expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(17)
@@ -153,8 +147,6 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(19)
   })
 
-  // The creating script leases the job, so it is never ready, and its lease is in the document of the queue. EVALSHA,
-  // TIME, MGET and MSET twice each; PUBLISH calls the lane, DEL removes the document.
   test('a no-op job that a lane waits for (budget 11 billed, measured 2 calls and 10, and no message)', async () => {
     const warm = await startKit({ workers, lane: { warm: 3_000 } })
     const record = async () => rawCommand(warm.redis.port, 'GET', warm.store.keys.queue('alone'))
@@ -181,10 +173,9 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect(billed).toBeLessThanOrEqual(10)
   })
 
-  // Four commands create the job and lease it to the lane that its creator starts. Six end it.
   test('a no-op job alone, eager (budget 16, measured 2 calls and 10 billed)', async () => {
     const deferred: Promise<unknown>[] = []
-    // A lane starts only jobs that must end before its invocation ends, so the default timeout of 30 s is too long.
+    // With the default timeout of 30 s, the job could outlive the invocation, so the lane would not start it.
     const brief = workers.map((one) => ({ ...one, timeout: 10_000 }))
     const eager = await startKit({ workers: brief, dispatch: 'eager', defer: (work) => deferred.push(work) })
     const run = () => eager.engine.jobs.enqueue(jobs(1, 'alone')).then(() => Promise.all(deferred))
@@ -196,7 +187,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
   })
 
   test('a run with one read and one write in a batch (budget 0.03 calls and 5 billed, measured 0.011 and 0.133)', async () => {
-    const queue = await use('ports')
+    const queue = await servedQueue('ports')
     const { calls, billed, commands } = await costOfRuns(queue, async () =>
       jobs(1000, queue, 'pass', { inputs: { left: ['1'] } }),
     )
@@ -205,7 +196,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
   })
 
   test('the same with a parent of its own (budget 7, measured 1.123)', async () => {
-    const queue = await use('family')
+    const queue = await servedQueue('family')
     const { calls, billed, commands } = await costOfRuns(queue, async () => {
       const { jobs: parents } = await make(jobs(1000, 'above'))
       const child = jobs(1, queue, 'pass', { inputs: { left: ['1'] } })[0]!
@@ -216,7 +207,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
   })
 
   test('the same with a limit of its own (budget 9, measured 3.153)', async () => {
-    const queue = await use('limits')
+    const queue = await servedQueue('limits')
     let group = 0
     const grouped = () => ({
       ...jobs(1, queue, 'pass', { inputs: { left: ['1'] } })[0]!,
@@ -227,14 +218,12 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect(billed / 1000, JSON.stringify(commands)).toBeLessThanOrEqual(3.153)
   })
 
-  // 7 commands: EVALSHA, TIME, one MGET of fixed keys, listeners and the jobs that received the last message, MSET,
-  // ZREM and ZADD to wake jobs, and SET of the answer for retries. The first message of an isolate needs another MGET
-  // of jobs. A message to many listeners needs this MGET too, and a ZRANGEBYLEX to find the listeners.
+  // The first message of an isolate and a message to many listeners need more reads.
   test.each([0, 1, 2, 3, 8, 10, 100, 500])(
     'a message to %i subscribers (budget 4 + 3k, measured 7 or 9)',
     async (k) => {
       const channel = `/news/of/${k}`
-      const queue = await use('news')
+      const queue = await servedQueue('news')
       const listening = jobs(k, queue, 'listener', { in: { news: { channels: [channel] } } })
       if (k > 0) await cost(() => make(listening))
       await cost(() => kit.engine.channels.publish(channel, '1'))
@@ -263,14 +252,14 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
   const tenValues = { inputs: { left: Array.from({ length: 10 }, () => '1') } }
 
   test('a run with 10 reads, 10 writes, 2 publishes, 3 children and state: 2 calls alone', async () => {
-    const queue = await use('busy')
+    const queue = await servedQueue('busy')
     const { calls, billed, commands } = await costOfRuns(queue, async () => jobs(1, queue, 'busy', tenValues))
     expect(calls).toBe(2)
     expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(18)
   })
 
   test('the same, 1,000 of them in three queues: 1 call a batch and 1 a lane (measured 1.27 billed a run)', async () => {
-    const queues = await Promise.all(['one', 'two', 'three'].map((queue) => use(queue, 4)))
+    const queues = await Promise.all(['one', 'two', 'three'].map((queue) => servedQueue(queue, 4)))
     const inputs = queues.flatMap((queue, i) => jobs(i === 0 ? 334 : 333, queue, 'busy', tenValues))
     const { calls, messages, billed } = await cost(() => make(inputs))
     const batches = queues.length * Math.ceil(334 / BATCH)
@@ -294,9 +283,9 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect(sum).toBe(9)
   })
 
-  // One ZADD updates the index of errors for all jobs. Each failure also adds an entry to the log and one to its runs.
+  // Each failure adds an entry to the log, and an entry to the runs of its job.
   test('100 runs that fail without retries left: 1 command for the index of their errors', async () => {
-    const queue = await use('failing')
+    const queue = await servedQueue('failing')
     await pause(queue)
     const failing = Array.from({ length: BATCH }, (_, i) => jobs(1, queue, 'fails', { args: `{"cause":${i % 3}}` })[0]!)
     const { commands } = await cost(async () => {
@@ -314,7 +303,6 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     ).toBeLessThanOrEqual(30)
   })
 
-  // EVALSHA, SMEMBERS, MGET of queues, MGET of documents, and HGETALL of mutes; a range and a count for each kind.
   test('kinds of errors of all queues (measured 5, and 2 for each kind)', async () => {
     await cost(() => kit.engine.errors.list({}))
     const { calls, billed, commands } = await cost(() => kit.engine.errors.list({}))
@@ -323,7 +311,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
   })
 
   test('the data of a page about jobs (budget 2 calls and 20 billed, measured 1 and 6)', async () => {
-    const queue = await use('shown')
+    const queue = await servedQueue('shown')
     const { jobs: made } = await kit.engine.jobs.enqueue(jobs(50, queue, 'listener'))
     const pages: Record<string, () => Promise<unknown>> = {
       'jobs of a queue': () => kit.engine.jobs.list({ queue, status: 'suspended', limit: 50 }),
@@ -339,8 +327,6 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     }
   })
 
-  // Requests: a read, the subscription, a read that records the waiting caller, the message, and the read that finds
-  // the result. Waiting in between costs nothing.
   test('a result that is waited for, up to 15 s (budget 4 calls and 20 billed, measured 4 and 18)', async () => {
     await kit.engine.queues.update('pull', { mode: 'pull' })
     const lent = async () => {
@@ -369,7 +355,6 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect(billed, JSON.stringify(commands)).toBe(4)
   })
 
-  // EVALSHA, TIME, SMEMBERS and MGET; two to four commands that recount part of one queue; GET of the record of bells.
   test('the sums over 50 queues (budget 10, measured 6 to 9)', async () => {
     const queues = Array.from({ length: 50 }, (_, i) => `summed${i}`)
     for (const queue of queues) await kit.engine.queues.update(queue, { mode: 'pull' })
@@ -396,8 +381,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect(row).toMatchObject({ counts: { queued: 3, scheduled: 2 }, oldestReady: expect.any(Number) })
   })
 
-  // HGETALL of the channels, SMEMBERS of the queues, HGETALL of the classes of each queue, and MGET of listeners. ZRANGE
-  // for each channel with more than eight listeners.
+  // Each channel with more than eight listeners adds a ZRANGE.
   test('all channels, their listeners and publishing classes (measured 3 calls, and 1 for each queue)', async () => {
     const channels = Array.from({ length: 50 }, (_, n) => `/shown/${n}`)
     await cost(() =>
@@ -408,14 +392,14 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     const { calls, billed, commands } = await cost(() => kit.engine.channels.list({ publishers: true }))
     expect(calls).toBeLessThanOrEqual(3 + queues + many)
     expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(3 + queues + many)
-    // ZRANGE of channels with a kept message, and MGET of the messages.
+    // A ZRANGE and an MGET read the kept messages.
     const without = await cost(() => kit.engine.channels.list())
     const last = await cost(() => kit.engine.channels.list({ last: true }))
     expect(last.billed, JSON.stringify(last.commands)).toBeLessThanOrEqual(without.billed + 2)
   })
 
   test('10,000 jobs enqueued in bulk into one queue: 20 messages of QStash at most', async () => {
-    const queue = await use('bulk', 4)
+    const queue = await servedQueue('bulk', 4)
     const { messages } = await cost(async () => {
       for (let i = 0; i < 10; i++) await make(jobs(1000, queue))
     })
@@ -423,8 +407,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect((await kit.engine.jobs.list({ queue })).jobs).toEqual([])
   })
 
-  // HGET reads signals for the process, HSET records that it is alive. At the first
-  // claim of a process, HLEN checks for room.
+  // HSET records that the process is alive. The first claim of a process also checks for room.
   test('a claim under a name costs no further call, and one further command (the first claim three)', async () => {
     await kit.engine.workers.register('pulled', 'work', { pull: true })
     const claim = (process?: string) => cost(() => kit.engine.runs.claim('pulled', { process }))

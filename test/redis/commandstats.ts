@@ -1,11 +1,9 @@
-// Commands counted by Redis, requests to the gateway, and messages to QStash.
-
 import type { Gateway } from '../../infra/stand-ins/gateway.ts'
 import type { Qstash } from '../../infra/stand-ins/qstash.ts'
 import { type Address, connect, text } from '../../infra/stand-ins/resp.ts'
 
 export type Cost = {
-  /** Requests over HTTP. */
+  /** HTTP requests to Redis. */
   calls: number
   /** Includes EVALSHA and the commands in its script. */
   billed: number
@@ -21,10 +19,7 @@ type Counted = {
   counts: () => Counts | Promise<Counts>
 }
 
-/**
- * Excludes its own command. Throws if Redis has no counts, as in the embedded Redis: otherwise every bound would seem
- * to be met.
- */
+/** Throws with the embedded Redis, which does not count commands. Without counts, each test would pass. */
 export async function commandStats({ redis }: Pick<Counted, 'redis'>): Promise<Map<string, number>> {
   const connection = await connect(redis)
   const info = text(await connection.call('INFO', 'commandstats'))

@@ -1,5 +1,5 @@
-// Redis loads the declared keys of a script before it locks all keys. Reads therefore declare the keys of old
-// documents, which are on disk.
+// Redis loads the declared keys of a script before it locks all keys. Old jobs are on disk, so scripts that read them
+// declare their keys.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient } from '../../src/redis/client.ts'
@@ -12,7 +12,6 @@ const N = 300
 
 let state: Awaited<ReturnType<typeof startState>>
 let store: ReturnType<typeof createStore>
-/** The keys of each script call since the last `declared`. */
 const calls: string[][] = []
 
 beforeAll(async () => {
@@ -22,7 +21,7 @@ beforeAll(async () => {
     calls.push(keys)
     return client.evaluate(script, keys, args, rest)
   }
-  // Without pieces each job has a document.
+  // Jobs are packed only from N + 1 jobs on, so each job has its own key.
   store = createStore({ client: { ...client, evaluate }, packedFrom: N + 1 })
   for (let from = 0; from < N; from += 100)
     await store.enqueue(
@@ -34,7 +33,6 @@ afterAll(() => state.close())
 
 type Filter = Parameters<typeof store.list>[0]
 
-/** Returns the ids of the jobs on all pages, and the keys that each call declared. */
 async function pagesOf(filter: Filter): Promise<{ ids: number[]; declared: string[][] }> {
   calls.length = 0
   const ids: number[] = []

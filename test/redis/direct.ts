@@ -1,4 +1,4 @@
-// Changes the data one step at a time. Each fact has its own namespace. Tests can replace scripts to remove a rule.
+// Calls one script at a time, without an engine. Tests can replace scripts to remove a rule.
 
 import { expect } from 'vitest'
 import type { Changes } from '../../src/core/run.ts'
@@ -32,7 +32,7 @@ export const encodeRecord = (record: JobRecord): string =>
     ),
   )
 
-/** `rest`: arguments as the script receives them. `answer`: the result as our client returns it. */
+/** `rest` translates the arguments for the script. `answer` translates its result. */
 export type Scripts = Map<
   string,
   { text: string; sha: string; rest?: (rest: string[]) => string[]; answer?: (raw: unknown) => unknown }
@@ -40,7 +40,7 @@ export type Scripts = Map<
 
 export type Facts = Record<string, (world: World) => Promise<void>>
 
-/** `pull` makes the class a class of pull workers. */
+/** `pull`: pull workers perform the job. */
 export type Making = Partial<NewJob> & { pull?: boolean }
 export type Claiming = {
   queue?: string
@@ -53,7 +53,7 @@ export type Claiming = {
   process?: string
 }
 
-/** 'in pieces' stores each job in its own piece if possible (lib/runtime/pieces.lua). */
+/** 'in pieces' stores each job in the packed format of lib/runtime/pieces.lua, if possible. */
 export type Way = 'as it comes' | 'in pieces'
 export const ways: Way[] = ['as it comes', 'in pieces']
 
@@ -127,7 +127,6 @@ export async function createWorld(
       document: lent.document,
       snapshot: snapshotOf(lent, 30_000),
       settled: (changes: Partial<Changes>, retry = {}) => settled(lent, { end: 'completed', ...changes }, retry),
-      /** Returns the word of the answer. */
       async commit(changes: Partial<Changes> = {}, retry = {}, reach?: Reach): Promise<string> {
         const one = await settled(lent, { end: 'completed', ...changes }, retry, reach)
         return (await store.commit({ queue: '', runs: [one] })).answers[0]!
@@ -182,9 +181,9 @@ export async function createWorld(
 
   const queueOf = async (name = 'q') => (await store.overview(name)).queues[0]!
 
-  /** Writes a document as if it came from an older copy of Redis. */
+  /** Overwrites a job, as if Redis was restored from a backup. */
   async function restore(id: number, doc: JobRecord): Promise<void> {
-    // Takes a job out of its piece first.
+    // The repair gives a packed job its own key.
     const isAlone = await client.ask((redis) => redis.exists(store.keys.job(id)))
     if (!isAlone) await store.repair([{ kind: 'job', who: String(id) }])
     await client.ask((redis) => redis.set(store.keys.job(id), encodeRecord(doc)))
@@ -193,14 +192,13 @@ export async function createWorld(
   const queueDocument = async (queue = 'q') =>
     JSON.parse((await client.ask((redis) => redis.get<string>(store.keys.queue(queue))))!)
 
-  /** Recounts a queue after a test has changed its indexes. */
   async function recount(queue = 'q'): Promise<void> {
     const { at: _, ...record } = await queueDocument(queue)
     const text = JSON.stringify(record)
     await client.ask((redis) => redis.set(store.keys.queue(queue), text))
   }
 
-  /** Uses the committed script instead of the script under test. */
+  /** Uses the unchanged scripts, not the scripts under test. */
   async function faults(): Promise<string[]> {
     const found: string[] = []
     const checked = createStore({ client: sound, namespace, clock })

@@ -1,5 +1,3 @@
-// Dumps all keys of a Redis as lines, and restores them.
-
 import type { Redis } from '@upstash/redis'
 
 type Pairs = [member: string, score: string][]

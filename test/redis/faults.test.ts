@@ -1,5 +1,3 @@
-// Errors of Redis contain a remedy, and none of the sent data.
-
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -7,7 +5,7 @@ import { createEngine } from '../../src/engine/index.ts'
 import { type Client, createClient } from '../../src/redis/client.ts'
 import { createStore } from '../../src/redis/store.ts'
 
-/** undefined means no response. */
+/** undefined: the server does not respond. */
 let answer: { status: number; error: string } | { status: 200; result: unknown } | undefined
 let asked = 0
 const server = createServer((request, response) => {

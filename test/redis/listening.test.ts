@@ -1,5 +1,3 @@
-// Subscriptions to other channels do not increase the cost of jobs.
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { defineWorker } from '../../src/index.ts'
 import { type Kit, kind, startKit } from '../kit/index.ts'
@@ -8,7 +6,7 @@ import { type Cost, costOf } from './commandstats.ts'
 const noop = defineWorker({ class: 'noop', retain: 0, perform() {} })
 const JOBS = 3_000
 
-// The embedded Redis does not count what scripts call.
+// The embedded Redis does not count commands.
 describe.skipIf(kind === 'embedded')('the cost of 3,000 jobs', () => {
   let kit: Kit
   let alone: Cost
@@ -26,7 +24,7 @@ describe.skipIf(kind === 'embedded')('the cost of 3,000 jobs', () => {
   const listen = (...channels: string[]) =>
     kit.store.change('', [['listen', '600000', String(channels.length), ...channels]])
 
-  /** Excludes reads of polls, whose number varies. */
+  /** Omits the commands of polling, because their number varies. */
   const worth = ({ commands }: Cost) =>
     Object.entries(commands).reduce((sum, [name, n]) => (/^(time|evalsha|mget|zcard)$/.test(name) ? sum : sum + n), 0)
 

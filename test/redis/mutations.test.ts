@@ -1,4 +1,4 @@
-// Removes each rule from the scripts, and checks that its facts fail.
+// Removes each rule from the scripts, and checks that a test of the rule then fails.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as committed from '../../src/redis/scripts.generated.ts'
@@ -26,7 +26,7 @@ async function noticed(mutation: Mutation, state: State): Promise<string | undef
   for (const way of ways)
     for (const [name, fact] of Object.entries(rules[mutation.rule]!)) {
       const isFalse = await isNoticed(fact, state.direct, broken, way)
-      // Clears Redis, because each check of all data scans the keys of every world.
+      // Each check scans all keys, so leftover data would slow it down.
       await state.clear()
       if (isFalse) return name
     }

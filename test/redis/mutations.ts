@@ -1,6 +1,5 @@
-// Mutations of a rule are next to its facts, in rules/. Three parts of rules are in TypeScript and have only facts:
-// taking back an unpublished bell (rule 2), waiting in a dispatcher for jobs that are due soon (rule 19), and computing
-// the next slot (rule 22).
+// TypeScript implements parts of rule 2 (take back an unpublished bell), rule 19 (wait for jobs that are due soon) and
+// rule 22 (compute the next slot). These parts have no mutations.
 
 import type { Mutation } from './mutation.ts'
 import { mutations as ageing } from './rules/ageing.mutations.ts'

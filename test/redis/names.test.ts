@@ -1,5 +1,3 @@
-// Redis stores short names of fields, and all other code uses long ones.
-
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { expect, test } from 'vitest'

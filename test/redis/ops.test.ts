@@ -1,5 +1,3 @@
-// One table defines ops for TypeScript and Lua.
-
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -72,7 +70,6 @@ test('fields have long names in TypeScript and short names in words', () => {
   expect(ops.was({ field: 'state:graph', values })).toEqual(['was', 's:graph', '1', 'x'])
 })
 
-// The engine calls `ops.…` and `says.…`, which read the table.
 test('the engine writes words only through the table', () => {
   const engine = join(import.meta.dirname, '../../src/engine')
   const all = new Set([...Object.keys(verbs), ...Object.keys(calls), ...Object.keys(sayings)])

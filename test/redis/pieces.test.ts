@@ -1,4 +1,4 @@
-// A job processed in a piece leaves the same state as a job with its own document.
+// Jobs can be packed into one record, a piece. A packed job must end in the same state as a job with its own record.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Encoded } from '../../src/core/codec/value.ts'
@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => state.close())
 
-/** Contains names of fields, which no script may interpret in user data. */
+/** User data that looks like a record of Redis. No script may interpret it. */
 const misleading = JSON.stringify(' {"n":"0","z":"l","tk":"1.1.x","le":"9","rd":"5","q":"q","l":"1","m":"1:1",^i:o:')
 
 const plain: Record<string, Making> = {
@@ -40,7 +40,6 @@ const plain: Record<string, Making> = {
 
 const encoded = (record: JobRecord): Record<string, string> => JSON.parse(encodeRecord(record))
 
-/** Omits values that differ each time, such as the sequence, which contains the creation time. */
 function shape({ u: _, t: __, ...doc }: Record<string, string>): Record<string, string> {
   const of = (value: string) =>
     value
@@ -70,7 +69,6 @@ async function life(making: Making, way: Way) {
   const lane = world.lane()
   const { lent } = await lane.ask({ max: 9 })
   await look()
-  // Waiting values are read, and ports are written.
   const did = {
     reads: Object.fromEntries(
       Object.entries(lent[0]!.inputs).map(([port, { length }]) => [port, { cursor: 0, count: length }]),

@@ -1,5 +1,5 @@
-// SideJob had 28 points at which a crash or a race caused harm. Each test reproduces one such point, and fails with
-// scripts that are broken there.
+// Crashes and races that caused harm in SideJob, the predecessor of sidejob. Each test fails if our scripts have the
+// same fault.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Encoded } from '../../src/core/codec/value.ts'
@@ -57,7 +57,7 @@ const windows: Record<string, Window> = {
     says: 'a process that dies after its read has taken no values and left no data',
     async fact(world) {
       const id = await world.make(one)
-      // Large, because small values would be stored in the document.
+      // Smaller values would be stored in the record of the job.
       const large = ['1', `"${'2'.repeat(600)}"`]
       await world.push(id, 'in', ...large)
       expect(seen(await world.claimOne())).toEqual(large)
@@ -272,7 +272,7 @@ const windows: Record<string, Window> = {
         await resting(world, listening),
         await resting(world, listening),
       ]
-      // As in an older copy of Redis, the channel still names a deleted job.
+      // In a restored backup, the channel still names a deleted job.
       await world.change(gone, 'delete', '', '1')
       const { channel, channels, audience } = world.store.keys
       const members = [first, last, gone].map((id) => `${id}:in`).join(' ')

@@ -1,5 +1,4 @@
-// Redis refuses each write of a script in turn. The state is unchanged or can be repaired, and repeating the call has
-// each effect once.
+// Redis refuses each write of a script in turn. Then the call is repeated, and each effect must happen once.
 
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -15,7 +14,6 @@ beforeAll(async () => {
 })
 afterAll(() => state.close())
 
-/** Refuses the nth write with the vendor's error message. */
 function refusing(name: 'commit' | 'enqueue', nth: number): Scripts {
   const text = `local real, left = redis, ${nth}
 local needs_room = { ZADD = 1, SADD = 1, HSET = 1, RPUSH = 1, MSET = 1, SET = 1, XADD = 1 }

@@ -1,5 +1,3 @@
-// The doctor finds, names and repairs every kind of damage, while other work continues.
-
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import type { JobRecord } from '../../src/redis/record.ts'
@@ -305,7 +303,6 @@ const damages: Record<string, [Damage, RegExp]> = {
   ],
 }
 
-/** Creates equal jobs, which wait in one piece with a record of five lines. */
 const packed = async (world: World, n = 12): Promise<number[]> => {
   const jobs = Array.from({ length: n }, (_, i) => ({
     queue: 'q',
@@ -341,7 +338,7 @@ const leased = async (world: World) => {
   await world.claimOne()
   return id
 }
-/** Damages fields of a job. Takes the names of the fields in Redis. */
+/** Damages fields of a job. Expects the short field names that Redis stores. */
 const fields =
   (more: Record<string, unknown>, prepare = (world: World): Promise<number> => world.make()): Damage =>
   async (world) => {
@@ -352,7 +349,7 @@ const fields =
     }
   }
 const YEARS = 10 * 365 * 86_400_000
-/** Damages fields of the record of a queue. Takes the names of the fields in Redis. */
+/** Damages fields of the record of a queue. Expects the short field names that Redis stores. */
 const inQueue =
   (change: (record: Record<string, never>, world: World) => object, prepare = timer): Damage =>
   async (world) => {
@@ -608,7 +605,6 @@ const more: Record<string, [Damage, RegExp, typeof setAside?]> = {
   ],
 }
 
-/** Creates a job that is kept longer than the answer of its call. */
 async function answered(world: World): Promise<number> {
   const id = await world.make({ keepResult: 60_000, retain: 600_000 } as never)
   await (await world.claimOne()).commit({ result: encodeValue(42) })
@@ -652,7 +648,7 @@ async function startNeighbours(world: World) {
   }
 }
 
-/** Does not use DUMP, because the embedded Redis does not have this command. */
+/** The embedded Redis does not have DUMP. */
 async function contents(world: World): Promise<string[]> {
   const script = `local reads = {
   string = { 'GET' }, list = { 'LRANGE', 0, -1 }, set = { 'SMEMBERS' }, hash = { 'HGETALL' },

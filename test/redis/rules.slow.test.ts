@@ -1,4 +1,4 @@
-// Runs the facts of rules.test.ts with jobs in pieces, and records each change of a job's status.
+// Runs the tests of rules.test.ts with packed jobs, and records each change of a job's status.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { transitions } from '../../src/core/job.ts'
@@ -13,7 +13,6 @@ beforeAll(async () => {
 })
 afterAll(() => state.close())
 
-// The scripts record every move of a job from its previous status, which comes from Redis, its piece, or the same script.
 const MOVES = 'moves that were seen'
 const noting = readScripts().with({
   file: 'lib/job/places.lua',

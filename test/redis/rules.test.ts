@@ -1,5 +1,3 @@
-// Tests each rule of the protocol as facts about a real Redis.
-
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { startState } from '../kit/index.ts'
 import { readScripts } from './broken.ts'
@@ -24,7 +22,7 @@ for (const [rule, facts] of Object.entries(rules))
       })
   })
 
-// mutations.test.ts applies the mutations, which takes long. This test only checks that each mutation still applies.
+// Applying the mutations takes long, so only mutations.test.ts does it.
 test('each mutation changes one place of the scripts', () => {
   const scripts = readScripts()
   expect(mutations.filter((mutation) => scripts.occurrences(mutation) !== 1).map(({ says }) => says)).toEqual([])

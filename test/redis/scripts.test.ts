@@ -1,5 +1,3 @@
-// Tests the effects and refusals of each script, and that a retry has no second effect.
-
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/redis/client.ts'
 import type { NewJob } from '../../src/redis/new-job.ts'

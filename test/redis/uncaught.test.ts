@@ -1,4 +1,4 @@
-// Scripts throw refusals as strings, because Redis 7.0 crashes if a thrown error is not a string.
+// Redis 7.0 crashes if a script throws an error that is not a string.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startState } from '../kit/index.ts'

@@ -18,12 +18,11 @@ async function order(world: World, n: number, claiming: { pull?: boolean; queue?
 }
 
 const making = (priority: number, more: Making = {}): Making => ({ priority, ...more })
-/** `apart`: milliseconds between the jobs. */
-async function downwards(world: World, priorities: number[], apart: number, more: Making = {}): Promise<number[]> {
+async function downwards(world: World, priorities: number[], gapMs: number, more: Making = {}): Promise<number[]> {
   const ids: number[] = []
   for (const priority of priorities) {
     ids.push(await world.make(making(priority, more)))
-    world.advance(apart)
+    world.advance(gapMs)
   }
   return ids
 }
@@ -142,7 +141,7 @@ const rule37: Facts = {
     expect(await order(world, 3)).toEqual([b, d, c])
   },
   async 'large queues are reordered in steps, by ticks or claims, and all jobs run'(world) {
-    // A job that keeps its result is never in a piece.
+    // Jobs with `keepResult` are never packed into one record.
     const job = { queue: 'q', class: 'plain', known: true, priority: 5, keepResult: 5 }
     for (const n of [1_000, 1_000, 1_000, 1_000, 900]) await world.store.enqueue(Array.from({ length: n }, () => job))
     world.advance(6 * STEP)

@@ -1,4 +1,4 @@
-// Rule 72: several scripts handle families that are too large for one.
+// Rule 72: several scripts handle a family of jobs that is too large for one script.
 
 import { expect } from 'vitest'
 import type { Facts, World } from '../direct.ts'

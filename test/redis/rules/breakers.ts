@@ -1,5 +1,4 @@
-// Rule 38: a host that keeps failing is not called for some time, which grows with each failure. Then one call tests
-// the host.
+// Rule 38: calls to a failing host pause, and each failure makes the pause longer. Then one call tests the host.
 
 import { expect } from 'vitest'
 import type { Facts, World } from '../direct.ts'

@@ -1,4 +1,4 @@
-// Rule 34: a job created in the same step reports each end of a job once. Destinations do not affect each other.
+// Rule 34: each end of a job is reported once. The same script creates a job for the report.
 
 import { expect } from 'vitest'
 import type { Facts, Making, World } from '../direct.ts'

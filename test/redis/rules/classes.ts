@@ -172,7 +172,7 @@ const rule128: Facts = {
     })
     world.advance(DAY - 2 * HOUR)
     await makeOf(world, ['a'])
-    // Hours older than 24 are not reported.
+    // Counts older than 24 hours are not reported.
     expect(await hours('yesterday')).toMatchObject({ b: [[2, { made: 2 }]] })
     expect((await hours('yesterday')).a).toEqual([[2, { terminated: 1 }]])
     expect(await hours()).toEqual({ a: [[0, { made: 1 }]] })

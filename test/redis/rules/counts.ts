@@ -57,7 +57,7 @@ const counts: Facts = {
   async 'a queue knows its front job after many unclaimed jobs'(world) {
     const { made } = await world.store.enqueue([
       { queue: 'q', class: 'plain', known: true },
-      // Adjacent jobs have different classes, because jobs of one piece have the same sequence.
+      // Adjacent jobs have different classes, so that they are not packed: packed jobs have the same sequence number.
       ...Array.from({ length: 120 }, (_, i) => ({ queue: 'q', class: i % 2 ? 'child' : 'other', known: true })),
       { queue: 'q', class: 'plain', known: true },
     ])

@@ -1,4 +1,4 @@
-// Rule 41: the data has a schema number, and Redis may return to older data.
+// Rule 41: the data has a schema number, and Redis may be restored from a backup.
 
 import { expect } from 'vitest'
 import { createStore } from '../../../src/redis/store.ts'

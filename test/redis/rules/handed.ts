@@ -1,6 +1,6 @@
-// Rule 92: a job that arrives in an empty queue is leased in the same call. Rule 93: leases of few runs are in their
-// queue's document. Rule 94: a lane does not read the index if the counts are zero. Rule 98: effects are written once,
-// before a claim that has to see them.
+// Rule 92: a job that is created in an empty queue is leased in the same call. Rule 93: if a queue has few runs, their
+// leases are in its document. Rule 94: a lane does not read an index whose count is zero. Rule 98: effects are written
+// once, before a claim that must see them.
 
 import { expect } from 'vitest'
 import type { Encoded } from '../../../src/core/codec/value.ts'
@@ -9,10 +9,9 @@ import { LANE_MARK } from '../../../src/redis/store.ts'
 import { type Facts, queuesOf, type World } from '../direct.ts'
 import { callsTo, WARM, warmed } from './warm.ts'
 
-/** Not packed into a piece. */
-const ALONE = { history: 3 }
-const make = (world: World) => world.make(ALONE)
-const many = (world: World, n: number, more: object = ALONE) =>
+const UNPACKED = { history: 3 }
+const make = (world: World) => world.make(UNPACKED)
+const many = (world: World, n: number, more: object = UNPACKED) =>
   world.store.enqueue(Array.from({ length: n }, () => ({ queue: 'q', class: 'plain', known: true, ...more })))
 
 const lentBy = (world: World, calls: string[]) => world.runOf(calls.flatMap(world.store.lentByCall)[0]!)
@@ -25,7 +24,7 @@ const rule92: Facts = {
     const calls = await callsTo(
       world,
       lane,
-      async () => (id = await world.make({ ...ALONE, args: '{"n":1}' as never })),
+      async () => (id = await world.make({ ...UNPACKED, args: '{"n":1}' as never })),
     )
     expect(calls).toHaveLength(1)
     const run = lentBy(world, calls)
@@ -162,7 +161,7 @@ const rule92: Facts = {
   async 'the call only announces a large job'(world) {
     const lane = await warmed(world)
     const most = 'x'.repeat(480)
-    const large = { ...ALONE, args: JSON.stringify(most), createdBy: most, by: most, retry: most }
+    const large = { ...UNPACKED, args: JSON.stringify(most), createdBy: most, by: most, retry: most }
     let made: { id: number }[] = []
     const calls = await callsTo(world, lane, async () => (made = (await many(world, 16, large)).made))
     expect(
@@ -174,7 +173,7 @@ const rule92: Facts = {
   async 'a run that reads more than its document requests the rest'(world) {
     const lane = await warmed(world)
     const value = JSON.stringify('x'.repeat(600))
-    const calls = await callsTo(world, lane, () => world.make({ ...ALONE, args: value as never }))
+    const calls = await callsTo(world, lane, () => world.make({ ...UNPACKED, args: value as never }))
     expect(calls).toEqual(['ready'])
     expect((await lane.ask({ warm: WARM })).runs[0]!.snapshot.job.args).toBe(value)
   },
@@ -186,7 +185,7 @@ const rule92: Facts = {
   async 'the same request again leases nothing, and calls no lane'(world) {
     const lane = await warmed(world)
     const once = { key: 'twice', period: 60_000, fingerprint: '' }
-    const job = { queue: 'q', class: 'plain', known: true, ...ALONE }
+    const job = { queue: 'q', class: 'plain', known: true, ...UNPACKED }
     const calls = await callsTo(world, lane, async () => {
       await world.store.enqueue([job], once)
       expect((await world.store.enqueue([job], once)).again).toBe(true)
@@ -197,7 +196,7 @@ const rule92: Facts = {
   async 'each of several queues calls its own lane'(world) {
     const lane = await warmed(world)
     const calls = await callsTo(world, lane, () =>
-      world.store.enqueue(['q', 'other'].map((queue) => ({ queue, class: 'plain', known: true, ...ALONE }))),
+      world.store.enqueue(['q', 'other'].map((queue) => ({ queue, class: 'plain', known: true, ...UNPACKED }))),
     )
     expect(calls.flatMap(world.store.lentByCall)).toHaveLength(1)
     expect((await world.queueOf('other')).ready).toBe(1)
@@ -282,7 +281,7 @@ const rule94: Facts = {
     expect(more.ids).toEqual(again.ids)
   },
   async 'a due job is leased with a commit'(world) {
-    const id = await world.make({ ...ALONE, wait: 5_000 } as never)
+    const id = await world.make({ ...UNPACKED, wait: 5_000 } as never)
     await make(world)
     const lane = world.lane()
     const [run] = (await lane.ask()).runs
@@ -291,7 +290,6 @@ const rule94: Facts = {
   },
 }
 
-/** Too large to be stored in the document of its job. */
 const large = JSON.stringify('x'.repeat(600)) as Encoded
 
 const rule98: Facts = {
@@ -299,7 +297,7 @@ const rule98: Facts = {
     await make(world)
     const lane = world.lane()
     const [writer] = (await lane.ask()).runs
-    const id = await world.make({ ...ALONE, in: { in: {} } })
+    const id = await world.make({ ...UNPACKED, in: { in: {} } })
     const write: Op = { op: 'write', to: { job: id, in: 'in' }, values: [large, large] }
     const { runs } = await lane.ask({ runs: [await writer!.settled({ ops: [write] })] })
     expect(runs.map((run) => run.lent.inputs.in!.map((item) => item.includes(large)))).toEqual([[true, true]])

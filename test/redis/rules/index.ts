@@ -71,7 +71,6 @@ const files: Record<number, Facts>[] = [
   kinds,
 ]
 
-/** Throws if two files have the same number, because one would replace the other. */
 function merged(files: Record<number, Facts>[]): Record<number, Facts> {
   const numbers = files.flatMap((file) => Object.keys(file))
   const twice = numbers.filter((number, i) => numbers.indexOf(number) !== i)

@@ -1,4 +1,4 @@
-// Rule 130: the last message of a channel, kept if its publisher asks for it.
+// Rule 130: a channel keeps its last message if the publisher requests it.
 
 import { expect } from 'vitest'
 import type { Encoded } from '../../../src/core/codec/value.ts'

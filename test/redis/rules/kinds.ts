@@ -10,15 +10,14 @@ import type { Facts, Making, World } from '../direct.ts'
 
 const MINUTE = 60_000
 
-/** `kept`: retention of the job, in milliseconds. */
 async function fail(
   world: World,
   message: string,
-  { kept, ...making }: Making & { kept?: number } = {},
+  { retainMs, ...making }: Making & { retainMs?: number } = {},
 ): Promise<number> {
   const id = await world.make(making)
   const { queue = 'q' } = making
-  if (kept !== undefined) await world.change(id, 'patch', 1, 'rf', kept)
+  if (retainMs !== undefined) await world.change(id, 'patch', 1, 'rf', retainMs)
   await (await world.claimOne({ queue })).fail({}, message)
   return id
 }
@@ -55,13 +54,12 @@ async function sameAsScan(world: World, queue = 'q'): Promise<void> {
   expect(Object.fromEntries(known)).toEqual(counts)
 }
 
-/** `most`: maximum of ids that one call looks at. */
-const lookingAt = (most: number, { client, namespace, now }: World) =>
+const lookingAt = (maxIds: number, { client, namespace, now }: World) =>
   createStore({
     client: {
       ...client,
       evaluate: (script, keys, args, rest) =>
-        client.evaluate(script, keys, script.name === 'list' ? { ...args, scan: most } : args, rest),
+        client.evaluate(script, keys, script.name === 'list' ? { ...args, scan: maxIds } : args, rest),
     },
     namespace,
     clock: () => now() - Date.now(),
@@ -97,7 +95,7 @@ const rule133: Facts = {
     const id = await world.make()
     await (await world.claimOne()).fail({ max: 2 })
     expect(await world.status(id)).toBe('queued')
-    await fail(world, 'broken', { kept: 0 })
+    await fail(world, 'broken', { retainMs: 0 })
     expect([await membersOf(world), await textOf(world)]).toEqual([[], {}])
   },
   async 'a job that is retried, requeued, terminated or deleted leaves the index'(world) {
@@ -122,7 +120,7 @@ const rule133: Facts = {
     expect(await membersOf(world)).toHaveLength(2)
   },
   async 'a job whose retention ends leaves the index'(world) {
-    await fail(world, 'card 1 declined', { kept: MINUTE })
+    await fail(world, 'card 1 declined', { retainMs: MINUTE })
     await fail(world, 'card 2 declined')
     world.advance(2 * MINUTE)
     await world.tick()

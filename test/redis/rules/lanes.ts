@@ -274,7 +274,7 @@ const rule3: Facts = {
     expect(await world.queueOf()).toMatchObject({ ready: 1, pull: 0 })
   },
   async 'any number of waiting jobs is moved: the first at once, the rest by ticks'(world) {
-    // A job that keeps its result is never in a piece.
+    // Jobs with `keepResult` are never packed into one record.
     for (let n = 0; n < 3; n++) await many(world, 1_500, { class: 'moving', keepResult: 5 })
     await many(world, 1_500, { class: 'staying' })
     await world.store.register('q', [{ name: 'moving', definition: '{"pull":true}', serves: 'pull' }])

@@ -394,7 +394,7 @@ const rule27: Facts = {
     expect((await served(world, run, 3)).toSorted()).toEqual(['a', 'b', 'c'])
   },
   async 'jobs of a group that come one by one get the same turns as jobs of a waiting group'(world) {
-    // Jobs with the same turn are ordered as text, so job 100 precedes job 97.
+    // The next ids cross 100: Redis sorts jobs with the same turn as text, so job 100 precedes job 97.
     for (const id of await makeAll(world, 95, { queue: 'other' })) await world.change(id, 'delete', '', '1')
     const run = await occupied(world)
     await makeAll(world, 3, of1('a'))
@@ -719,7 +719,7 @@ async function said(world: World): Promise<Pick<LimitRecord, 'waiting' | 'runnin
   const { waiting, running } = decodeLimit((await textOf(world))!)
   return { waiting, running }
 }
-/** Removes the counts, as in data of a version that had none. */
+/** Older versions stored no counts. */
 async function forgetCounts(world: World): Promise<void> {
   const { w: _, u: __, ...record } = JSON.parse((await textOf(world))!)
   await world.client.ask((redis) => redis.set(world.store.keys.limit(KEY), JSON.stringify(record)))

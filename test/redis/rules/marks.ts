@@ -1,4 +1,5 @@
-// Rule 132: a user's string is never mistaken for the mark of a value that is stored next to its document.
+// Rule 132: a mark in the record of a job replaces a large value, which has its own key. A user's string is never
+// mistaken for a mark.
 
 import { expect } from 'vitest'
 import type { Facts, Making, World } from '../direct.ts'
@@ -13,7 +14,6 @@ const named: Making = {
 }
 const called = { class: MARK, createdBy: MARK, group: MARK }
 
-/** Stored next to the document. */
 const args = `=${'x'.repeat(600)}`
 
 const lose = ({ client, namespace }: World, id: number) =>

@@ -349,7 +349,7 @@ const rule32: Facts = {
 
 const SIDES = ['children', 'steps', 'waiting', 'runs', 'minute', 'in:in', 'out:out']
 
-/** Gives keys a wrong type, so that a script fails if it reads one of these keys. */
+/** Gives keys a wrong type, so that a script fails if it reads them. */
 async function withoutAsking(world: World, id: number, act: () => Promise<void>): Promise<void> {
   const sides = SIDES.map((name) => `${world.store.keys.job(id)}:${name}`)
   await world.client.ask((redis) => redis.mset(Object.fromEntries(sides.map((key) => [key, 'x']))))
@@ -518,7 +518,7 @@ const rule33: Facts = {
   },
 }
 
-/** Sends the first call alone, and the rest together. */
+/** The store sends the first call alone, and the rest in one batch. */
 const atOnce = (world: World, calls: [making: Making, key: string][]) =>
   Promise.allSettled(calls.map(([making, key]) => enqueue(world, making, { ...once(), key })))
 const idsOf = (made: PromiseSettledResult<{ id: number }>[]) =>

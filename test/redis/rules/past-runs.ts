@@ -1,4 +1,4 @@
-// Rules 117, 118 and 131: recorded effects of the runs of a job with a history, its kept inputs, and recorded values.
+// Rules 117, 118 and 131: effects, inputs and values in the history of a job.
 
 import { expect } from 'vitest'
 import { encodeValue } from '../../../src/core/codec/value.ts'

@@ -1,5 +1,5 @@
-// Rules 85–88: if the jobs of one call differ only in their args, they wait, run and end in pieces of up to 100 jobs.
-// Any other event takes a job out of its piece.
+// Rules 85–88: jobs that are created in one call and differ only in their args are stored in pieces of up to 100 jobs.
+// They wait, run and end there. Any other event takes a job out of its piece.
 
 import { expect } from 'vitest'
 import type { NewJob } from '../../../src/redis/new-job.ts'
@@ -74,7 +74,7 @@ const making: Facts = {
       const [one, other] = await Promise.all(sequences)
       return Number.parseInt(other!, 16) - Number.parseInt(one!, 16)
     }
-    // While the piece waits, all its jobs have the same sequence.
+    // While the piece waits, all its jobs have the same sequence number.
     expect(await since()).toBe(0)
     await world.lane().ask()
     expect(await since()).toBe(12)

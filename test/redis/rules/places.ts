@@ -27,8 +27,7 @@ const placesOf = async (world: World) => {
   return Object.entries(all).flatMap(([place, n]) => (n ? [`${place} ${n}`] : []))
 }
 
-/** Advances the clock until the tick handles a timer whose bell was lost. */
-const later = (world: World) => {
+const tickAfterMinute = (world: World) => {
   world.advance(60_000)
   return world.tick()
 }
@@ -39,7 +38,7 @@ const rule14: Facts = {
     const steps: [() => Promise<unknown>, string][] = [
       [() => world.claim(), 'leases 1'],
       [() => lastRun(world, id, { end: 'failed', error: { message: 'x' } }), 'timers 1'],
-      [() => later(world), 'ready 1'],
+      [() => tickAfterMinute(world), 'ready 1'],
       [() => world.change(id, 'lock', 5_000, 'token'), 'ready 1'],
       [() => world.claim(), 'timers 1'],
       [() => world.change(id, 'unlock', 'token'), 'ready 1'],

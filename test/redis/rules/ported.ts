@@ -1,4 +1,5 @@
-// Rules 104–106: jobs with ports that are stored together, in pieces. Runs end together if all have read their input and written to other ports.
+// Rules 104–106: jobs with ports can be stored together, in pieces. Their runs end together if all have read their
+// input and written to other ports.
 
 import { expect } from 'vitest'
 import type { NewJob } from '../../../src/redis/new-job.ts'
@@ -79,7 +80,7 @@ const waiting: Facts = {
       inputs: { n: Array.from({ length: 1 + (i % 2) }, () => '=1') },
     }))
     const mixed = (await world.store.enqueue(many)).made.map(({ id }) => id)
-    // With 'in pieces', each job may have its own piece.
+    // With 'in pieces', each job may be in a different piece.
     if (world.way === 'as it comes') await expectOut(world, mixed, mixed)
     for (const job of [{ inputs: { n: [`="${'x'.repeat(600)}"`] } }, { in: { n: { channels: ['/a'] } } }]) {
       const ids = await pack(world, job)

@@ -1,4 +1,4 @@
-// Rule 70: which jobs a run may change.
+// Rule 70: the jobs that a run may change.
 
 import { expect } from 'vitest'
 import { encodeValue } from '../../../src/core/codec/value.ts'

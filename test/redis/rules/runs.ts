@@ -764,7 +764,7 @@ const rule13: Facts = {
       claims.push((await lane.ask()).ids.map((id) => suspects.includes(id)))
     }
     const alone = [true]
-    // Claims of lost and fresh jobs alternate, and the last one was lost.
+    // The last claim before this loop was for a lost job, so the first claim here is for a new job.
     expect(claims.map(({ length }) => length)).toEqual([1, 1, 2, 1, 2, 1, 2, 1])
     expect(claims.filter(([isSuspect]) => isSuspect)).toEqual([alone, alone, alone, alone])
   },

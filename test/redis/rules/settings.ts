@@ -59,7 +59,6 @@ const rule112: Facts = {
       overtaken: '{"timeout":1,"local":true}',
     })
     expect(await kept(world)).toBe('{"timeout":1,"local":true}')
-    // The deployment itself may change the class.
     await world.store.register('q', [{ ...ours, definition: '{"timeout":2,"local":true}' }])
     expect(await kept(world)).toBe('{"timeout":2,"local":true}')
   },

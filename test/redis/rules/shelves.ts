@@ -1,4 +1,4 @@
-// Rule 129: stored answers share keys, and no caller receives the answer of another.
+// Rule 129: one key stores the answers of several calls. No caller receives the answer of another call.
 
 import { expect } from 'vitest'
 import type { Once } from '../../../src/redis/types.ts'

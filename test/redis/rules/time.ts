@@ -180,7 +180,7 @@ const rule20: Facts = {
     expect(queuesOf([...first.rings, ...second.rings])).toEqual(['other', 'q'])
   },
   async 'a timer set for another queue is kept while that queue has due timers'(world) {
-    // The tick ends an expired lease in one queue, which wakes a locked parent in another.
+    // The expired lease is in one queue. Its end wakes the parent in the other queue.
     await world.make()
     await (await world.claimOne()).commit()
     const parent = await world.make({ queue: 'other' })
@@ -441,7 +441,7 @@ const rule22: Facts = {
     const { id } = await hourly(world)
     world.advance(4.5 * HOUR)
     await (await world.claimOne()).commit()
-    // The next run for a missed slot waits 100 ms, so this starts in the minute after next.
+    // A run for a missed slot waits 100 ms. All runs below must be in one minute.
     world.advance(120_000 - (world.now() % 60_000))
     const full = async () =>
       world.restore(id, { ...(await world.document(id)), runsThisMinute: `${Math.floor(world.now() / 60_000)}:600` })

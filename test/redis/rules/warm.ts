@@ -1,4 +1,4 @@
-// Rule 83: in a queue with frequent work, an idle lane waits for a call.
+// Rule 83: if a queue often has work, its idle lane waits for the next job.
 
 import { expect } from 'vitest'
 import { type Facts, queuesOf, type World } from '../direct.ts'
@@ -25,7 +25,7 @@ export async function callsTo(world: World, lane: { id: string }, work: () => Pr
     for (let call = await calls.next(); !call.done; call = await calls.next()) heard.push(call.value)
   })().catch(() => undefined)
   await work()
-  // Earlier messages arrive before this one.
+  // Messages arrive in order, so all earlier ones have arrived before this one.
   await world.client.ask((redis) => redis.publish(world.store.keys.calls(lane.id), 'end'))
   while (!heard.includes('end')) await new Promise((resolve) => setTimeout(resolve, 5))
   over.abort()
