@@ -1,5 +1,3 @@
-// A job that has waited long enough starts before a job with a smaller priority.
-
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { defineWorker, type Job } from '../../src/index.ts'
 import { type Kit, startKit } from '../kit/index.ts'

@@ -1,5 +1,3 @@
-// API keys expire, are replaced, and stay removed.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'
 import { counted } from '../kit/counted.ts'

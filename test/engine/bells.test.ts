@@ -1,5 +1,3 @@
-// If QStash refuses bells, no caller waits longer and the work is still done.
-
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -9,7 +7,7 @@ import { type Kit, rawCommand, startKit } from '../kit/index.ts'
 
 const ODD = 'media zip ä?#%2F'
 const noop = defineWorker({ class: 'noop', perform: () => undefined })
-/** Short enough to end within an invocation that has already answered. */
+/** The timeout is shorter than the time that is left after the answer of an invocation. */
 const brief = defineWorker({ class: 'brief', timeout: 5_000, perform: () => undefined })
 
 type Item = { destination: string; body: string; headers: Record<string, string> }
@@ -93,7 +91,7 @@ describe('a QStash that accepts requests and never responds', () => {
     await make(10, 'default', 'brief')
     await rest()
     expect(await counts()).toMatchObject({ queued: 0, completed: 10 })
-    // Jobs with the default timeout of 30 s do not fit into the remaining time, so the next tick starts them.
+    // The default timeout of 30 s is longer than the time that is left, so the next tick starts these jobs.
     const { calls } = await callsOf(async () => {
       await make(10)
       await rest()

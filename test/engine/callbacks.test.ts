@@ -1,5 +1,3 @@
-// Each end of a job sends one signed callback, with the same id on every attempt. Hosts that are down get few calls.
-
 import { createHmac } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { jobInput } from '../../src/core/schemas.ts'
@@ -8,7 +6,7 @@ import { type Kit, startKit } from '../kit/index.ts'
 import { type Came, type Receiver, startReceiver } from '../kit/receiver.ts'
 
 const SECRET = `whsec_${Buffer.from('a secret of the test').toString('base64')}`
-/** During a rotation there are two secrets. */
+/** While a secret is replaced, the old and the new one are valid. */
 const NEXT = `whsec_${Buffer.from('the next secret').toString('base64')}`
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000]
 
@@ -40,7 +38,7 @@ beforeAll(async () => {
     webhookSecrets: [SECRET, NEXT],
     random: () => 0.5,
   })
-  // This tick registers that callbacks call other services, so each lane claims only a few, and more lanes open.
+  // The tick records that callbacks make HTTP calls. Lanes then claim fewer jobs each, and more lanes open.
   await kit.engine.tick()
 })
 afterAll(() => kit.close())
@@ -384,7 +382,7 @@ test('after an outage of 30 minutes, a receiver gets everything once, without a 
   await step()
   while (Date.now() + offset < start + 30 * MINUTE) await step()
   const hits = receiver.came.length
-  // Includes attempts before the breaker opened, and probes.
+  // Includes the calls before the pause, and the test calls during the pause.
   expect(hits).toBeGreaterThan(8)
   expect(hits).toBeLessThan(30)
   down = false
@@ -398,7 +396,7 @@ test('after an outage of 30 minutes, a receiver gets everything once, without a 
   const late = after()
     .map(({ at }) => at - back)
     .sort((a, b) => a - b)
-  // Callbacks that were held back follow the next probe; attempted ones keep their own schedule.
+  // Callbacks that had no attempt yet follow the next test call. Callbacks with a failed attempt wait for their retry.
   expect(late[Math.floor(COUNT * 0.6)]!).toBeLessThan(6 * MINUTE)
   expect(late.at(-1)!).toBeLessThan(15 * MINUTE)
   for (const id of ids) expect((await callbackOf(id))!.state).toBe('DELIVERED')

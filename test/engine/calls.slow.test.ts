@@ -1,5 +1,4 @@
-// A lane performs only a few runs with outgoing calls at a time. More lanes open instead, so no run times out while it
-// waits for its turn.
+// A lane performs only a few runs with HTTP calls at a time, so that no run times out while it waits for its turn.
 
 import type { ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -60,7 +59,7 @@ test('leases are renewed while every slot for calls is taken', async () => {
   const leases = async () =>
     Promise.all(ids.map(async (id) => Number((await kit.store.inspect(id)).document.leaseUntil ?? 0)))
   const first = Math.max(...(await leases()))
-  // Twice the lease, so that runs would be lost without renewals.
+  // Without renewals of the leases, runs would be lost after this time.
   await kit.until(async () => (await leases()).filter((until) => until > first + 1_500).length >= LANES * CALLS)
   receiver.answer = (_, response) => response.end()
   for (const response of held) response.end()

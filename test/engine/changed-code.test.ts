@@ -1,5 +1,3 @@
-// Changes functions while their jobs wait. Each way to deploy a change in `ways` is tested.
-
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Worker } from '../../src/core/worker.ts'
 import { createEngine, type Engine } from '../../src/engine/index.ts'
@@ -17,7 +15,7 @@ type Edit = {
   first: Perform
   edited: Perform
   patched: Perform
-  /** Outcomes by hour after the creation of the job: `before` for the old function, `after` for the changed one. */
+  /** Outcomes for each hour after the creation of the job, with the old code and with the changed code. */
   before: string[]
   after: string[]
   kept: string

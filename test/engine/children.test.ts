@@ -1,5 +1,3 @@
-// Jobs with more children than a snapshot can contain.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defineWorker } from '../../src/index.ts'
 import { type Kit, startKit } from '../kit/index.ts'
@@ -29,7 +27,7 @@ let kit: Kit
 beforeAll(async () => {
   kit = await startKit({ workers: [head, limb] })
 })
-// The checks of `close` take about 20 s on an embedded Redis, and longer while other tests run.
+// The checks of `close` take about 20 s with the embedded Redis, and longer while other tests run.
 afterAll(() => kit.close(), 120_000)
 
 async function family(args: string, more: object = {}): Promise<number> {

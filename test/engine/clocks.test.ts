@@ -1,5 +1,4 @@
-// The Worker's clock differs from Redis' clock by ten minutes, and Redis' clock jumps by an hour. Only scripts use the
-// moved clock. Keys expire by the real clock.
+// Only scripts see the changed clock of Redis. Keys expire by the real clock.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { defineWorker } from '../../src/index.ts'
@@ -9,7 +8,7 @@ import { startReceiver } from '../kit/receiver.ts'
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000]
 const realNow = Date.now
 
-/** Skipped with the embedded Redis, which has no separate clock. */
+/** The embedded Redis has no clock that a test can change. */
 const differing = test.skipIf(kind === 'embedded')
 
 let kit: Kit
@@ -129,8 +128,7 @@ differing(
     await make('now')
     await serve()
     expect(runsOf('now')).toBe(1)
-    // The lease of a run that began before the clock moved back ends at its original time. The commit of this run still
-    // counts.
+    // The lease began before the clock moved back, so it has not expired and the commit is accepted.
     await pass(MINUTE)
     expect(await status(leased)).toBe('running')
     await kit.engine.runs.commit(again.run.token, { end: 'completed', ops: [] } as never)

@@ -1,5 +1,3 @@
-// All lanes together never exceed the maximum of concurrent runs of a class.
-
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'

@@ -1,5 +1,3 @@
-// A copy receives the inputs of the last recorded run.
-
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import { createEngine } from '../../src/engine/index.ts'
@@ -44,7 +42,6 @@ test('a copy starts with the inputs of the last run, or with given inputs', asyn
   expect((await kit.engine.jobs.get(String(named.id))).args).toBe('{"by":"hand"}')
   expect(await resultOf((await kit.engine.jobs.copy(String(id), { inputs: { n: [encodeValue(5)] } })).id)).toBe(5)
   expect(await resultOf((await kit.engine.jobs.copy(String(id), { inputs: {} })).id)).toBe(0)
-  // The copy itself can be copied with the inputs of its own run.
   expect(await resultOf((await kit.engine.jobs.copy(String(named.id), { inputs: 'last' })).id)).toBe(6)
 })
 

@@ -1,5 +1,3 @@
-// Limits with keys from the args of each job.
-
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { encodeValue } from '../../src/core/codec/value.ts'

@@ -1,5 +1,3 @@
-// Deliveries to callers that identify jobs by id: held children, redelivery, tags, bans.
-
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import type { DeliveryRequest, JobInput } from '../../src/engine/engine.ts'

@@ -1,5 +1,3 @@
-// Several deployments of one namespace, and the cost of an idle day.
-
 import { Client } from '@upstash/qstash'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Worker } from '../../src/core/worker.ts'
@@ -19,7 +17,6 @@ let ran: number[] = []
 let kit: Kit
 afterEach(() => kit.close())
 
-/** `at` distinguishes deployments. */
 const isolate = (workers: Worker[], at = kit.engineOptions.qstash.publicUrl) =>
   createEngine({ ...kit.engineOptions, workers, qstash: { ...kit.engineOptions.qstash, publicUrl: at } })
 
@@ -34,7 +31,6 @@ async function bells(): Promise<string[]> {
   return [...document.matchAll(/"(b\w+)":\d{13}/g)].map(([, bell]) => bell!)
 }
 
-/** Waits until no isolate of the old version is left. */
 async function replaced(tick: () => Promise<unknown>): Promise<void> {
   await kit.advance(601_000)
   await tick()

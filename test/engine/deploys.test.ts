@@ -1,5 +1,3 @@
-// Compares the time before and after a deploy.
-
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Worker } from '../../src/core/worker.ts'
 import { createEngine } from '../../src/engine/index.ts'
@@ -14,7 +12,6 @@ const DAY = 24 * HOUR
 let kit: Kit
 beforeEach(async () => {
   kit = await startKit({ hold: true })
-  // Four hours after midnight UTC.
   await kit.advance(DAY - (kit.now() % DAY) + 4 * HOUR)
 })
 afterEach(() => kit.close())

@@ -1,5 +1,3 @@
-// Lanes serve a queue with an expected number of round trips, and survive lost calls.
-
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSlots } from '../../src/core/slots.ts'
 import { cellsOf } from '../../src/dashboard/words/why.ts'
@@ -33,9 +31,9 @@ const holding = defineWorker({
     await hold.promise
   },
 })
-/** Ends within an invocation that has already answered. */
+/** The timeout fits into the time that an invocation has after its answer. */
 const short = defineWorker({ class: 'short', timeout: 20_000, perform: (job) => void noop.perform(job) })
-/** May outlast an invocation that has already answered. */
+/** The timeout may be longer than the time that an invocation has after its answer. */
 const long = defineWorker({ class: 'long', timeout: 28_000, perform: (job) => void noop.perform(job) })
 const breaks = defineWorker({
   class: 'breaks',
@@ -100,7 +98,7 @@ describe('a lane', () => {
     await start({ lane: { short: 60_000 } })
     await kit.engine.queues.update('default', { lanes: 1 })
     await make(1_500)
-    // Four requests claim 100, 300, 600 and 500 jobs. The fifth request commits and finds no further job.
+    // Four requests claim 100, 300, 600 and 500 jobs. The fifth ends the last of them.
     expect(await trips(dispatch)).toBe(5)
     const ids = await make(500, 'noop', { inputs: {}, group: { id: 'g' } })
     expect(await trips(dispatch)).toBe(6)
@@ -134,7 +132,7 @@ describe('a lane', () => {
     const [first, second] = await make(2)
     const [urgent] = await make(1, 'noop', { priority: -5 })
     await dispatch()
-    // Objects order numeric keys by number, so this compares the times of the runs.
+    // Keys of `runs` are in numeric order, not in the order of the runs.
     const ranAt = async (id: number) => (await kit.engine.jobs.get(String(id))).ranAt!
     const times = await Promise.all([urgent!, first!, second!, late!].map(ranAt))
     expect(times).toEqual(times.toSorted((a, b) => a - b))
@@ -156,7 +154,6 @@ describe('a lane', () => {
     await start({ lane: { batch: 1, requests: 3 } })
     await make(5)
     const before = kit.qstash.counts.published
-    // Two commits claim the next job, and a third ends the second run.
     expect(await dispatch()).toEqual({ runs: 3, ended: 'handed on' })
     expect(kit.qstash.counts.published).toBe(before + 1)
     expect((await queue()).counts).toMatchObject({ queued: 2, running: 0 })

@@ -1,5 +1,3 @@
-// With an encryption key, Redis contains no readable value.
-
 import { randomBytes } from 'node:crypto'
 import { Redis } from '@upstash/redis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -14,10 +12,9 @@ import { clientOf } from '../kit/client.ts'
 import { type Kit, startKit } from '../kit/index.ts'
 import { startReceiver } from '../kit/receiver.ts'
 
-/** Must never appear in Redis. */
 const MARK = 'M4rk3r'
 const mark = (what: string) => `${MARK} ${what}`
-/** Too long to be stored inside a document. */
+/** Too long for the record of its job. */
 const long = (what: string) => ({ [what]: mark(what).repeat(90) })
 
 const [first, second] = [randomBytes(32), randomBytes(32)]

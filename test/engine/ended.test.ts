@@ -1,5 +1,3 @@
-// Lists jobs in the order in which they ended.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { FOREVER } from '../../src/core/schemas.ts'
 import type { JobFilter } from '../../src/engine/engine.ts'
@@ -94,7 +92,7 @@ test('packed jobs are listed by their end, including jobs that left the pack', a
   expect(await ids(filter)).toEqual(byEnd)
   expect(await paged({ ...filter, limit: 7 })).toEqual(byEnd)
   expect(await ids({ ...filter, status: 'failed' })).toEqual([done[3]])
-  // The lookup did not remove any job from its piece.
+  // Fails if the list changed how a job is stored.
   expect(await kit.engine.doctor.verify()).toEqual([])
 })
 
@@ -104,7 +102,7 @@ test.skipIf(kind !== 'server')(
     const input = { queue: 'many', class: 'noop', keepResult: 60_000 }
     for (let n = 0; n < 3; n++)
       await kit.engine.jobs.enqueue(Array.from({ length: 1_000 }, () => ({ ...input, priority: n })))
-    await kit.advance(60_000) // The bells are lost, so the queue has room for their lanes again.
+    await kit.advance(60_000)
     await kit.engine.dispatch('many', '')
     const before = await commandStats(kit)
     const from = performance.now()

@@ -1,5 +1,3 @@
-// Lists failed jobs by kind of error, and finds things by name.
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { kindOf } from '../../src/core/fingerprint.ts'
 import type { ErrorKind } from '../../src/engine/engine.ts'
@@ -119,7 +117,7 @@ describe('errors', () => {
     await kit.advance(60_001)
     expect(await kit.engine.errors.list({ muted: true })).toMatchObject({ errors: [{ error }, {}], muted: [] })
     expect((await kit.engine.errors.list({ muted: true })).errors[0]).not.toHaveProperty('muted')
-    // An expired mute makes room for another one.
+    // There is room for another mute, because an earlier one has expired.
     await kit.engine.errors.mute('0123456789abcdef', { muted: true, by: 'bob' })
     expect(Object.keys(await kit.store.mutes())).toEqual(['0123456789abcdef'])
     expect((await kit.engine.errors.list({})).muted).toMatchObject([
@@ -181,7 +179,7 @@ test('the details of a kind list the minutes in which its jobs failed', async ()
   const { count, firstAt, lastAt } = kind!
   const minutes = kind!.minutes!
   expect(minutes.reduce((sum, minute) => sum + minute.count, 0)).toBe(count)
-  // The first failure stays recorded after its job was retried.
+  // A retry of the job does not remove the count of its first failure.
   expect(minutes[0]!.at).toBeGreaterThanOrEqual(firstAt - (firstAt % 60_000))
   expect(minutes.at(-1)!.at).toBe(lastAt - (lastAt % 60_000))
   expect(minutes.map(({ at }) => at)).toEqual([...new Set(minutes.map(({ at }) => at))].sort((a, b) => a - b))

@@ -1,5 +1,3 @@
-// The index of errors equals a scan of the failed jobs, even if jobs change concurrently.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { kindOfFailed } from '../../src/engine/jobs/kind.ts'
 import { defineWorker, type Job } from '../../src/index.ts'

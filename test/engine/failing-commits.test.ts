@@ -1,5 +1,3 @@
-// If a commit is refused, the error and log of its job contain the reason, and other jobs are not affected.
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import { SidejobError } from '../../src/core/errors.ts'

@@ -1,5 +1,3 @@
-// Parents wait for children at every depth.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defineWorker, type Job } from '../../src/index.ts'
 import { type Kit, startKit } from '../kit/index.ts'

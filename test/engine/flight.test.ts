@@ -1,5 +1,3 @@
-// Slow runs do not delay other runs.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createInFlight } from '../../src/engine/lane/in-flight.ts'
 import { defineWorker } from '../../src/index.ts'

@@ -1,5 +1,3 @@
-// A job keeps its past runs, whether its class is a function, push or pull worker.
-
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'

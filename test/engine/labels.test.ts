@@ -1,5 +1,3 @@
-// Labels can be set by every way to create a job, and appear in views, copies and filters.
-
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { jobInputs } from '../../src/core/schemas.ts'
 import { createEngine } from '../../src/engine/index.ts'

@@ -1,5 +1,3 @@
-// Each answer of Redis is converted to an event, and each event leads to a state.
-
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { eventOf, SOON_MS, transitions } from '../../src/engine/lane/lane-state.ts'

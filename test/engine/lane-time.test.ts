@@ -1,5 +1,3 @@
-// The working time of a lane counts, its waiting time does not.
-
 import { expect, test } from 'vitest'
 import { createLaneTime } from '../../src/engine/lane/lane-time.ts'
 

@@ -1,5 +1,3 @@
-// A lane records jobs that arrive with calls.
-
 import { expect, test } from 'vitest'
 import { sleep } from '../../src/core/sleep.ts'
 import { createLent } from '../../src/engine/lane/lent.ts'

@@ -1,5 +1,3 @@
-// Limits are never exceeded, are used fully, are released at every end, and do not block other jobs.
-
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { defineWorker, type Job } from '../../src/index.ts'
 import { type Kit, startKit } from '../kit/index.ts'
@@ -56,7 +54,7 @@ describe('a rate', () => {
     await make()
     await kit.until(() => starts.length === 2, 5_000)
     expect(starts[1]! - starts[0]!).toBeGreaterThan(990)
-    // QStash delivers at whole seconds. The tick would come only after a minute.
+    // QStash delivers at whole seconds. Without its message, the run would wait for the next tick.
     expect(starts[1]! - Math.ceil(due / 1_000) * 1_000).toBeLessThan(1_000)
   })
 })
@@ -185,7 +183,6 @@ test('a delayed batch does not collide with the next one at its target', async (
   const stalling = defineWorker({
     class: 'stalling',
     limits: [{ rate: { limit: 5, period } }],
-    // The third batch is delayed before it arrives.
     async perform() {
       const batch = Math.floor(begun++ / 5)
       await new Promise((resolve) => setTimeout(resolve, batch === 2 ? 80 : 2))
@@ -198,7 +195,7 @@ test('a delayed batch does not collide with the next one at its target', async (
   await stall.until(() => reached.length === 25, 15_000)
   await stall.until(async () => (await stall.engine.jobs.list({ status: 'completed', limit: 30 })).jobs.length === 25)
   await stall.close()
-  // A timer may be a few milliseconds late.
+  // Timers may be a few milliseconds late.
   for (let i = 5; i < 25; i++) expect(reached[i]! - reached[i - 5]!).toBeGreaterThanOrEqual(period - 10)
 })
 

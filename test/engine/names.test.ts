@@ -1,5 +1,3 @@
-// Names that JavaScript objects treat specially are stored like any other, and do not affect other jobs or tenants.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'
 import { createApp } from '../../src/http/app.ts'

@@ -1,5 +1,3 @@
-// Schedules survive outages, in which no lane runs for a while.
-
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import { defineWorker } from '../../src/index.ts'
@@ -10,13 +8,12 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** null means a run without a slot. */
 const ran: (number | null)[] = []
 const beat = defineWorker({ class: 'beat', perform: (job) => void ran.push(job.scheduledFor?.getTime() ?? null) })
 
 const anyone = { id: 0, queue: 'default', priority: 0, ahead: 0, since: '' }
 
-// Each test has its own stack, because an interrupted test continues to run its jobs.
+// Each test has its own stack, because the jobs of an interrupted test continue to run.
 let kit: Kit
 beforeEach(async () => {
   kit = await startKit({ workers: [beat], hold: true })
@@ -52,7 +49,7 @@ const every =
       (_, n) => (Math.floor(from / length) + n + 1) * length,
     )
 
-/** 02:30 in Berlin, which is missing on one day of the year and happens twice on another. */
+/** 02:30 in Berlin does not exist on one day of the year, and exists twice on another day. */
 const nightly = (from: number, to: number): number[] =>
   createZone(
     'Europe/Berlin',

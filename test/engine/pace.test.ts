@@ -1,5 +1,3 @@
-// Measures by how much a run exceeds the usual duration of its class.
-
 import { expect, test } from 'vitest'
 import { createRunTimes } from '../../src/engine/run/run-time.ts'
 

@@ -1,4 +1,4 @@
-// Jobs of one bulk call wait in pieces, unless a constraint matches them.
+// Jobs of one bulk call are packed: one key of Redis contains up to 100 jobs.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defineWorker } from '../../src/index.ts'
@@ -17,7 +17,6 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-/** Returns 1 for a piece, and 100 for documents. */
 async function keysOfBulk(queue = 'default'): Promise<number> {
   const keys = async () => (await createClient(kit.options).ask((redis) => redis.keys('sidejob:job*:*'))).length
   const before = await keys()

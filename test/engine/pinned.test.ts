@@ -1,5 +1,3 @@
-// Jobs that wait inside a function stay on their version.
-
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Worker } from '../../src/core/worker.ts'
 import { createEngine, type Engine } from '../../src/engine/index.ts'
@@ -25,7 +23,7 @@ beforeEach(async () => {
 })
 afterEach(() => kit.close())
 
-/** Requests to addresses without a version use the real network, and fail there. */
+/** Sends requests to deployed versions to their app. All other requests use the real network, and fail. */
 const network: typeof fetch = async (url, init) => {
   const app = apps.get(new URL(String(url)).origin)
   if (!app) return fetch(url, init)
@@ -41,7 +39,7 @@ async function deploy(version: string, workers: readonly Worker[], secret = 'sha
   const app = createApp({ engine, verify: async () => false, publicUrl: versionUrl })
   apps.set(versionUrl, (request) => app.fetch(request))
   if (ticks) await engine.tick()
-  // An address without a version answers as Cloudflare does.
+  // Cloudflare answers like this for a version that no longer exists.
   const goAway = () => void apps.set(versionUrl, () => new Response('There is nothing here yet', { status: 404 }))
   return { engine, goAway }
 }
@@ -257,7 +255,6 @@ test('a version refuses calls without the signature of its deployment, and jobs 
   const headers = { 'webhook-id': '1', 'webhook-timestamp': now, 'webhook-signature': forged }
   expect((await call(headers)).status).toBe(401)
 
-  // The address of v1 now leads to other code.
   apps.set('https://v1.example.com', apps.get(`https://v2.example.com`) ?? (() => new Response()))
   const v2 = await deploy('v2', [noting('v2')])
   apps.set('https://v1.example.com', apps.get('https://v2.example.com')!)
@@ -327,7 +324,7 @@ test('a job of a push worker stays at the address that began it', async () => {
   }
 })
 
-/** The first commit of a day costs more commands. */
+/** The first commit of a day costs more commands, so the measured commits are later in the day. */
 const beginDay = () => kit.advance(DAY - (kit.now() % DAY) + HOUR)
 
 test.skipIf(kind === 'embedded')('a pinned class costs no further command or round trip', async () => {

@@ -1,4 +1,4 @@
-// Delivers a message to more listeners than one script may reach.
+// If a message has more than 500 listeners, a relay delivers it, page by page.
 
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -33,7 +33,7 @@ const herald = defineWorker({
   perform: (job) => job.write('say', 'written'),
 })
 
-/** Enough listeners for several pages of a relay. */
+/** Several pages of a relay. */
 const N = 2_000
 
 let kit: Kit

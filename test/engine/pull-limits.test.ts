@@ -1,5 +1,3 @@
-// A claim of a pull worker skips jobs at a full limit, and continues with later jobs.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Kit, startKit } from '../kit/index.ts'
 

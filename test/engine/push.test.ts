@@ -1,5 +1,3 @@
-// Requests to push workers, and the state of the job after every kind of response.
-
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -51,7 +49,7 @@ afterAll(async () => {
   await kit.close()
 })
 
-/** Each class has its own host, because a breaker of one host must not affect other tests. */
+/** Each class has its own host, because failing hosts get fewer calls. */
 const toServer: typeof fetch = (url, init) => fetch(String(url).replace(/^http:\/\/class\d+\.example\.com/, base), init)
 
 async function serve(handler: Handler, definition: WorkerDefinition = {}): Promise<string> {
@@ -220,7 +218,7 @@ describe('the request to a push worker', () => {
   })
 
   test('the signature matches the example of Standard Webhooks', async () => {
-    // Example from the libraries of the specification.
+    // The example is in the libraries of the specification.
     const body = new TextEncoder().encode('{"test": 2432232314}')
     const headers = await webhookHeaders(
       'msg_p5jXN8AQM9LWM0D4loKWxJek',
@@ -543,7 +541,7 @@ describe('a host that keeps failing', () => {
       return outcomes.filter((outcome) => outcome === 'completed').length
     }
     await down.kit.until(async () => (await completed()) > 0)
-    // A call that arrived during the probe waits for the maximum duration of a probe.
+    // This call arrived during the test call, and waits for the maximum duration of a test call.
     await down.kit.advance(37_000)
     await down.kit.until(async () => (await completed()) === 2)
     expect(down.calls()).toBe(7)

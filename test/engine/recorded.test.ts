@@ -1,5 +1,3 @@
-// Replays recorded runs with the same code and with new code.
-
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Worker } from '../../src/core/worker.ts'

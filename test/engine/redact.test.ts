@@ -1,5 +1,3 @@
-// Viewers see a mark instead of redacted values; runs and claims receive the value.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { redacted } from '../../src/core/redact.ts'
 import { defineWorker, port } from '../../src/index.ts'
@@ -115,7 +113,7 @@ test('errors are redacted on request, in lists, runs and kinds of errors too', a
   expect(textOf(shown.view.error)).toMatchObject({ message: '[redacted]' })
   expect(shown.log.entries[0]!.entry).toMatch(/^\{"error":"\[redacted\]","reason":"other"/)
   expect(shown.errors.errors[0]).toMatchObject({ class: 'pay', example: '[redacted]' })
-  // The stack begins with the message, so the stack must be redacted too.
+  // The stack repeats the message, so the stack must be redacted too.
   expect(text(shown)).not.toContain(SECRET)
 })
 

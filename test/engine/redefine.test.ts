@@ -1,5 +1,3 @@
-// Concurrent changes to a class do not overwrite each other.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Encoded } from '../../src/core/codec/value.ts'
 import { createEngine } from '../../src/engine/index.ts'

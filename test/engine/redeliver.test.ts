@@ -1,5 +1,3 @@
-// Leases expire, and a job is delivered at most a set number of times.
-
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'

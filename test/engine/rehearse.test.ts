@@ -1,5 +1,3 @@
-// Rehearsing new code with waiting jobs has no effects.
-
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import type { Worker } from '../../src/core/worker.ts'

@@ -1,5 +1,3 @@
-// A busy relay leaves four fifths of the time of Redis to other callers.
-
 import { expect, test } from 'vitest'
 import { createRelay } from '../../src/engine/remote/relay.ts'
 

@@ -1,5 +1,3 @@
-// If Redis loses some seconds of data, ids that were already returned are not reused.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'
 import { defineWorker } from '../../src/index.ts'

@@ -1,5 +1,3 @@
-// The default number of retries applies if neither the job nor its class sets one.
-
 import { describe, expect, test } from 'vitest'
 import type { Retry } from '../../src/core/retry.ts'
 import { outcomeOf } from '../../src/engine/jobs/outcome.ts'

@@ -1,5 +1,3 @@
-// Lanes of two versions of a class serve the same queue, under load.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEngine, type Engine } from '../../src/engine/index.ts'
 import { defineWorker, type Job } from '../../src/index.ts'
@@ -7,8 +5,7 @@ import { type Kit, startKit } from '../kit/index.ts'
 
 const MINUTE = 60_000
 const TICK = 10 * MINUTE
-/** Number of jobs that are created in each tick. */
-const LOAD = 8
+const JOBS_PER_TICK = 8
 const LANES = 2
 const BATCH = 2
 
@@ -23,7 +20,7 @@ const note = (job: Job, what: string, by: Version) => () =>
 const version = (perform: (job: Job) => Promise<unknown>): Engine =>
   createEngine({
     ...kit.engineOptions,
-    // Small batches, so that all lanes get runs.
+    // With larger batches, one lane could claim all jobs.
     lane: { batch: BATCH },
     workers: [defineWorker({ class: 'order', history: 100, perform: perform as never })],
   })
@@ -54,7 +51,6 @@ const versions = (): Record<Version, Engine> => ({
 const served: { until: number; by: Version[] }[] = [
   { until: 2, by: ['old'] },
   { until: 4, by: ['old', 'new'] },
-  // The deploy is rolled back and repeated.
   { until: 4.5, by: ['old'] },
   { until: 6, by: ['new', 'old'] },
   { until: 24, by: ['new'] },
@@ -65,7 +61,7 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-/** Expected effects of a job, each with the minimum time since the previous one. */
+/** Returns the expected effects of a job, each with the minimum time after the previous effect. */
 function pathOf(all: Effect[]): [string, number][] {
   const by = Object.fromEntries(all.map(({ what, by }) => [what, by]))
   const audited: [string, number][] = by.remind === 'new' ? [['audit', 0]] : []
@@ -85,7 +81,7 @@ test('no job fails, repeats an effect or waits for another time while two versio
   for (let open = 1; open > 0; ) {
     const serving = served.find(({ until }) => hour() < until)!.by
     if (hour() < 5) {
-      const some = Array.from({ length: LOAD }, () => ({ queue: 'default', class: 'order' }))
+      const some = Array.from({ length: JOBS_PER_TICK }, () => ({ queue: 'default', class: 'order' }))
       const { jobs } = await engines[serving[0]!].jobs.enqueue(some)
       ids.push(...jobs.map(({ id }) => id))
     }
@@ -116,7 +112,6 @@ test('no job fails, repeats an effect or waits for another time while two versio
   }
   const paths = new Set(Object.values(effects).map((all) => all.map(({ what, by }) => `${what} ${by}`).join(', ')))
   expect(ids.length).toBeGreaterThan(230)
-  // Jobs moved from old to new code, and from new to old and back. These jobs took each patch separately.
   expect(returned).toBeGreaterThan(10)
   expect([...paths]).toEqual(
     expect.arrayContaining([

@@ -1,5 +1,3 @@
-// A change to a schedule takes effect in every status of its job.
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Repeat } from '../../src/core/repeat.ts'
 import { defineWorker } from '../../src/index.ts'
@@ -227,7 +225,7 @@ test('the last run of a terminated schedule uses no slot, even if one is due', a
   await kit.engine.jobs.terminate(String(id), {})
   await kit.until(() => waiting.length > 0)
   await kit.advance(nextAt! - kit.now() + 500)
-  // The lease of the run has expired. If another lane detects this before the run ends, the run is repeated.
+  // The lease has expired, so another lane may repeat the run.
   await kit.until(async () => {
     endRuns()
     return (await kit.statusOf(id)) === 'terminated'

@@ -1,5 +1,3 @@
-// Every slot runs once and without drift, even after a pause.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defineWorker } from '../../src/index.ts'
 import { type Kit, startKit } from '../kit/index.ts'

@@ -1,5 +1,3 @@
-// Pull and push workers that were built against another schema write values and results.
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import type { WorkerDefinition } from '../../src/engine/engine.ts'
@@ -27,7 +25,6 @@ const workerOf = (input: object, more: Partial<WorkerDefinition> = {}): WorkerDe
 
 let names = 0
 
-/** A class in two versions, the second of which is current. */
 async function versions(first: WorkerDefinition, second: WorkerDefinition) {
   const queue = `values${names++}`
   const register = async (definition: WorkerDefinition) =>

@@ -1,5 +1,3 @@
-// If a caller was built against another schema, data that does not match is refused with both hashes.
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { createClient } from '../../src/client/index.ts'

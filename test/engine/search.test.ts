@@ -1,5 +1,3 @@
-// Text search is bounded, and finds no redacted values.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import { labelsText } from '../../src/core/labels.ts'

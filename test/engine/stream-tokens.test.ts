@@ -1,5 +1,3 @@
-// A stream token is valid for one address and one minute.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'
 import { createApp } from '../../src/http/app.ts'

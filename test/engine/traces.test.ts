@@ -1,5 +1,3 @@
-// A trace is one tree of jobs, children, push workers and callbacks.
-
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { readTraceparent } from '../../src/core/trace.ts'
 import type { TraceOptions } from '../../src/engine/index.ts'
@@ -81,7 +79,7 @@ afterAll(async () => {
   await Promise.all([collector.close(), world.close()])
 })
 
-/** If a response was lost, a lane keeps its jobs until their leases end, so this advances the clock. */
+/** If a response was lost, the jobs of the lane continue when their leases end. So this advances the clock. */
 const eventually = async (fact: () => boolean): Promise<void> => {
   const end = Date.now() + 20_000
   while (!fact() && Date.now() < end) {

@@ -1,5 +1,3 @@
-// Waiting claims and readers are notified immediately, and cost little.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'
 import { createClient } from '../../src/redis/client.ts'
@@ -54,7 +52,7 @@ test('a waiting claim is called when the queue is resumed', async () => {
   await kit.engine.runs.commit(snapshot!.run.token, { end: 'completed' })
 })
 
-// Fewer with the embedded Redis, which is slow.
+// The embedded Redis is slow.
 const [waiting, made] = kind === 'embedded' ? [8, 20] : [50, 100]
 
 test('many waiting claims get many jobs, each once', async () => {

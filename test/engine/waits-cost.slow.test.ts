@@ -1,5 +1,3 @@
-// Commands, round trips and bytes of a run with a long history.
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'
 import { defineWorker } from '../../src/index.ts'
@@ -70,7 +68,7 @@ describe.skipIf(kind === 'embedded')('a run', () => {
   }
 
   async function weighed(className: string, runs: number[]): Promise<Weighed[]> {
-    // The first run of a day also stores the counts of the day before. Measured runs are never the first of a day.
+    // The first run of a day costs more, because it also stores the counts of the previous day. It is not measured.
     await kit.advance(DAY - (kit.now() % DAY))
     const { jobs } = await engine.jobs.enqueue([{ queue: 'default', class: className }])
     const answers: Weighed[] = []

@@ -1,5 +1,3 @@
-// Steps and waits happen once, over any number of runs.
-
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Worker } from '../../src/core/worker.ts'

@@ -1,5 +1,3 @@
-// Costs of a steady trickle of jobs, with and without subscriptions.
-
 import { afterEach, expect, test } from 'vitest'
 import { defineWorker, type Job } from '../../src/index.ts'
 import { createClient } from '../../src/redis/client.ts'

@@ -1,5 +1,3 @@
-// Explains each situation in which a job does not run, with numbers, names and ids.
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Changes } from '../../src/core/run.ts'
 import type { JobInput, Reason, WorkerDefinition } from '../../src/engine/engine.ts'
@@ -56,7 +54,7 @@ async function served(className: string) {
   return id
 }
 
-/** Returns the job and its expected reasons, immediate cause first. */
+/** The immediate reason comes first. */
 type Situation = () => Promise<[id: number, ...reasons: Partial<Reason>[]]>
 
 const byFunctions = /function|message|shutdown/
@@ -335,7 +333,7 @@ describe('a job waits', () => {
       expect(message.length).toBeGreaterThan(8)
       expect(since).toBeGreaterThan(before - 60_000)
       expect(since).toBeLessThanOrEqual(where.now() + 1_000)
-      // Every number in the message must also be a field.
+      // Programs need each number of the message as a field.
       const numbers = [...message.replace(/\d{4}-\d\d-\S+/g, '').matchAll(/(?<![\w/:.])\d+(?![\w/:.])/g)].map(Number)
       const known = JSON.stringify(data)
       for (const n of numbers)

@@ -1,5 +1,3 @@
-// Tests the inputs, the committed changes and the end of function runs.
-
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import type { Worker } from '../../src/core/worker.ts'
@@ -303,7 +301,6 @@ describe('failures', () => {
     for (let attempt = 1; attempt <= 4; attempt++) {
       await until(async () => (await view(id)).error?.message === `attempt ${attempt}`)
       waits.push((await view(id)).runAt! - (await lastRun(id))!.endedAt)
-      // One second more, because bells ring at whole seconds.
       await kit.advance(waits.at(-1)! + 1_000)
     }
     await kit.rest(id, 'failed')

@@ -1,5 +1,3 @@
-// Counts all round trips of a value through a flow.
-
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -8,7 +6,7 @@ import { type Kit, kind, startKit } from '../../kit/index.ts'
 import { costOf } from '../../redis/commandstats.ts'
 import { chain, workers } from './kit.ts'
 
-// The embedded Redis does not count the commands of scripts.
+// The embedded Redis does not count commands.
 describe.skipIf(kind === 'embedded')('a value from end to end', () => {
   let kit: Kit
   beforeAll(async () => {

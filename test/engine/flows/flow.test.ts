@@ -1,5 +1,3 @@
-// Behaviour of a flow, in every order of its nodes.
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { encodeValue } from '../../../src/core/codec/value.ts'
 import { ops } from '../../../src/redis/ops.ts'
@@ -181,7 +179,7 @@ const scenarios: Record<string, Scenario> = {
   async 'a port that a node does not have fails the flow by node and port'(order) {
     const graph = { nodes: { a: node('double') }, inports: { x: inOf('a.nothing') } }
     await expect(startFlow(kit, graph, order)).rejects.toThrow('node a (double) has no input port "nothing"; it has in')
-    // A graph written to the port is only visible to the run.
+    // A graph that arrives at the port is checked only by the run.
     const flow = await startFlow(kit, undefined, order)
     await flow.update(graph)
     await flow.run({ x: [1] })
@@ -304,7 +302,7 @@ describe.each(orders)('%s', (_name, order) => {
   for (const [name, scenario] of Object.entries(scenarios)) test(name, () => scenario(order))
 })
 
-// The reference graphs run in all orders, other graphs in at most 20.
+// The reference graphs run in all orders, and other graphs in at most 20 orders.
 describe('in random orders', () => {
   for (const [name, scenario] of Object.entries(scenarios))
     test(name, { timeout: 120_000 }, async () => {

@@ -18,7 +18,6 @@ const of = (className: string, perform: (job: Job) => unknown, ins: string[], ou
     perform,
   })
 
-/** External effects of the class `careful`. */
 export const acted: unknown[] = []
 
 export const workers: Worker[] = [

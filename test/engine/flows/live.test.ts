@@ -6,7 +6,7 @@ import { type Kit, startKit } from '../../kit/index.ts'
 import { costOf } from '../../redis/commandstats.ts'
 import { acted, chain, edge, type Graph, inOf, node, outOf, startFlow, workers } from './kit.ts'
 
-/** Commands of two scripts, without the reads of the flows' jobs. */
+/** Billed commands, without the reads of the flows' jobs. */
 const LIST = 21
 
 let kit: Kit
@@ -22,7 +22,6 @@ afterAll(async () => {
   await kit.close()
 })
 
-/** x → a → ask, which keeps its values. */
 const asking: Graph = {
   nodes: { a: node('connect'), ask: node('asker') },
   edges: [edge('a.out', 'ask.in')],

@@ -1,5 +1,3 @@
-// Damaged wires are found and repaired; each value passes once, and other flows continue.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Kit, rawCommand, startKit } from '../../kit/index.ts'
 import { edge, type Graph, inOf, node, outOf, startFlow, workers } from './kit.ts'
@@ -22,7 +20,6 @@ const documentOf = async (id: number): Promise<Record<string, string>> => {
   return JSON.parse(/\{[\s\S]*\}/.exec(answer)![0])
 }
 
-/** Changes a field directly in Redis. Undefined removes the wires. */
 async function spoil(id: number, field: string, become: (was: string) => string | undefined) {
   const doc = await documentOf(id)
   expect(doc[field]).toMatch(/^\d+:[io]:/)
@@ -79,7 +76,6 @@ test.each(damages)(
       remedy: 'the wires are restored from the graph of the flow; waiting values continue',
       link: `/v1/flows/${flow.id}`,
     }
-    // `verify` changes nothing.
     expect([await kit.engine.doctor.verify(), await kit.engine.doctor.verify()]).toEqual([[fault], [fault]])
     await neighbour.run({ in: [[3, 4]] })
     expect(await neighbour.take('out')).toEqual([14])
