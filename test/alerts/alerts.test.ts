@@ -1,5 +1,3 @@
-// Each target receives one message when a problem begins and one when it ends.
-
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { type AlertMessage, alerts, pagerDuty, slack, webhook } from '../../src/alerts/index.ts'
@@ -236,7 +234,7 @@ test('failed jobs that were all retried cause no second message about the same f
   expect(texts('jobs failed in the last 15 minutes')).toEqual([])
 })
 
-/** Runs a tick of a Worker in its own namespace, and returns the errors that it printed. */
+/** Runs a tick of another Worker, and returns the errors that it printed. */
 async function tick(check: () => Promise<void>, settings: Record<string, string> = {}): Promise<unknown[]> {
   const said = vi.spyOn(console, 'error').mockImplementation(() => undefined)
   const jobs = createWorker<Record<string, unknown>>({ functions: [send], alerts: { ...alerting, check } })
