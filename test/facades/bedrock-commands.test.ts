@@ -1,5 +1,3 @@
-// Tests each command of Bedrock::Jobs.
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import { type Kit, kind, startKit } from '../kit/index.ts'
@@ -20,7 +18,6 @@ const scenario = (name: string, act: (client: Client) => Promise<void>, options:
     expect(await client.faults()).toEqual([])
   })
 
-/** The embedded Redis is slow. */
 const MANY = kind === 'embedded' ? { timeout: 120_000 } : {}
 
 const BAD_REPEAT = '402 Malformed repeat'

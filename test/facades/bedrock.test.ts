@@ -1,5 +1,3 @@
-// The acceptance scenarios of Bedrock::Jobs, over HTTP.
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Kit, startKit } from '../kit/index.ts'
 import { BAD_DATA, type Client, family, type Given, NO_JOB, NOT_RUNNING, startBedrock, UNKNOWN } from './bedrock.ts'

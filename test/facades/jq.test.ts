@@ -1,5 +1,3 @@
-// The acceptance scenarios of JQ, over HTTP and MessagePack.
-
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -14,7 +12,7 @@ const MSGPACK = 'application/vnd.msgpack'
 const encoder = new Encoder({ useBigInt64: true })
 const decoder = new Decoder({ useBigInt64: true })
 
-// Integers beyond 2^53 are bigints on both sides. Smaller integers are written unchanged.
+// Integers beyond 2^53 are bigints on both sides.
 const pack = (value: unknown): Uint8Array => new Encoder().encode(value)
 // biome-ignore lint/suspicious/noExplicitAny: decodes any value.
 const unpack = (bytes: ArrayBuffer | Uint8Array): any => new Decoder().decode(bytes as Uint8Array)
@@ -111,7 +109,7 @@ async function runOut(id: string, step: number) {
     await kit.advance(step)
     await kit.engine.tick()
     await new Promise((resolve) => setTimeout(resolve, 20))
-    // Wait for the end of the run, because moving the clock would end its lease.
+    // The clock must not move during the run, because that would end its lease.
     await kit.until(async () => (await status(id)) !== 'running')
   }
 }
@@ -418,7 +416,7 @@ describe('failing', () => {
     const { body } = await result(id)
     expect(body).toMatchObject({ type: 'failure', reason: 'timeout', should_retry: true })
     expect(body.finished_at).toMatch(/^\d{4}-\d\d-\d\dT.*Z$/)
-    // Token of the first attempt, which can no longer post a result.
+    // This is the token of the first attempt, which can no longer post a result.
     const token = calls[0]!.headers['webhook-id'] as string
     const posted = await ask('POST', `/jq/jobs/${id}/result`, pack(success('late')), { 'webhook-id': token })
     expect(posted.status).toBe(410)
@@ -550,7 +548,7 @@ describe('failing', () => {
     await kit.until(() => early.lost() > 0)
     expect([await status(early.id), (await result(early.id)).body]).toEqual(['completed', success('first')])
 
-    // The lane counts as serving the queue until its lease ends.
+    // The queue gets no new lane until the lease of the abandoned lane ends.
     const overdue = async () => {
       await kit.advance(46_000)
       await kit.engine.tick()
@@ -579,7 +577,7 @@ describe('constraints', () => {
     expect(calls).toHaveLength(40)
     const at = (host: string) => calls.filter(({ body }) => body.argument.host === host).map((call) => call.at)
     const a = at('a.com').sort((x, y) => x - y)
-    // The times are measured at the worker, so they include a varying delay after the start.
+    // The worker measures the times, so they include a delay after the start that varies.
     for (let i = 5; i < a.length; i++) expect(a[i]! - a[i - 5]!).toBeGreaterThanOrEqual(850)
     expect(Math.max(...at('b.com')) - started).toBeLessThan(2_000)
     expect((await ask('DELETE', `/jq/constraints/${name}`)).status).toBe(200)

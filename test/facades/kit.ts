@@ -1,5 +1,3 @@
-// An app on a real engine, with a clock that tests can move.
-
 import { createEngine } from '../../src/engine/index.ts'
 import { facades } from '../../src/facades/index.ts'
 import { createApp } from '../../src/http/app.ts'

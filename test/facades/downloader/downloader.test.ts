@@ -33,7 +33,6 @@ const says =
   (_, response) =>
     response.writeHead(status, headers).end()
 
-/** Answers in order, and repeats the last answer. */
 const inTurn = (...answers: Handler[]): Handler => {
   let turn = 0
   return (...asked) => answers[Math.min(turn++, answers.length - 1)]!(...asked)
@@ -504,7 +503,7 @@ describe('callbacks', () => {
     const [{ path, body }] = own.caller.came as [(typeof own.caller.came)[0]]
     expect(path).toBe('/topics/ends')
     expect(JSON.parse(body).records[0].value).toMatchObject({ success: true, job_id: id, extra: 'foobar' })
-    // The topic is one segment of the proxy's URL.
+    // The topic becomes part of the proxy's URL.
     for (const callback_dst of ['..', '.', 'a/b', 'a?b']) {
       const given = own.usual({ callback_url: undefined, callback_type: 'kafka', callback_dst })
       const refused = await own.ask('POST', '/downloader/download', given)
@@ -529,7 +528,7 @@ describe('callbacks', () => {
       const stats = (await (await kit.ask('GET', '/downloader/stats/processor')).json()) as Record<string, number>
       return stats[name]! >= 1
     }
-    // Counters are per day, and the day may have changed three hours later.
+    // Counts are per day. Three hours later, a new day may have begun.
     await kit.until(() => counted('download.response.200'))
     await kit.advance(179 * MINUTE)
     expect(await status(id)).toBe(200)

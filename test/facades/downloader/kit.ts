@@ -1,5 +1,3 @@
-// Downloads from end to end.
-
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -100,7 +98,6 @@ export async function startDownloads({ s3, fetch: fetching, kafka, maxSize, sign
       body: body === undefined ? undefined : JSON.stringify(body),
     })
 
-  /** The default input, which the scenarios call `J`. */
   const usual = (more: object = {}) => ({
     aggr_id: 'shop',
     aggr_limit: 1,

@@ -1,5 +1,3 @@
-// A fake S3 with the operations that storing needs.
-
 import { createReadStream } from 'node:fs'
 import { appendFile, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage } from 'node:http'
@@ -10,7 +8,7 @@ import { join } from 'node:path'
 type Kept = { path: string; headers: Record<string, string> }
 type Begun = Kept & { key: string; parts: number[] }
 
-/** Clients stream parts in order, so each part is appended. */
+/** Clients send parts in order, so each part can be appended to the file. */
 async function append(path: string, request: IncomingMessage): Promise<number> {
   let size = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {

@@ -1,5 +1,3 @@
-// Compares the round trips with the numbers in docs/compat/sidejob.md.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defineWorker } from '../../../src/index.ts'
 import { read } from '../../docs/pages.ts'

@@ -115,7 +115,6 @@ function deskOf(engine: ReturnType<typeof createEngine>, { client, namespace, cl
         unset,
       }),
     run: (id: number, options: Parameters<typeof engine.jobs.run>[1] = {}) => engine.jobs.run(String(id), options),
-    /** Runs the job once, by force if its status requires it. */
     once: (id: number, { force = true } = {}) => runInline(engine, id, { force, errors: 'keep' }),
     drain: (order?: Order, errors: 'throw' | 'keep' = 'throw') => drain(engine, { order, errors }),
     terminate: (id: number, recursive = false) => engine.jobs.terminate(String(id), { recursive }),
@@ -131,7 +130,7 @@ function deskOf(engine: ReturnType<typeof createEngine>, { client, namespace, cl
     },
     keys: async (pattern: string) => client.ask((redis) => redis.keys(`${namespace}${pattern}`)),
     ready: async () => (await engine.ready()).map(({ id }) => id).sort((a, b) => a - b),
-    /** A job that receives messages, but does not run for them. */
+    /** Creates a job that receives messages, but does not run for them. */
     ear: (...channels: string[]) => make('deaf', { in: { ear: { channels } } }),
     async heard(ear: number): Promise<unknown[]> {
       const { size } = await engine.ports.get(String(ear), 'in', 'ear', 1)

@@ -30,7 +30,6 @@ const talking = defineWorker({
   },
 })
 
-/** Listens for changes to its own status. */
 const narcissus = defineWorker({
   class: 'narcissus',
   in: { ear: {} },

@@ -1,5 +1,3 @@
-// Acceptance scenarios in every order: oldest first, newest first, and random.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Order } from '../../../src/testing/index.ts'
 import { SEEDS } from '../../kit/orders.ts'
@@ -19,8 +17,7 @@ function scenario(name: string, story: (desk: Desk, order: Order) => Promise<voi
     for (const order of orders) {
       try {
         await story(desks.desk(), order)
-        // Verified after each order, because verifying a hundred orders together at the end exceeds the timeout of a
-        // call.
+        // One check of all hundred orders at the end would exceed the timeout of a call.
         await desks.verify()
       } catch (error) {
         throw new Error(`in the order ${JSON.stringify(order)}: ${(error as Error).message}`, { cause: error })
