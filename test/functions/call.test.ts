@@ -1,5 +1,3 @@
-// Runs every row of the table on a job in memory.
-
 import { describe, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'
 import { sandbox } from '../../src/testing/index.ts'

@@ -1,5 +1,4 @@
-// The reference of the standard library is generated from its definitions and the table.
-// After a change: npx vitest run test/functions/docs.test.ts -u
+// Generates docs/functions.md: npx vitest run test/functions/docs.test.ts -u
 
 import { expect, test } from 'vitest'
 import * as z from 'zod'
@@ -11,7 +10,6 @@ import { type Row, type Step, table } from './table.ts'
 
 const MAX_LINE = 120
 
-/** Breaks lines between words, but not inside code. */
 function wrapped(text: string, indent = ''): string {
   let width = 0
   const spaced = text.match(/(?:`[^`]*`|\S)+/g)!.map((word) => {
@@ -24,7 +22,7 @@ function wrapped(text: string, indent = ''): string {
 
 const sentenceOf = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 
-/** Descriptions are plain text, and quote the names of ports. */
+/** Descriptions quote the names of ports. The page shows them as code. */
 const withCode = (description = ''): string => description.replace(/"(\w+)"|(\[key.*?\])/g, '`$1$2`')
 
 const jsonTypes: Record<string, string> = { array: 'list' }

@@ -1,5 +1,3 @@
-// Runs a row of the table: applies each step to a job, and checks the expected outcome of the step.
-
 import { expect } from 'vitest'
 import type { Status } from '../../src/core/job.ts'
 import type { Row, Step } from './table.ts'
@@ -8,7 +6,7 @@ export type Player = {
   advance: (time: string) => Promise<void> | void
   setDefault: (port: string, value: unknown) => Promise<void> | void
   write: (port: string, values: unknown[]) => Promise<void> | void
-  /** Runs the job until it rests, with `ask` at least once. */
+  /** Runs the job until it no longer runs. With `ask`, the job runs at least once. */
   settle: (ask: boolean) => Promise<void>
   look: () => Promise<Seen>
 }

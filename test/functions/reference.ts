@@ -1,4 +1,4 @@
-// The parts of docs/functions.md that no definition contains.
+// These texts are in docs/functions.md, but in no definition.
 
 export const groups: Record<string, string[]> = {
   'Combine the values of several ports': ['array', 'object', 'concat', 'merge'],
@@ -18,7 +18,6 @@ discarded.`,
 \`each\`.`,
 }
 
-/** The meaning of each port, and of the args of `download`. */
 export const meanings: Record<string, Record<string, string>> = {
   array: { 'in *': 'elements of the list', 'out out': 'list with one value from each port' },
   object: { 'in *': 'members of the object', 'out out': 'object with one value from each port' },

@@ -1,5 +1,3 @@
-// Runs every row of the table on a job in Redis.
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'
 import { decodeValue, encodeValue } from '../../src/core/codec/value.ts'

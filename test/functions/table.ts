@@ -1,15 +1,15 @@
-// run.test.ts and call.test.ts run these rows.
+// run.test.ts runs these rows in Redis, and call.test.ts runs them in memory.
 
 import type { Status } from '../../src/core/job.ts'
 
 type Ports = Record<string, { default?: unknown }>
 
 export type Step = {
-  /** Moves the clock first, without requesting a run. */
+  /** Moves the clock before the step, without a request for a run. */
   after?: string
   defaults?: Record<string, unknown>
   give?: Record<string, unknown[]>
-  /** Expected values by output port. A list means the port `out` (default: no values). */
+  /** Expected values by output port (default: none). A list contains values of the port `out`. */
   out?: unknown[] | Record<string, unknown[]>
   /** Default: unchanged. */
   outDefaults?: Record<string, unknown>
@@ -21,9 +21,9 @@ export type Step = {
 }
 
 export type Row = {
-  /** A sentence of the reference. */
+  /** A sentence in docs/functions.md. */
   name: string
-  /** The reference omits this row, because its common rules or ports already state it. */
+  /** docs/functions.md omits this row, because the page already states it as a rule or at a port. */
   isRule?: boolean
   with: { in?: Ports; out?: Ports; args?: unknown }
   steps: Step[]
