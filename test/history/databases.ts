@@ -1,5 +1,3 @@
-// The databases of the history: SQLite under Node, and D1 in miniflare.
-
 import { createRequire } from 'node:module'
 import { type D1, d1Database } from '../../src/history/d1.ts'
 import type { SqlDatabase } from '../../src/history/database.ts'

@@ -1,6 +1,3 @@
-// Writes many ended jobs into SQL, ten milliseconds apart, of a hundred classes in ten queues. One in 50 failed, with 20
-// kinds of errors. One in 20 has a label with one of 1,000 customers.
-
 import type { SqlDatabase } from '../../src/history/database.ts'
 import { createHistoryStore } from '../../src/history/store.ts'
 

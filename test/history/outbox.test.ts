@@ -1,5 +1,3 @@
-// Ended jobs reach the history exactly once.
-
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import { createEngine, type Engine } from '../../src/engine/index.ts'

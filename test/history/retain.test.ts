@@ -1,5 +1,3 @@
-// With a short retention, Redis keeps only unfinished jobs, and the history has all ended jobs.
-
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'
 import { sqliteDatabase } from '../../src/history/sqlite.ts'

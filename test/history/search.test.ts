@@ -1,5 +1,3 @@
-// Each page of a list reads a bounded number of rows.
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { SqlDatabase } from '../../src/history/database.ts'
 import type { HistoryFilter } from '../../src/history/filter.ts'

@@ -1,5 +1,3 @@
-// SQL queries of admins cannot change anything, and their results are bounded.
-
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
