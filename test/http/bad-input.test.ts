@@ -1,5 +1,3 @@
-// Bad input is refused before it reaches the engine.
-
 import { expect, test } from 'vitest'
 import { parseMsgpack } from '../../src/core/codec/msgpack-reader.ts'
 import { SidejobError } from '../../src/core/errors.ts'

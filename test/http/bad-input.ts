@@ -1,5 +1,5 @@
-// Bad requests and their errors. The requests need a deployment with the class `zip` (queue `default`, one input port
-// `left`) and one job, whose id replaces JOB. Only rows with `by: 'engine'` reach the engine.
+// The requests need a deployment with the class `zip` (queue `default`, one input port `left`), and a job whose id
+// replaces JOB. Only rows with `by: 'engine'` reach the engine.
 
 import type { Code } from '../../src/core/errors.ts'
 

@@ -1,5 +1,3 @@
-// Rate limits of keys, the audit log, and the lifetime of streams.
-
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { SidejobError } from '../../src/core/errors.ts'
 import { dashboard } from '../../src/dashboard/index.ts'

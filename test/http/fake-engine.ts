@@ -1,5 +1,3 @@
-// A fake engine that records its calls and returns results of the right shape.
-
 import type { Encoded } from '../../src/core/codec/value.ts'
 import { SidejobError } from '../../src/core/errors.ts'
 import { readGraph } from '../../src/core/graph.ts'
@@ -752,7 +750,6 @@ const answers: Unperformed = {
 
 export type Recorded = { verb: string; args: unknown[] }
 
-/** Keys are named after their scopes. */
 export const scopesOf: Record<string, Scope[]> = {
   admin: ['admin'],
   read: ['read'],
@@ -765,7 +762,7 @@ export type Answers = {
   [Noun in keyof Engine]?: Engine[Noun] extends (...args: never[]) => unknown ? Engine[Noun] : Partial<Engine[Noun]>
 }
 
-/** Authentication makes these calls, not the route. */
+/** These calls authenticate the request. They do not belong to its route. */
 const ofTheDoor = ['keys.authenticate', 'keys.isActive', 'audit.write']
 
 export const fakeEngine = (given: Answers = {}) => {

@@ -68,7 +68,7 @@ export const asRequest = async ({ method, path, as = 'admin', headers, body, sig
   const sent = typeof body === 'function' ? body() : body
   const asked = path.replace('JOB', '7')
   if (sign) made.set('upstash-signature', await signature({ body: String(sent), path: asked, ...sign }))
-  // As behind a proxy, the host differs from the public host. Only the configured host may count.
+  // Behind a proxy, the host of a request differs from the public host. Only the public host may have an effect.
   return new Request(`http://inside.test${asked}`, { method, headers: made, body: sent as BodyInit })
 }
 

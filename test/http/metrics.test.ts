@@ -1,5 +1,3 @@
-// Metrics of a real engine. Each line has the right format.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { facades } from '../../src/facades/index.ts'
 import { createApp } from '../../src/http/app.ts'

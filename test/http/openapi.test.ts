@@ -1,5 +1,3 @@
-// The document covers every route; the docs page loads nothing.
-
 import { expect, test } from 'vitest'
 import { facades } from '../../src/facades/index.ts'
 import { written } from '../../src/http/docs.ts'

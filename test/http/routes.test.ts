@@ -1,5 +1,3 @@
-// Calls each route once, and checks the status, the response and the call of the engine.
-
 import { beforeEach, describe, expect, test } from 'vitest'
 import { parseJson } from '../../src/core/codec/json.ts'
 import { parseMsgpack } from '../../src/core/codec/msgpack-reader.ts'
@@ -1310,7 +1308,7 @@ const cases: Case[] = [
   ['system.advance', ask('POST', '/v1/test/clock', '{"advance":"1h"}'), 200, {}],
 ]
 
-/** Omits the caller, because it is always the key `admin`. */
+/** The caller is always the key `admin`. */
 const withoutCaller = ({ verb, args }: Recorded): Recorded => ({
   verb,
   args: args.map((arg) => {

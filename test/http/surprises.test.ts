@@ -1,4 +1,4 @@
-// Behaviour that surprised readers who knew only the README.
+// These behaviours surprised readers who knew only the README.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'

@@ -1,5 +1,3 @@
-// Calls every route with every key at every address. Two tenants cannot see each other's data.
-
 import { createRequire } from 'node:module'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { folderOf } from '../../src/cloudflare/tenants.ts'
