@@ -1,4 +1,4 @@
-// Removes fakes after each test file, because files share a process.
+// Test files share a process, so fakes of a file must not remain for the next file.
 
 import { afterAll, vi } from 'vitest'
 

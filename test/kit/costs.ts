@@ -1,4 +1,4 @@
-// Records, on Linux, the CPU time of each test file with the processes that it started:
+// Records the CPU time of each test file and of the processes that it started (Linux only):
 // `SIDEJOB_TEST_COSTS=/tmp/costs npm test; sort -rn /tmp/costs | head`.
 
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs'

@@ -1,5 +1,3 @@
-// A bucket in a folder, instead of R2.
-
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { appendFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'

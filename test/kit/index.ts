@@ -1,4 +1,4 @@
-// A complete sidejob in one process, with a real Redis, the gateway and the QStash stand-in. Tests can move the clock.
+// A complete sidejob in one process, with a real Redis. Tests can move its clock.
 
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
@@ -48,7 +48,7 @@ export async function startState(on = kind) {
     gateway,
     options,
     direct: withoutHttp(redis, options),
-    /** Keeps loaded scripts. */
+    /** The scripts stay loaded. */
     clear: () => rawCommand(redis.port, 'FLUSHALL'),
     async close() {
       await gateway.close()
@@ -65,7 +65,7 @@ export async function rawCommand(port: number, ...words: string[]): Promise<stri
   return chunk.toString()
 }
 
-/** With `hold`, no bell starts a lane, so that the test drives every step. */
+/** With `hold`, no bell starts a lane, so the test decides when jobs run. */
 export async function startKit({ hold = false, on = kind, ...options }: KitOptions = {}) {
   const state = await startState(on)
   let offset = 0
@@ -137,11 +137,10 @@ export async function startKit({ hold = false, on = kind, ...options }: KitOptio
       const { jobs } = await engine.jobs.enqueue([{ queue: 'default', class: className, ...input } as never])
       return jobs[0]!.id
     },
-    /** First checks that the doctor finds no fault. */
     async close() {
       const faults = await engine.doctor.verify()
       await qstash.close()
-      // Ends the subscriptions, so that warm lanes end.
+      // Idle lanes wait for calls until their subscriptions end.
       if (running.size > 0) await rawCommand(state.redis.port, 'CLIENT', 'KILL', 'TYPE', 'pubsub')
       await Promise.allSettled(running)
       const closed = new Promise((resolve) => receiver.close(resolve))

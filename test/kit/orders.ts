@@ -1,3 +1,3 @@
-// Number of random orders per scenario: 100 with `npm run orders`, fewer in normal tests.
+// Number of random orders for each scenario. `npm run orders` sets 100.
 
 export const SEEDS = Number(process.env.SIDEJOB_TEST_SEEDS ?? 2)

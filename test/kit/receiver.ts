@@ -17,7 +17,7 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString()
 }
 
-/** Tests may replace `answer` while the receiver runs. */
+/** Tests may replace `answer` at any time. */
 export async function startReceiver(answer: Handler = (_, response) => response.end('ok'), now = Date.now) {
   const came: Came[] = []
   const self = { answer }

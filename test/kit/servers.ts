@@ -1,4 +1,4 @@
-// Redis servers that tests share, because a start takes longer than most tests.
+// Tests share servers, because the start of a server takes longer than most tests.
 
 import { type RunningRedis, startRedis } from '../../infra/stand-ins/redis.ts'
 import { connect } from '../../infra/stand-ins/resp.ts'
@@ -7,7 +7,7 @@ import * as scripts from '../../src/redis/scripts.generated.ts'
 
 const idle: RunningRedis[] = []
 
-/** Keeps loaded scripts. */
+/** The scripts stay loaded. */
 const reset = [
   ['CLIENT', 'KILL', 'TYPE', 'normal'],
   ['CLIENT', 'KILL', 'TYPE', 'pubsub'],
@@ -25,13 +25,12 @@ async function send(redis: RunningRedis, commands: string[][]): Promise<void> {
 
 async function start(): Promise<RunningRedis> {
   const redis = await startRedis({ force: 'server', persist: false })
-  // Loads all scripts, so that the cost of a call does not depend on earlier tests.
+  // The first call of a script would cost more.
   const texts = Object.values(scripts as Record<string, Script<never>>).map(({ text }) => text)
   await send(redis, [...texts.map((text) => ['SCRIPT', 'LOAD', text]), ...reset])
   return redis
 }
 
-/** `close` makes the server available for the next test. */
 export async function borrowServer(): Promise<RunningRedis> {
   const redis = idle.pop() ?? (await start())
   let isBorrowed = true

@@ -1,5 +1,3 @@
-// Builds the strict Redis once, before the first test.
-
 import { strictBinary } from '../../infra/stand-ins/strict/index.ts'
 
 export default async (): Promise<void> => void (await strictBinary())

@@ -1,5 +1,4 @@
-// A client without HTTP, for tests of scripts. A call over HTTP takes forty times as long; tests of the engine and the
-// gateway use HTTP.
+// Tests of scripts use Redis without HTTP, because a call over HTTP takes forty times as long.
 
 import { Redis } from '@upstash/redis'
 import { type Address, type Connection, connect, decode, type Reply, RespError } from '../../infra/stand-ins/resp.ts'
@@ -9,10 +8,10 @@ import { argumentsOf, inSources, type Script } from '../../src/redis/script.ts'
 
 type Plain = string | number | null | Plain[]
 
-/** The vendor's client gives errors the same name. */
+/** The vendor's client gives its errors this name. */
 const refusalOf = ({ message }: RespError) => Object.assign(new Error(message), { name: 'UpstashError' })
 
-/** Converts a reply like the JSON of the HTTP API. */
+/** Returns the same value as the HTTP API. */
 export function plain(reply: Reply): Plain {
   if (reply instanceof RespError) throw refusalOf(reply)
   if (Array.isArray(reply)) return reply.map(plain)
@@ -37,7 +36,6 @@ export function withoutHttp(address: Address, options: RedisOptions): Client {
     }
   }
 
-  /** Sends commands together or, if atomic, in a transaction. */
   async function batch(commands: unknown[][], isAtomic: boolean): Promise<Plain[]> {
     const texts = commands.map((words) => words.map(String))
     const replies = await (await opened()).batch(isAtomic ? [['MULTI'], ...texts, ['EXEC']] : texts)
