@@ -1,5 +1,3 @@
-// Every number, string, list and map of a route has a limit in its schema.
-
 import { expect, test } from 'vitest'
 import type * as z from 'zod'
 import type { Route } from '../../src/http/route.ts'
@@ -22,7 +20,7 @@ type Part = { path: string; type: string; takes: (value: unknown) => boolean }
 
 const answers = new WeakMap<z.ZodType, Map<unknown, boolean>>()
 
-/** Cached, because many routes share a schema. */
+/** Many routes share a schema, so the answers are cached. */
 function isTaken(schema: z.ZodType, value: unknown): boolean {
   const known = answers.get(schema) ?? new Map<unknown, boolean>()
   answers.set(schema, known)
@@ -31,7 +29,7 @@ function isTaken(schema: z.ZodType, value: unknown): boolean {
   return taken
 }
 
-/** `around`: enclosing schemas, which may also limit the part. */
+/** `around`: the enclosing schemas, which may also limit the part. */
 function* partsOf(schema: z.ZodType, path: string, around: z.ZodType[] = [], depth = 0): Generator<Part> {
   if (depth > 12) return
   const def = defOf(schema)
@@ -73,7 +71,7 @@ const tooMuch: Record<string, unknown[]> = {
   record: ['a', 1, {}].map((one) => Object.fromEntries(Array.from({ length: MANY }, (_, i) => [`a${i}`, one]))),
 }
 
-/** Parts that need no limit: numbers that are only compared, and strings that are cut instead of refused. */
+/** These parts need no limit: the numbers are only compared, and the strings are cut. */
 const PLAIN = [
   /\.(job|parent)( |$)/, // the id of a job
   /^body\.(n|reads\{\}\.(cursor|count)|ops\[\]\.cursor)$/, // number of the commit, and what the run has read

@@ -1,5 +1,3 @@
-// If records cannot be read, everything else keeps running.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import { createEngine } from '../../src/engine/index.ts'

@@ -1,5 +1,3 @@
-// When the doctor checks 100,000 jobs, each slice blocks Redis for less than 50 ms.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findServer } from '../../infra/stand-ins/redis.ts'
 import { defineWorker, type Job } from '../../src/index.ts'

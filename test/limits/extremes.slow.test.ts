@@ -1,5 +1,3 @@
-// With every number, string, list and map at its maximum, no response is 500 or 503 and no call blocks Redis for long.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type * as z from 'zod'
 import { namesIn } from '../../src/http/openapi.ts'
@@ -37,7 +35,6 @@ const TEXTS = [
 
 const OPTIONAL = new Set(['optional', 'default', 'nullable', 'prefault'])
 
-/** Chooses strings that most fields accept. */
 function sample(schema: z.ZodType, depth = 0): unknown {
   const def = defOf(schema)
   if (depth > 6) return 1
@@ -105,7 +102,7 @@ function* worst(schema: z.ZodType, depth = 0): Generator<unknown> {
   }
 }
 
-// Routes that stay open, move the clock, or exist only for tests.
+// These routes stay open, move the clock, or exist only for tests.
 const LEFT_OUT = new Set(['/v1/subscribe/:channel', '/v1/test/clock', '/tick', '/dispatch/:queue', '/v1/doctor'])
 const asked = list.filter(({ path, only, scope }) => !LEFT_OUT.has(path) && !only && !isSigned({ scope })) as Route[]
 
@@ -167,7 +164,7 @@ test.each(asked.map((route) => [`${route.method} ${route.path}`, route] as const
       }
     })
     expect(broken).toEqual([])
-    // Calls that were slow concurrently may be fast alone, so repeat each alone.
+    // Calls that were slow together may be fast alone.
     if (doors.slow().length > 0) for (const asking of all) await doors.watched(asking.path, () => send(asking))
     expect(doors.slow()).toEqual([])
     await doors.rest(neighbour, 'completed')

@@ -1,5 +1,3 @@
-// Limits of routes outside the API: facades and files.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { limits } from '../../src/core/limits.ts'
 import { startBedrock } from '../facades/bedrock.ts'

@@ -1,4 +1,4 @@
-// A full Redis (maxmemory, noeviction) can be read and emptied. The embedded and the strict Redis have no maxmemory.
+// The embedded Redis and the strict Redis have no maxmemory.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { JobInput } from '../../src/engine/engine.ts'

@@ -1,5 +1,3 @@
-// Lists of many jobs with large documents.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defineWorker } from '../../src/index.ts'
 import { type Doors, listLargeJobs, startDoors } from './kit.ts'

@@ -1,4 +1,4 @@
-// Numbers, names and sizes that a script loops over. Each case once delayed all callers.
+// Each of these cases once delayed all callers, because a script looped over the data of one caller.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { defineWorker } from '../../src/index.ts'
@@ -13,7 +13,7 @@ let doors: Doors
 beforeAll(async () => {
   doors = await startDoors({ workers: [quick, elsewhere, ...others] })
 })
-// The checks of `close` take about 20 s on an embedded Redis, and longer while other tests run.
+// The checks of `close` take about 20 s with the embedded Redis, and longer while other tests run.
 afterAll(() => doors.close(), 120_000)
 afterEach(async () => {
   expect(doors.slow()).toEqual([])
@@ -147,7 +147,7 @@ test('10,000 values connected to 1,000 ports are moved five at a time, also if a
 })
 
 test('a message to 500 listeners, or by the relay to more, delays no other call', { timeout: 60_000 }, async () => {
-  // No lane serves this queue, so that later tests do not run a thousand jobs.
+  // No lane serves a pull queue, so later tests do not run these thousand jobs.
   await doors.ask('PATCH', '/v1/queues/crowd', { mode: 'pull' })
   const job = { queue: 'crowd', class: 'listener', wait: '10h', in: { in: { channels: ['/crowd'] } } }
   for (let n = 0; n < 4; n++)

@@ -1,13 +1,10 @@
-// The total size of a job is bounded, so that it can always be read. Larger values are refused without side effects.
-
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { defineWorker, type Job } from '../../src/index.ts'
 import { drain } from '../../src/testing/index.ts'
 import { type Doors, startDoors } from './kit.ts'
 
 const MiB = 1_048_576
-/** A string that takes 1 MiB as JSON. */
-const large = (letter: string) => letter.repeat(MiB - 2)
+const oneMiB = (letter: string) => letter.repeat(MiB - 2)
 
 const sleeper = defineWorker({ class: 'sleeper', in: { in: {} }, perform: (job: Job) => job.suspend() })
 const seen: Record<string, number>[] = []
@@ -26,7 +23,7 @@ const writer = defineWorker({
   in: { in: {} },
   retry: { max: 0 },
   perform(job: Job) {
-    if (job.args === 'too much') for (let i = 0; i < 7; i++) job.set({ [`more${i}`]: large('y') })
+    if (job.args === 'too much') for (let i = 0; i < 7; i++) job.set({ [`more${i}`]: oneMiB('y') })
     return job.suspend()
   },
 })
@@ -49,7 +46,7 @@ const make = async (job: object): Promise<number> => {
 const setState = (id: number, state: object) => doors.ask('PATCH', `/v1/jobs/${id}/state`, { set: state })
 const fill = async (id: number, n: number) =>
   expect(
-    await setState(id, Object.fromEntries(Array.from({ length: n }, (_, i) => [`f${i}`, large('x')]))),
+    await setState(id, Object.fromEntries(Array.from({ length: n }, (_, i) => [`f${i}`, oneMiB('x')]))),
   ).toMatchObject({ status: 200 })
 const jobOf = async (id: number) => {
   const { status, text } = await doors.ask('GET', `/v1/jobs/${id}`)
@@ -62,7 +59,7 @@ test('a job holds 7 MB of state and can be read completely; a write above 8 MB i
 }, async () => {
   const id = await make({ class: 'reader', queue: 'read', wait: '10h' })
   await fill(id, 7)
-  const over = await setState(id, { f7: large('x') })
+  const over = await setState(id, { f7: oneMiB('x') })
   expect(over.status).toBe(413)
   expect(JSON.parse(over.text)).toMatchObject({
     error: { code: 'TOO_LARGE', message: expect.stringContaining('expected at most 8388608 bytes') },
@@ -80,22 +77,22 @@ test('a job holds 7 MB of state and can be read completely; a write above 8 MB i
 test('removed values free their bytes, no matter how often a value is replaced', { timeout: 60_000 }, async () => {
   const id = await make({ class: 'sleeper', wait: '10h' })
   await fill(id, 7)
-  for (let i = 0; i < 2; i++) expect(await setState(id, { f0: large('z') })).toMatchObject({ status: 200 })
-  expect(await setState(id, { f7: large('x') })).toMatchObject({ status: 413 })
+  for (let i = 0; i < 2; i++) expect(await setState(id, { f0: oneMiB('z') })).toMatchObject({ status: 200 })
+  expect(await setState(id, { f7: oneMiB('x') })).toMatchObject({ status: 413 })
   expect(await setState(id, { f0: 1 })).toMatchObject({ status: 200 })
-  expect(await setState(id, { f7: large('x') })).toMatchObject({ status: 200 })
+  expect(await setState(id, { f7: oneMiB('x') })).toMatchObject({ status: 200 })
   expect(await doors.engine.doctor.verify()).toEqual([])
 })
 
 test('values waiting at ports count as well, until they are read', { timeout: 60_000 }, async () => {
   const id = await make({ class: 'sleeper', wait: '10h', in: { in: {}, other: {} } })
-  const write = (port: string) => doors.ask('POST', `/v1/jobs/${id}/in/${port}`, { value: large('v') })
+  const write = (port: string) => doors.ask('POST', `/v1/jobs/${id}/in/${port}`, { value: oneMiB('v') })
   for (let i = 0; i < 7; i++) expect(await write(i % 2 ? 'in' : 'other')).toMatchObject({ status: 200 })
   expect(await write('in')).toMatchObject({ status: 413 })
   expect(await doors.ask('POST', `/v1/jobs/${id}/in/in/read`, { max: 1 })).toMatchObject({ status: 200 })
   expect(await write('in')).toMatchObject({ status: 200 })
   expect(await write('in')).toMatchObject({ status: 413 })
-  expect(await setState(id, { f: large('x') })).toMatchObject({ status: 413 })
+  expect(await setState(id, { f: oneMiB('x') })).toMatchObject({ status: 413 })
 })
 
 test('counting a full port of 100,000 small values delays no other call', { timeout: 60_000 }, async () => {
@@ -104,8 +101,8 @@ test('counting a full port of 100,000 small values delays no other call', { time
   for (let i = 0; i < 10; i++)
     expect(await doors.ask('POST', `/v1/jobs/${id}/in/in`, { values })).toMatchObject({ status: 200 })
   await doors.ask('POST', `/v1/jobs/${id}/in/in/read`, { max: 1 })
-  expect(await doors.ask('POST', `/v1/jobs/${id}/in/other`, { value: large('v') })).toMatchObject({ status: 200 })
-  expect(await doors.ask('POST', `/v1/jobs/${id}/in/other`, { value: large('v') })).toMatchObject({ status: 413 })
+  expect(await doors.ask('POST', `/v1/jobs/${id}/in/other`, { value: oneMiB('v') })).toMatchObject({ status: 200 })
+  expect(await doors.ask('POST', `/v1/jobs/${id}/in/other`, { value: oneMiB('v') })).toMatchObject({ status: 413 })
 })
 
 test('a full listener misses the message, and the publisher is not affected', {
@@ -114,7 +111,7 @@ test('a full listener misses the message, and the publisher is not affected', {
   const full = await make({ class: 'sleeper', wait: '10h', in: { in: { channels: ['/size'] } } })
   const other = await make({ class: 'sleeper', wait: '10h', in: { in: { channels: ['/size'] } } })
   await fill(full, 7)
-  expect(await doors.ask('POST', '/v1/publish', { channel: '/size', message: large('m') })).toMatchObject({
+  expect(await doors.ask('POST', '/v1/publish', { channel: '/size', message: oneMiB('m') })).toMatchObject({
     status: 200,
   })
   const sizes = await Promise.all(
@@ -142,7 +139,7 @@ test('a job has at most 1,000 state fields, 1,000 input ports, 1,000 output port
   timeout: 60_000,
 }, async () => {
   const some = (from: number, n: number) => Object.fromEntries(Array.from({ length: n }, (_, i) => [`n${from + i}`, 1]))
-  // `*` and the input of the class are two more inputs.
+  // The port `*` and the input port of the class count too.
   const ports = Object.fromEntries(Array.from({ length: 988 }, (_, i) => [`p${i}`, {}]))
   const alias = Array.from({ length: 95 }, (_, i) => `a${i}`)
   const id = await make({ class: 'sleeper', wait: '10h', in: { '*': {}, ...ports }, alias })

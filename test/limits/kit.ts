@@ -2,10 +2,10 @@ import { expect } from 'vitest'
 import { createApp } from '../../src/http/app.ts'
 import { type KitOptions, kind, rawCommand, startKit } from '../kit/index.ts'
 
-/** Maximum milliseconds on the idle reference machine. */
-export const HOLD = 50
+/** Milliseconds, on the idle reference machine. */
+export const MAX_CALL_MS = 50
 
-/** The first script creates many small strings. The second copies large strings, so only memory load slows it down. */
+/** The second script is slower if other programs use the memory of the machine. */
 const yardsticks = [
   { ms: 20, script: "local t = {} for i = 1, 20000 do t[i % 1000] = tostring(i) .. ':' .. i end return #t" },
   {
@@ -40,9 +40,9 @@ export async function startDoors(options: KitOptions = {}) {
 
   const raw = (...words: string[]) => rawCommand(kit.redis.port, ...words)
   const server = (options.on ?? kind) === 'server'
-  if (server) await raw('CONFIG', 'SET', 'slowlog-log-slower-than', String(HOLD * 1_000))
+  if (server) await raw('CONFIG', 'SET', 'slowlog-log-slower-than', String(MAX_CALL_MS * 1_000))
 
-  /** CPU time in milliseconds, which does not depend on the load of the machine. */
+  /** CPU time in milliseconds. It does not depend on the load of the machine. */
   async function worked(): Promise<number> {
     const info = await raw('INFO', 'cpu')
     const seconds = (name: string) => Number(new RegExp(`${name}:([\\d.]+)`).exec(info)![1])
@@ -60,30 +60,30 @@ export async function startDoors(options: KitOptions = {}) {
   }
 
   let measuring: Promise<number> | undefined
-  /** Measured rarely, because each measurement delays all calls. */
+  /** Each measurement delays all calls, so concurrent callers share one. */
   const slowness = () => {
     measuring ??= measuredSlowness().finally(() => (measuring = undefined))
     return measuring
   }
 
   const slow: string[] = []
-  /** Records calls that took long, if Redis was busy for that time. */
+  /** Records a slow call if Redis was busy all this time. */
   async function watched<T>(name: string, work: () => Promise<T>): Promise<T> {
     if (!server) return work()
     await raw('SLOWLOG', 'RESET')
     const before = await worked()
     const done = await work()
     const all = (await worked()) - before
-    const calls = all < HOLD ? '' : await raw('SLOWLOG', 'GET', '100')
+    const calls = all < MAX_CALL_MS ? '' : await raw('SLOWLOG', 'GET', '100')
     const longest = Math.max(
       0,
       ...[...calls.matchAll(/\*6\r\n:\d+\r\n:\d+\r\n:(\d+)\r\n/g)].map(([, us]) => Number(us) / 1_000),
     )
-    // The elapsed time of a call includes waits for other processes, so the CPU time of Redis limits it.
+    // The elapsed time includes waits for other processes, so it is limited to the CPU time of Redis.
     const took = Math.min(all, longest)
-    if (took < HOLD) return done
+    if (took < MAX_CALL_MS) return done
     const factor = await slowness()
-    if (took > HOLD * factor)
+    if (took > MAX_CALL_MS * factor)
       slow.push(`${name.slice(0, 200)}: ${Math.round(took)} ms (${factor.toFixed(1)} times slower)`)
     return done
   }
@@ -96,14 +96,13 @@ export async function startDoors(options: KitOptions = {}) {
       watched(`${method} ${path}`, () => ask(method, path, body, headers)),
     watched,
     raw,
-    /** The embedded Redis has no such log. */
+    /** Always empty with the embedded Redis. */
     slow: () => slow.splice(0),
   }
 }
 
 export type Doors = Awaited<ReturnType<typeof startDoors>>
 
-/** Each job has `ports` input ports and `ports` output ports. Each port has a default value of `bytes` bytes. */
 type LargeJobs = { queue: string; jobs: number; ports: number; bytes: number }
 
 export async function listLargeJobs(doors: Doors, { queue, jobs, ports, bytes }: LargeJobs): Promise<void> {

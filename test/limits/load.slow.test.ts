@@ -1,6 +1,3 @@
-// Measures a client alone, and alternately with ten clients that reach all their limits.
-// SIDEJOB_TEST_LOAD=300 keeps the load for five minutes.
-
 import { once } from 'node:events'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -11,11 +8,10 @@ import { kind } from '../kit/index.ts'
 
 const SECONDS = Number(process.env.SIDEJOB_TEST_LOAD ?? 15)
 const ROUND = 5_000
-/** A slow result is measured again. */
 const TRIES = 3
 const CLIENTS = 10
 const limits = { requestsPerSecond: 2, jobs: 60, bytes: 1_000_000 }
-/** Factor by which a client exceeds its rate. The client ignores Retry-After. */
+/** Clients exceed their rate by this factor, and ignore Retry-After. */
 const EAGER = 2.5
 
 let workerd: Workerd
@@ -29,7 +25,7 @@ afterAll(async () => {
 
 type Ask = (method: string, path: string, body?: unknown) => Promise<{ status: number; text: string }>
 
-/** workerd closes an idle connection after 5 s, and a request at that moment would fail. */
+/** workerd closes idle connections after 5 s. A request at this moment would fail. */
 const agent = new Agent({ keepAlive: true, timeout: 2_000 })
 
 const asking =
@@ -42,7 +38,7 @@ const asking =
     return { status: answer.statusCode!, text: await text(answer) }
   }
 
-/** In this order, because refusals of bytes also mention jobs. */
+/** The order matters, because refusals of bytes also mention jobs. */
 const limitsHit = { 'requests with this API key': 0, 'bytes of jobs': 0, 'jobs that have not ended': 0 }
 type Limit = keyof typeof limitsHit
 const seen = { let: 0, refused: { ...limitsHit }, other: [] as string[] }
@@ -130,7 +126,7 @@ type Pair = { idle: Times; loaded: Times }
 
 const times = (): Times => ({ work: [], look: [] })
 
-/** Compares the p99 of all turns together. The median of the pairs is only printed. */
+/** Compares the 99th percentiles. Medians are only printed. */
 async function measure(clients: Client[], ask: Ask) {
   const pairs: Pair[] = []
   for (let spent = 0; spent < SECONDS * 1_000; spent += ROUND) {
@@ -166,7 +162,6 @@ test.skipIf(kind !== 'server')(
     for (let tries = 0; tries < TRIES && ratio > 2; tries++) ratio = await measure(clients, ask)
     console.log(`ten clients: ${seen.let} requests let through; refused: ${JSON.stringify(seen.refused)}`)
 
-    // All three limits were reached, and no other error occurred.
     expect(seen.other).toEqual([])
     expect(Math.min(...Object.values(seen.refused))).toBeGreaterThan(0)
     expect(ratio).toBeLessThanOrEqual(2)

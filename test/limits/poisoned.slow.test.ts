@@ -1,4 +1,4 @@
-// A run whose commit is always refused does not affect the 99 other runs of its batch.
+// A poison is a run whose commit is always refused. It must not affect the 99 other runs of its batch.
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -18,7 +18,6 @@ type Poison = {
   /** Default: failed or completed. */
   ends?: string
   says?: RegExp
-  /** Field that the doctor reports. */
   setAside?: string
   push?: true
 }
@@ -40,7 +39,6 @@ const poisons: Record<string, Poison> = {
     perform: (job) => job.write('out', 1),
     input: { out: { out: {} } },
     before: spoil('co:out', '5'),
-    // The channels are set aside, and the run publishes to none of them.
     setAside: 'co:out',
   },
   'forty channels': {
@@ -74,7 +72,7 @@ const poisons: Record<string, Poison> = {
   },
 }
 
-/** As slow as real work, because the test compares the cost of a fault with the cost of real work. */
+/** As slow as real work, because the cost of a fault is compared with the cost of real work. */
 const quick = defineWorker({ class: 'quick', perform: () => new Promise((resolve) => setTimeout(resolve, 900)) })
 const workers = Object.entries(poisons)
   .filter(([, { push }]) => !push)
@@ -135,7 +133,7 @@ describe.each(Object.keys(poisons))('a run with %s', (name) => {
     timeout: 60_000,
   }, async () => {
     let ratio = Number.POSITIVE_INFINITY
-    // The machine may be loaded, so a slow batch is measured again.
+    // The machine may be busy, so a slow batch is measured again.
     for (let tries = 0; tries < 5 && ratio > 2; tries++) {
       const clean = await batch()
       const { odd, took, views } = await batch(name)

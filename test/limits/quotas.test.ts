@@ -1,5 +1,3 @@
-// Waiting jobs of an API key, and their bytes, are limited, so that one key cannot fill Redis.
-
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { defineWorker, type Job } from '../../src/index.ts'
 import { drain } from '../../src/testing/index.ts'
@@ -23,7 +21,7 @@ const failing = defineWorker({
   class: 'failing',
   retry: { max: 0 },
   perform() {
-    // The bytes of a stack depend on the path of this file.
+    // The size of a stack depends on the path of this file.
     throw Object.assign(new Error('no'), { stack: undefined })
   },
 })
@@ -161,7 +159,7 @@ test('recorded values of a run count for its key until the job is deleted', asyn
   const id = await key.make({ class: 'recorded', args: 'x'.repeat(20_000) })
   await drain(doors.engine)
   const { kept } = await sum(key.id)
-  // Counts the args, and the record of the run with the same args.
+  // The args count twice: in the job and in the record of its run.
   expect(kept).toBeGreaterThan(40_000)
   expect(kept).toBeLessThan(50_000)
   await doors.engine.jobs.terminate(String(id), {})

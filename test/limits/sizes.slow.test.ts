@@ -1,5 +1,3 @@
-// redis-server and the strict stand-in store large values, or refuse them with a reason.
-
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { findServer } from '../../infra/stand-ins/redis.ts'
 import { canBuild } from '../../infra/stand-ins/strict/index.ts'
@@ -7,7 +5,7 @@ import { defineWorker, type Job } from '../../src/index.ts'
 import { type Doors, startDoors } from './kit.ts'
 
 const MiB = 1_048_576
-/** The largest value, as JSON with its quotes. */
+/** The largest allowed value, with the quotes of JSON. */
 const large = (i: number) => String(i % 10).repeat(MiB - 2)
 const many = <T>(n: number, of: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => of(i))
 

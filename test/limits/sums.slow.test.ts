@@ -1,5 +1,4 @@
-// Sends bodies of 10 MiB whose lists have half their maximum length. A call is either refused or cheap. A refused call
-// is reduced until it is accepted.
+// Each call sends 10 MiB, in lists of half their maximum length. Redis must refuse the call or handle it quickly.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type * as z from 'zod'
@@ -46,12 +45,11 @@ function leafOf(schema: z.ZodType): (i: number) => unknown {
   return leaf
 }
 
-/** Maximum depth of a recursive schema. */
-const DEEPEST = 8
+const MAX_DEPTH = 8
 
 function sample(schema: z.ZodType, i: number, depth = 0): unknown {
   const def = defOf(schema)
-  if (depth > DEEPEST) return 1
+  if (depth > MAX_DEPTH) return 1
   switch (def.type) {
     case 'object':
       return Object.fromEntries(
@@ -84,7 +82,7 @@ function sample(schema: z.ZodType, i: number, depth = 0): unknown {
 
 const keyOf = (schema: z.ZodType | undefined, i: number): string => String(schema ? sample(schema, i) : `a${i}`)
 
-/** `around`: enclosing schemas, which may also limit the list. */
+/** `around`: the enclosing schemas, which may also limit the list. */
 function half(around: readonly z.ZodType[], of: (n: number) => unknown): number {
   const most = COUNTS.find((n) => around.every((schema) => takes(schema, of(n)))) ?? 1
   return Math.max(1, Math.floor(most / 2))
@@ -119,7 +117,7 @@ const plain =
 
 function full(schema: z.ZodType, depth = 0, around: readonly z.ZodType[] = []): Worst['value'] {
   const def = defOf(schema)
-  if (depth > DEEPEST) return plain(schema)
+  if (depth > MAX_DEPTH) return plain(schema)
   switch (def.type) {
     case 'object': {
       const listed = Object.entries(def.shape).filter(([, one]) => hasLists(one))
@@ -148,7 +146,7 @@ function full(schema: z.ZodType, depth = 0, around: readonly z.ZodType[] = []): 
 
 function hasLists(schema: z.ZodType, depth = 0): boolean {
   const def = defOf(schema)
-  if (depth > DEEPEST) return false
+  if (depth > MAX_DEPTH) return false
   if (def.type === 'array' || def.type === 'record') return true
   const inner = [...Object.values(def.shape ?? {}), ...(def.options ?? []), def.in, def.innerType]
   return inner.some((one) => one !== undefined && hasLists(one, depth + 1))
@@ -170,7 +168,7 @@ function halfOf(schema: z.ZodType, around: readonly z.ZodType[]): number {
 
 function* worst(schema: z.ZodType, path: string, around: readonly z.ZodType[] = [], depth = 0): Generator<Worst> {
   const def = defOf(schema)
-  if (depth > DEEPEST) return
+  if (depth > MAX_DEPTH) return
   const outer = [schema, ...around]
   switch (def.type) {
     case 'object': {
@@ -216,7 +214,7 @@ function shrunk(value: unknown, most: number): unknown {
   )
 }
 
-// Skips the routes of the test clock and of QStash.
+// The test clock and the routes for QStash.
 const LEFT_OUT = new Set(['/v1/test/clock', '/dispatch/:queue'])
 const asked = list.filter(({ path, only, body }) => body && !LEFT_OUT.has(path) && !only) as Route[]
 
@@ -256,8 +254,7 @@ async function pathOf({ path }: Route): Promise<string> {
   return made
 }
 
-/** Factors by which a refused call is reduced. */
-const STEPS = [1, 0.5, 0.2, 0.05, 0.01]
+const REDUCTIONS = [1, 0.5, 0.2, 0.05, 0.01]
 
 const reduced = (value: unknown, by: number): unknown => {
   const widest = (one: unknown): number => {
@@ -276,7 +273,7 @@ test.each(asked.map((route) => [`${route.method} ${route.path}`, route] as const
     const broken: string[] = []
     for (const { path, value } of worst(route.body!, 'body')) {
       const body = value(0, { left: MOST_BYTES })
-      for (const by of STEPS) {
+      for (const by of REDUCTIONS) {
         const one = reduced(body, by)
         const { status, text } = await doors.ask(route.method, await pathOf(route), one)
         if (status >= 500) broken.push(`${status} ${path} ${text.slice(0, 200)}`)
