@@ -1,5 +1,3 @@
-// Hooks check signatures, turn an event into a job or a value, and ignore repeated events.
-
 import { createHash, createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import * as z from 'zod'

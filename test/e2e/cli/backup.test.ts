@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-// Import esbuild first: it remembers the working directory, which must not be the temporary project of a test.
+// esbuild must be imported first: it remembers the working directory, and tests change the directory.
 import 'esbuild'
 import { Redis } from '@upstash/redis'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -37,7 +37,7 @@ async function run(words: string[], namespace: string | undefined) {
   return { exit, noted: notes.join('\n') }
 }
 
-/** Sorts members of sets and hashes, whose order is not defined. */
+/** Redis does not define the order of members of sets and hashes. */
 async function contentOf(namespace: string): Promise<Record<string, unknown>> {
   const lines = await dump(redis, `${namespace}*`)
   const sorted = (value: unknown) => (Array.isArray(value) ? value.toSorted() : value)

@@ -1,9 +1,9 @@
-// Runs commands in this process, because a separate process takes a third of a second of CPU.
+// A separate process for each command would take a third of a second of CPU time.
 
 import { createIo, talking } from '../../../src/cli/io.ts'
 import { main } from '../../../src/cli/main.ts'
 
-/** `lines` are the standard input. */
+/** `lines`: the standard input. */
 export async function runInProcess(words: string[], lines: string[] = []) {
   let printed = ''
   let noted = ''

@@ -1,5 +1,3 @@
-// Jobs wait in an old version of ten classes, and a project contains the next version.
-
 import { spawn } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -27,7 +25,6 @@ const deployed = Array.from({ length: 10 }, (_, n) =>
   }),
 )
 
-/** `big` is the result of the class for large numbers. */
 export const adder = (from: string, big: string) => `
 import { defineWorker, port } from '${from}'
 import * as z from 'zod'
@@ -57,7 +54,7 @@ const deployedAdder = defineWorker({
   },
 })
 
-/** Six classes stay the same; one renames a step, one waits for less time, one is removed, and one throws. */
+/** Six classes are unchanged. One renames a step, one waits for less time, one is removed, and one throws. */
 const next = `
 import { createWorker } from '${root}/src/cloudflare/index.ts'
 import { defineWorker } from '${root}/src/index.ts'
@@ -145,7 +142,7 @@ export async function startRehearsal(jobs: number) {
     return queues.some(({ name, counts, lanes }) => name === 'default' && counts.scheduled === jobs && lanes === 0)
   }, 120_000)
   const digest = () => rawCommand(redis.port, 'DEBUG', 'DIGEST')
-  // Wait for the lanes, because they write to their queue when they end.
+  // Lanes write to their queue when they end, so the data is compared after that.
   await kit.until(async () => {
     const before = await digest()
     await new Promise((done) => setTimeout(done, 1_000))

@@ -1,5 +1,3 @@
-// Jobs with pins and masked values, the progress bar, and code that does not build.
-
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Worker } from '../../../src/core/worker.ts'
 import { createEngine } from '../../../src/engine/index.ts'
@@ -68,7 +66,7 @@ describe.skipIf(kind === 'embedded')('sidejob rehearse and move', () => {
     })
     const deploy = async (version: string) => {
       const versionUrl = `https://${version}.example.com`
-      // Refuses bells, so that other versions do not serve the jobs.
+      // Without bells, other versions do not serve the jobs.
       const qstash = { ...kit.engineOptions.qstash, url: 'http://127.0.0.1:1' }
       const engine = createEngine({ ...kit.engineOptions, qstash, workers: [contract], version, versionUrl })
       await engine.tick()

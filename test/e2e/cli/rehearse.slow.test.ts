@@ -1,5 +1,3 @@
-// Rehearses many jobs, and runs tests of recorded runs with vitest.
-
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,5 +1,3 @@
-// Every command of the CLI: its output and its effects.
-
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -420,7 +418,7 @@ test('--json makes every command print JSON only', async () => {
     export: [copy],
     import: [copy],
   }
-  /** Interactive commands, and commands whose output is not data. */
+  /** These commands are interactive, or their output is not data. */
   const others = [
     'create',
     'init',
@@ -438,7 +436,7 @@ test('--json makes every command print JSON only', async () => {
     'alerts ack',
     'alerts unack',
     'tail',
-    // These need a database: test/history/cli.test.ts.
+    // These need a database, so test/history/cli.test.ts tests them.
     'history ls',
     'history show',
     'history sql',
@@ -491,7 +489,7 @@ test('open opens the dashboard in a browser, logged in, also at the page of a jo
     const link = new URL(printed.trim())
     const login = await fetch(`${link.origin}${link.pathname}`, {
       method: 'POST',
-      // The form that the button on the linked page submits.
+      // The button on the linked page submits this form.
       body: new URLSearchParams({ once: link.searchParams.get('once')!, to: link.searchParams.get('to') ?? '' }),
       headers: { 'sec-fetch-site': 'same-origin' },
       redirect: 'manual',

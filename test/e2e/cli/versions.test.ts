@@ -1,5 +1,3 @@
-// Commands and the log of a deployment name the version of the code.
-
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createIo, talking } from '../../../src/cli/io.ts'
 import { main } from '../../../src/cli/main.ts'
@@ -24,7 +22,6 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-/** Deploys a version of a class and runs two jobs, which fail if there is a message. */
 async function deployed(kit: Kit, version: string, message?: string): Promise<Engine> {
   const resize = defineWorker({
     class: 'resize',
@@ -40,7 +37,6 @@ async function deployed(kit: Kit, version: string, message?: string): Promise<En
   return engine
 }
 
-/** The lines that a command prints for people. */
 async function linesOf(...words: string[]): Promise<string[]> {
   const printed: string[] = []
   const exit = await main(words, (json) => {

@@ -451,7 +451,7 @@ describe('scopes', () => {
 })
 
 describe('routes for QStash only', () => {
-  // QStash's published development key.
+  // QStash's public development key.
   const KEY = 'sig_7kYjw48mhY7kAjqNGcy6cr29RJ6r'
   const base64url = (text: string) => Buffer.from(text).toString('base64url')
   const sign = (url: string, body: string, key = KEY, claims: object = {}) => {
@@ -477,7 +477,7 @@ describe('routes for QStash only', () => {
       headers: { 'content-type': 'application/json', ...(signature && { 'upstash-signature': signature }) },
     })
 
-  // Uses a queue without recent jobs, because a lane of a busy queue waits for the next job before it answers.
+  // The queue has no recent jobs: a lane of a busy queue would wait for the next job before it answers.
   test.each(['/dispatch/quiet', '/tick'])('%s accepts calls signed with the current or the next key', async (path) => {
     expect((await asked(path, bell, sign(`${stack.url}${path}`, bell))).status).toBe(200)
     const next = 'sig_5ZB6DVzB1wjE8S6rZ7eenA8Pdnhs'

@@ -1,4 +1,4 @@
-// HTTP tools only: nothing in this folder imports from src.
+// Tests in this folder use only HTTP. They must not import from src.
 
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -47,7 +47,7 @@ async function start(env: Record<string, string> = {}) {
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  // A file cannot detect that it is the last one of its test process, so the server ends with the process.
+  // A file does not know whether it is the last file of its process, so the server ends with the process.
   process.once('exit', () => {
     server.kill('SIGTERM')
     rmSync(dir, { recursive: true, force: true })
@@ -85,9 +85,9 @@ const sent = (body: unknown, { raw, headers = {} }: Asking): BodyInit | undefine
 
 export type Stack = ReturnType<typeof useStack>
 
-/** Shared by the files of a test process, because a start takes longer than most of them. */
+/** The start of a stack takes longer than most files, so the files of a process share one. */
 let shared: ReturnType<typeof start> | undefined
-/** Makes the names of classes unique in the shared stack. */
+/** Makes the names of classes unique. */
 let classes = 0
 
 export function useStack(env?: Record<string, string>) {
@@ -139,7 +139,6 @@ export function useStack(env?: Record<string, string>) {
       await done(`PUT /v1/workers/${name}/${name}`, { pull: true, retry: { max: 0 }, ...definition })
       return { queue: name, class: name }
     },
-    /** Throws if no job is available. */
     async claim(queue: string, options: object = {}): Promise<Body> {
       const { status, body } = await ask(`POST /v1/queues/${queue}/claim`, options)
       if (status !== 200) throw new Error(`nothing to claim in ${queue}: ${status} ${JSON.stringify(body)}`)

@@ -1,5 +1,3 @@
-// Push workers and receivers that are written from the documents alone.
-
 import { createHmac } from 'node:crypto'
 import { decode, encode } from '@msgpack/msgpack'
 import { expect, test } from 'vitest'
@@ -27,7 +25,7 @@ const status =
   (_: Call, response: Body) =>
     response.writeHead(code, headers).end('why not')
 
-/** Computed without our code. */
+/** Must not use our code. */
 const signature = (secret: string, { headers, bytes }: Call) => {
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
   const signed = Buffer.concat([Buffer.from(`${headers['webhook-id']}.${headers['webhook-timestamp']}.`), bytes])
@@ -58,7 +56,7 @@ test('a worker gets the snapshot, signed, and its changes are committed', async 
   expect(call!.body).toMatchObject({ run: { attempt: 1, reason: 'run' }, job: { id, args: { list: [] }, ranAt: null } })
   expect(call!.headers['webhook-id']).toBe(call!.body.run.token)
   expect(Math.abs(Number(call!.headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(30)
-  // The header also contains signatures with the secrets that are derived for this endpoint.
+  // The header also has signatures with the secrets of this endpoint.
   expect(call!.headers['webhook-signature']!.split(' ')).toEqual(
     expect.arrayContaining([signature(SECRET, call!), signature(OLD, call!)]),
   )

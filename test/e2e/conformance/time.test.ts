@@ -1,4 +1,4 @@
-// Uses a separate stack, because the test clock skips long times.
+// These tests move the clock by months, so they have their own stack.
 
 import { describe, expect, test } from 'vitest'
 import { type Body, eventually, useStack } from './kit.ts'
@@ -138,7 +138,7 @@ describe('schedules', () => {
 
   test('cron in a gap runs once after it, in an overlap once, the first time', async () => {
     const berlin = { cron: '30 2 * * *', tz: 'Europe/Berlin' }
-    // 28 March 2027: 2:00 becomes 3:00. 31 October 2027: 3:00 becomes 2:00.
+    // Clock changes: 2:00 becomes 3:00 on 28 March 2027, and 3:00 becomes 2:00 on 31 October 2027.
     expect((await slots(berlin, '2027-03-27T01:30:00Z')).slice(0, 3)).toEqual([
       '2027-03-27T01:30:00.000Z',
       '2027-03-28T01:00:00.000Z',

@@ -1,5 +1,3 @@
-// Mistakes in settings and definitions are reported with their position, and the last good build keeps running.
-
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'

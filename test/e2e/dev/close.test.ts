@@ -1,5 +1,3 @@
-// A closed stack leaves no process behind, even if its Worker's host had to be killed.
-
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { startDev } from '../../../src/dev/index.ts'

@@ -1,5 +1,3 @@
-// `sidejob dev` rebuilds an app after each change, and prints one line per event.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient } from '../../../src/client/index.ts'
 import { type Stack, startDev } from '../../../src/dev/index.ts'
@@ -109,7 +107,7 @@ test('a function that was changed is seen by the next job', async () => {
   await line(new RegExp(`^✓ double #${id} `))
   const client = createClient({ url: stack.url, key: stack.apiKey })
   expect((await client.ports.read(id, 'out', 'doubled', { max: 1 })).values[0]?.data).toBe(21)
-  // The stack needs more time than this to detect a lane that the last build left.
+  // Fails if the job waits until the stack detects the lost lane of the old build. That takes longer.
 }, 9_000)
 
 test('a failed build prints the reason, and the last good one continues', async () => {

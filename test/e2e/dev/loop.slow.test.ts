@@ -1,5 +1,3 @@
-// A job with an endless loop is named, and fails after one run.
-
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type Client, createClient } from '../../../src/client/index.ts'
 import { type Stack, startDev } from '../../../src/dev/index.ts'

@@ -1,4 +1,4 @@
-// Makes each mistake of docs/mistakes.md in a running project.
+// The mistakes are in docs/mistakes.md.
 
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'

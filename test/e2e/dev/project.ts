@@ -1,5 +1,3 @@
-// A user's project in its own folder: a Hono app with jobs.
-
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'

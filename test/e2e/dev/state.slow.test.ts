@@ -1,5 +1,3 @@
-// Bindings and jobs outlive `sidejob dev`, and wrangler's local commands work on the same data.
-
 import { execFileSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'

@@ -1,5 +1,3 @@
-// Runs the flows of the examples in every order, and through a started stack.
-
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +14,7 @@ const folder = join(import.meta.dirname, '../../../examples')
 const read = (path: string) => readFileSync(join(folder, path), 'utf8')
 
 const series = [1, 1, 2, 3, 5, 8, 13, 21]
-// Large numbers need a hundred runs of jq, so only the stack and long tests use them.
+// Large numbers need a hundred slow runs of jq, so short tests use small numbers.
 const first = series.slice(0, SEEDS < 100 ? 3 : 8)
 const alone = SEEDS < 100 ? 5 : 6
 const csv = read('etl/orders.csv')
@@ -76,7 +74,6 @@ describe('in every order', () => {
     expect(await fibonacci(order, [[3, 4, 5]])).toEqual([[2, 3, 5]])
   })
 
-  // Runs of jq are slow, so this uses small numbers.
   test('fibonacci in random orders', { timeout: 600_000 }, async () => {
     for (let seed = 0; seed < SEEDS; seed++)
       expect(await fibonacci({ seed }, [[3], [4]]), `seed ${seed}`).toEqual([[2], [3]])

@@ -15,7 +15,7 @@ const isThere = (...command: string[]) => spawnSync(command[0]!, command.slice(1
 const temporary = mkdtempSync(join(tmpdir(), 'sidejob-pull-'))
 const built = join(temporary, 'worker')
 
-/** `go run` would leave behind the program that it starts. */
+/** `go run` would start a second process, which continues after its parent was killed. */
 const build = () =>
   spawnSync('go', ['build', '-o', built, join(root, 'examples/go-worker/worker.go')], {
     env: { ...process.env, GO111MODULE: 'off' },
@@ -58,7 +58,7 @@ describe.each(examples)('a pull worker of queue $queue', ({ queue, command, miss
     worker = spawn(command[0]!, command.slice(1), {
       env: { ...process.env, SIDEJOB_URL: site.url, SIDEJOB_API_KEY: KEY },
       stdio: ['ignore', 'pipe', 'inherit'],
-      // Kills child processes too: a waiting curl outlives bash.
+      // The whole process group is killed, because a waiting curl outlives bash.
       detached: true,
     })
     exit = once(worker, 'exit')

@@ -1,5 +1,3 @@
-// Sends the table of bad input to a deployment.
-
 import { development } from '../../../infra/stand-ins/qstash.ts'
 import type { BadRequest, Signing } from '../../http/bad-input.ts'
 import { base64url, mac } from '../../http/kit.ts'
@@ -22,7 +20,7 @@ export async function createAsker({ stack, client }: Workerd) {
     const sent = typeof body === 'function' ? body() : body
     if (sign) all.set('upstash-signature', await signed(sign, String(sent), url, stack.qstash!.now()))
     const asked = () => fetch(url, { method, headers: all, body: sent as BodyInit })
-    // workerd answers an oversized body before it is fully sent and then disconnects, so the response may be lost.
+    // workerd answers an oversized body early and disconnects, so the response may be lost.
     return asked().catch(asked).catch(asked)
   }
 }

@@ -1,5 +1,3 @@
-// A slow push class within Cloudflare's limits of invocations.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Came, type Receiver, startReceiver } from '../../kit/receiver.ts'
 import { startWorkerd, type Workerd } from './kit.ts'
@@ -9,12 +7,12 @@ const LANES = 8
 const CALLS = 4
 const LEASE = 8_000
 
-/** The id of a call is its token, which contains the lane. */
+/** The id of a call is the token of its run. Tokens contain the lane. */
 const laneOf = ({ headers }: Came): string => headers['webhook-id']!.split('.')[2]!.slice(0, 6)
 const open: Record<string, number> = {}
 let most = 0
 
-/** The first calls take longer than a lease, so they would be lost without successful renewals. */
+/** The first calls take longer than a lease, so their runs would be lost without renewals. */
 const timeOf = (): number => (receiver.came.length <= LANES * CALLS ? LEASE + 4_000 : 3_000)
 
 let workerd: Workerd
@@ -52,7 +50,7 @@ test('200 jobs of 3 s each on one queue: each is called once, at most four at on
     expect(runs.map(({ outcome, attempt }) => ({ outcome, attempt }))).toEqual([{ outcome: 'completed', attempt: 1 }])
   }
   for (const { lost } of await all()) expect(lost).toBe(0)
-  // If a host had failed, its circuit breaker would have a key.
+  // A failed host would have a key here.
   expect(await keysLike(stack, '*breaker*')).toEqual([])
   expect(workerd.printed).toEqual([])
 }, 120_000)

@@ -1,5 +1,3 @@
-// The test clock outlives the process of workerd.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startWorkerd, type Workerd } from './kit.ts'
 

@@ -1,5 +1,3 @@
-// The demo, with kills of its Worker.
-
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'

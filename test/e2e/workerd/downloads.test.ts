@@ -1,5 +1,3 @@
-// Downloads are stored in R2, large ones in parts.
-
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Receiver, startReceiver } from '../../kit/receiver.ts'

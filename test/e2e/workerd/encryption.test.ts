@@ -1,5 +1,3 @@
-// With an encryption key, the Worker shows values but Redis contains only encrypted ones.
-
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { exported } from '../../../src/redis/backup.ts'

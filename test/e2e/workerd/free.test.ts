@@ -1,4 +1,4 @@
-// The Free plan allows 50 requests per invocation, so lanes must hand over before that.
+// The Free plan of Cloudflare allows 50 requests per invocation.
 
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { startWorkerd, type Workerd } from './kit.ts'

@@ -1,5 +1,3 @@
-// In a Worker with a real D1 binding, ended jobs are in the history and survive a restart.
-
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { makeProject } from '../dev/project.ts'
 import { startWorkerd, type Workerd } from './kit.ts'
@@ -50,7 +48,6 @@ afterAll(async () => {
   project.remove()
 })
 
-/** Waits until the history contains this many ended jobs. */
 async function stored(jobs: number): Promise<void> {
   const sql = 'SELECT count(*) AS n FROM ends'
   await expect

@@ -1,5 +1,3 @@
-// Runs the Worker in workerd on free ports, and keeps no data.
-
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +16,6 @@ export async function startWorkerd(options: Partial<StackOptions> = {}) {
     dir,
     persist: false,
     vars: { SIDEJOB_TEST_CLOCK: '1' },
-    // Omits lines of the audit log.
     say: (line) => line.includes('"sidejob":"audit"') || printed.push(line),
     ...options,
   })

@@ -1,5 +1,3 @@
-// The local host enforces Cloudflare's limits.
-
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Stack, startLocalStack } from '../../../infra/stack.ts'
 import type { PlanName } from '../../../infra/stand-ins/plan.ts'
@@ -105,7 +103,7 @@ const start = (plan: PlanName) =>
     redis: kind,
     persist: false,
     plan,
-    // Background work may take one second here, instead of 30.
+    // Maximum milliseconds of background work, 30 s on Cloudflare.
     bounds: { kept: 1_000 },
     say: (line) => printed.push(line),
   })

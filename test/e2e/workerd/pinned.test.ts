@@ -1,5 +1,3 @@
-// Two versions of a Worker behind one public address.
-
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -20,7 +18,6 @@ const root = new URL('../../..', import.meta.url).pathname
 const KEY = 'key-of-a-test-with-two-versions'
 const GATEWAY = 'token-of-a-test-with-two-versions'
 
-/** The code of a version, whose results name the version. */
 const sourceOf = (version: string, step: string) => `
 import { createWorker } from '${root}src/cloudflare/index.ts'
 import { defineWorker } from '${root}src/index.ts'
@@ -105,7 +102,7 @@ beforeAll(async () => {
     PUBLIC_URL: url,
     SIDEJOB_API_KEY: KEY,
     SIDEJOB_ALLOW_HOSTS: '127.0.0.1',
-    // A warm lane of v1 would claim new jobs for some seconds after the deploy of v2.
+    // An idle lane of v1 would claim new jobs for some seconds after the deploy of v2.
     SIDEJOB_LANE_WARM: '0s',
   }
 })

@@ -1,5 +1,3 @@
-// Tests each path once, with the Worker in workerd.
-
 import { encode } from '@msgpack/msgpack'
 import { Client } from '@upstash/qstash'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -164,7 +162,7 @@ describe('bad input', () => {
       code,
       status,
       doc_url: expect.stringMatching(new RegExp(`/docs/errors#${code}$`)),
-      // Errors of the engine have their own messages.
+      // The engine has its own messages.
       message: by === 'engine' ? expect.any(String) : expect.stringContaining(message),
       ...(path && { path }),
     })
@@ -172,7 +170,7 @@ describe('bad input', () => {
 
   test('has changed nothing', async () => {
     expect(await jobs()).toEqual(before)
-    // An earlier failed run may still be logged.
+    // A run that failed earlier may still be logged.
     expect(workerd.printed.filter((line) => !line.includes('"sidejob":"run"'))).toEqual([])
   })
 })

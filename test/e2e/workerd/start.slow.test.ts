@@ -1,5 +1,3 @@
-// `npm start` prints its addresses, keeps its data, and ends all its processes.
-
 import { spawn } from 'node:child_process'
 import { createServer, type Server } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -27,7 +25,7 @@ afterEach(async () => {
   folder.remove()
 })
 
-/** Starts npm. The ids of the processes that npm starts are unknown. */
+/** npm starts further processes. Their ids are unknown. */
 function npmStart(env: Record<string, string> = {}) {
   const npm = spawn('npm', ['start'], {
     cwd: ROOT,
@@ -47,7 +45,7 @@ function npmStart(env: Record<string, string> = {}) {
         await sleep(20)
       }
     },
-    /** Signals only npm. Returns the milliseconds until every process has closed the output. */
+    /** Signals only npm, and returns the milliseconds until all processes have ended. */
     async end(signal: NodeJS.Signals = 'SIGTERM') {
       const at = Date.now()
       if (npm.exitCode === null && npm.signalCode === null) npm.kill(signal)

@@ -1,5 +1,3 @@
-// Jobs of concurrent requests are sent to Redis together.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startWorkerd, type Workerd } from './kit.ts'
 
