@@ -1,5 +1,4 @@
-// A call may wait a moment for others, to be sent with them. A caller that awaits each call gains nothing from the
-// wait.
+// A call may wait a moment so that it is sent with later calls. A caller that awaits each call gains nothing from this.
 
 const OFTEN = 10
 const WEIGHT = 0.2

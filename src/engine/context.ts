@@ -29,7 +29,6 @@ export type Context = {
   versions: Versions
   longPoll: LongPoll
   ring: (rings: Ring[], guest?: Guest) => Promise<void>
-  /** Absent if only bells start lanes. */
   eager?: { start: () => Promise<EagerLane>; goOn: (lane: EagerLane, lent: ClaimedJob[]) => void }
   announce: () => Promise<void>
   change: (job: string, ops: Words[], call?: Call, period?: number) => Promise<string[]>
@@ -49,7 +48,7 @@ export const stepOf = ([id, status]: string[]): { id: number; status: Status } =
 export const MINUTE = 60_000
 const DAY = 86_400_000
 
-/** A call with an idempotency key claims under its own lane name, so a repeated call returns the same jobs. */
+/** A repeated call with the same key claims under the same lane name, so it gets the same jobs. */
 export const laneOf = async (call: Call | undefined): Promise<{ id: string; seq: number } | undefined> =>
   call?.key
     ? {
@@ -68,7 +67,7 @@ export function checkRefusal(answer: string): void {
   if (refusal) throw new SidejobError('REFUSED', `${refusal.code}: ${refusal.message}; the run has failed`)
 }
 
-/** If the caller sent no key, uses a random key, so that our own retries are safe. */
+/** The random key makes our own retries safe if the caller sent none. */
 export const onceOf = (call: Call | undefined, period?: number): Once =>
   call?.key
     ? { key: call.key, period: period ?? call.keep ?? DAY, fingerprint: call.fingerprint ?? '' }

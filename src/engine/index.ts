@@ -76,7 +76,6 @@ export type TraceOptions = {
   headers?: Readonly<Record<string, string>>
   /** Share of traces to send, from 0 to 1 (default 1). */
   sample?: number
-  /** `service.name` of all spans (default: `sidejob`). */
   service?: string
 }
 
@@ -84,33 +83,35 @@ export type EngineOptions = {
   redis: RedisOptions | Client
   qstash: BellOptions
   workers?: readonly Worker[]
-  /** Number of consecutive lost runs after which a job fails (default 10), unless its class sets the number. */
+  /** Number of consecutive lost runs after which a job fails, unless its class sets the number (default 10). */
   maxLost?: number
-  /** Number of runs to record per job (default: the last ten failed runs), unless its class sets the number. */
+  /** Number of runs to record per job, unless its class sets the number (default: the last ten failed runs). */
   history?: number
-  /** SQL database for ended jobs, and the number of days for which it keeps them. */
+  /** SQL database for ended jobs, with the number of days for which it keeps them. */
   historyStore?: HistoryOptions
   namespace?: string
   apiKey?: string
-  /** Signs stream tokens and links. All isolates need the same secret. */
+  /** Signs stream tokens and links. Must be the same in all isolates. */
   tokenSecret?: string
   tenant?: string
-  /** The secrets of push workers and callbacks are derived from these. Set two secrets during a rotation. */
+  /** Push workers and callbacks get secrets that are derived from these. During a rotation, set two. */
   webhookSecrets?: readonly string[]
-  /** If `false`, signs calls only with the secret of their endpoint. */
+  /** If false, calls are signed only with the secret of their endpoint. */
   sharedSignature?: boolean
   allowHosts?: readonly string[]
   lane?: LaneOptions
   /** 'eager' starts the lane in the invocation that enqueues. */
   dispatch?: 'bell' | 'eager'
-  /** Returns milliseconds that are added to every clock. */
+  /** Milliseconds by which tests move every clock. */
   clock?: () => number
   random?: () => number
   fetch?: typeof fetch
-  /** Keeps the invocation alive. If this is absent or returns false, the response waits for the work. */
+  /**
+   * Keeps the invocation alive for background work. If absent, or if it returns false, the response waits for the work.
+   */
   defer?: (work: Promise<unknown>) => unknown
   payloads?: Record<string, Payload>
-  /** Keys of 32 bytes that seal args, state, values and results. The first key seals, and all keys open. */
+  /** Keys of 32 bytes that encrypt args, state, values and results. The first key encrypts, and all keys decrypt. */
   encryptionKeys?: readonly Uint8Array[]
   isolate?: (lent: ClaimedJob) => Promise<SentOutcome | undefined>
   retry?: Retry
@@ -119,15 +120,14 @@ export type EngineOptions = {
   /** Wraps every run, for example to log it. */
   hook?: RunHook
   traces?: TraceOptions
-  /** Maps the positions in a stack from the bundle to the files of the project. */
+  /** Replaces positions in the bundle by positions in the project's files. */
   locate?: (stack: string) => Promise<string>
-  /** Version of the deployed code, such as a commit hash, for the record of each run. */
+  /** Version of the deployed code, such as a commit hash. Each run records it. */
   version?: string
   /** Address of exactly this version, for classes with `pin`. */
   versionUrl?: string
-  /** Author of the deployed code, shown with the deployment. */
   author?: string
-  /** The classes of a replaced version are removed after this many milliseconds (default 10 minutes). */
+  /** Milliseconds until the classes of a replaced version are removed (default: 10 minutes). */
   grace?: number
   prices?: Prices
 }
@@ -228,32 +228,29 @@ function assemble(options: EngineOptions) {
     await ringer.ring(rings, guest)
   }
 
-  // This is a flag and not a promise, because an invocation must not wait for requests of another invocation. The tick
-  // announces again if Redis was emptied or restored.
+  // Not a promise, because an invocation must not wait for requests of another invocation. After a restore of Redis,
+  // the tick announces again.
   let announced = false
   async function announce(known?: readonly string[]): Promise<void> {
     if (announced && !known) return
     try {
       await registry.announce(known)
     } catch (error) {
-      // An isolate that is not registered yet must still be able to empty a full Redis.
+      // An isolate that is not registered yet must be able to empty a full Redis.
       if (hasCode(error, 'FULL')) return
       throw error
     }
     announced = true
   }
 
-  /** The limits of classes must be in Redis before any of their jobs starts. */
+  /** The limits of classes must be in Redis before their first job starts. */
   async function mustAnnounce(queue?: string): Promise<void> {
     await announce()
     if (!announced && queue !== BULK.queue)
       throw new SidejobError('FULL', 'Redis is full: the classes of this deployment cannot be registered')
   }
 
-  /**
-   * A concurrency limit must apply to the first run, a class with a shutdown hook must not look deleted, and a pinned
-   * job needs the address of its version.
-   */
+  /** Redis must know the limit of a class, its shutdown hook and the address of its version before the first run. */
   const mustBeKnown = workers.some(({ concurrency, shutdown, pin }) => concurrency !== undefined || shutdown || pin)
   async function dispatch(queue: string, bell: string, guest?: Guest) {
     await history.begin()
@@ -378,10 +375,12 @@ function assemble(options: EngineOptions) {
   }
 }
 
-/** An interface, so that error messages contain its name and not all of its members. */
+/** An interface keeps error messages of TypeScript short: they contain its name and not its members. */
 export interface Engine extends ReturnType<typeof assemble> {}
 
 /**
+ * Creates an engine without a Worker, for tests and other hosts.
+ *
  * @example
  * const engine = createEngine({ redis: { url, token }, qstash: { token, publicUrl }, workers: [zip] })
  * await engine.jobs.enqueue([{ queue: 'default', class: 'zip' }])

@@ -22,7 +22,6 @@ export function createAlerts({ store, now }: Context) {
     states,
     save,
 
-    /** Returns the existing state if another check opened the alert first. */
     async open(key: string, state: AlertState): Promise<AlertState> {
       if (state.muted) await save(key, state)
       else if (!(await store.addAlert(key, JSON.stringify(state)))) return stateOf(key)
@@ -50,7 +49,7 @@ export function createAlerts({ store, now }: Context) {
       return { alerts: alerts.sort((a, b) => (b.since ?? 0) - (a.since ?? 0)) }
     },
 
-    /** An acknowledged alert sends no reminders while it lasts. Without `given`, reminders resume. */
+    /** Stops the reminders, or resumes them without `given`. */
     async acknowledge(key: string, given?: By): Promise<void> {
       const state = await stateOf(key)
       if (!state.alert) throw new SidejobError('NOT_FOUND', `alert ${key} is not open`)

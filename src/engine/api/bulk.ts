@@ -1,4 +1,4 @@
-// The job commits each slice together with the cursor, so a lost run has changed nothing.
+// The commit of each slice contains the next cursor, so a lost run has changed nothing.
 
 import { isOurs } from '../../core/callback.ts'
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
@@ -17,13 +17,13 @@ import { kindNameOf } from '../jobs/kind.ts'
 import { isAddress } from '../remote/versions.ts'
 
 export const BULK = { queue: 'sidejob.bulk', class: 'bulk' } as const
-/** Continues with a tree too large for one script. Redis does all the work (branches.lua). */
+/** A tree that is too large for one script continues as a job of this class (branches.lua). */
 export const FAMILY = { queue: 'sidejob.bulk', class: 'family' } as const
 
 const SLICE = 200
 const DAY = 86_400_000
 
-/** `bulk` in lib/run/ops/on_jobs.lua makes the same decisions. */
+/** Must match `bulk` in lib/run/ops/on_jobs.lua. */
 const changes: Record<BulkInput['action'], (document: JobRecord, to?: string) => boolean> = {
   retry: ({ place }) => place === PLACE.failed,
   requeue: ({ place }) => place !== undefined && place !== PLACE.pull,
@@ -55,7 +55,6 @@ async function namedPage(store: Store, ids: readonly number[], before: string | 
 
 type Slice = { ids: number[]; cursor: string | null }
 
-/** Skips jobs that were created after the bulk job. */
 async function filteredSlice(store: Store, filter: Filter, before: string): Promise<Slice> {
   const { jobs, cursor } = await pageOf(store, filter, before)
   return { ids: jobs.map(({ id }) => id), cursor }

@@ -67,7 +67,6 @@ export function createCallbackVerbs({ store, change, payloads }: Context) {
       return { tries: await triesOf((await toldOf(job)).told) }
     },
 
-    /** `sent` is null if the request is no longer stored. */
     async get(
       job: Ref,
     ): Promise<{ callback: CallbackView; tries: CallbackTry[]; sent: CallbackSent | null; host: string | null }> {
@@ -96,7 +95,7 @@ export function createCallbackVerbs({ store, change, payloads }: Context) {
       return { callbacks: jobs.map(({ id, document }) => callbackView(id, document)), cursor: next, newest }
     },
 
-    /** Sends the same body and id again. `job` is the ended job or the job of its callback. */
+    /** `job` is the ended job or the job of its callback. */
     async resend(job: Ref, call?: Call): Promise<{ id: number; status: Status }> {
       return stepOf(await change(job, [ops.resend()], call))
     },

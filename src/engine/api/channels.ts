@@ -27,7 +27,7 @@ async function* merged<T>(readers: AsyncIterator<T>[]): AsyncIterable<T> {
 
 const REMEMBERED = 1_000
 
-/** Remembers the listeners of channels, so that the next message can read their jobs with the first MGET. */
+/** With the known listeners, the first MGET of the next message already reads their jobs. */
 function createAudience() {
   const heard = new Map<string, readonly string[]>()
   return {
@@ -67,10 +67,7 @@ export function createChannels({ store, client, registry, ring, now }: Context) 
       .flatMap(({ by, channels }) => (channels.some((said) => isBelow(said, name)) ? [by] : []))
       .slice(0, MOST_PUBLISHERS)
 
-  /**
-   * Scripts write log messages with sealed values inside plain text. Other messages are sealed as a whole, or not at
-   * all.
-   */
+  /** Log messages contain sealed values. Other messages are sealed as a whole or not at all. */
   const shownMessage = (channel: string, message: string): Encoded =>
     channel === '/sidejob/log' ? store.vault.showLogMessage(message) : store.vault.show.value(message, 'value')
 
@@ -87,7 +84,6 @@ export function createChannels({ store, client, registry, ring, now }: Context) 
   }
 
   return {
-    /** `keep: 0` deletes the stored message. */
     async publish(
       channel: string,
       message: Encoded,
@@ -115,13 +111,12 @@ export function createChannels({ store, client, registry, ring, now }: Context) 
       publishers?: boolean
       last?: boolean
       cursor?: string
-      /** Approximate number of channels. */
+      /** The answer has about this many channels. */
       limit?: number
     } = {}): Promise<{ channels: ChannelView[]; cursor: string | null }> {
       const [page, ports, kept] = await Promise.all([
         store.channels(cursor, limit),
         publishers ? saying() : undefined,
-        // The first page has room for all stored messages.
         last && cursor === '0' ? store.keptChannels() : [],
       ])
       const heard = Object.entries(page.channels).flatMap(([name, head]) =>
@@ -145,7 +140,7 @@ export function createChannels({ store, client, registry, ring, now }: Context) 
       }
     },
 
-    /** Resolves when the subscription is active. Yields each message once, until the signal aborts. */
+    /** Resolves when the subscription is active. */
     async subscribe(
       channels: string | readonly string[],
       signal: AbortSignal,

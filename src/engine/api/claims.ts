@@ -16,11 +16,11 @@ import type { Waiter } from '../lane/long-poll.ts'
 import { inputsOf, snapshotOf } from '../run/snapshot.ts'
 import { withoutMissed } from './missed-slots.ts'
 
-/** Class names support only `*` and `?`, so `[` is escaped. */
+/** Class names have no character sets, so `[` is escaped. */
 const literalSets = (name: string): string => name.replaceAll('[', '[[]')
 
 const CLAIM_LEASE = 60_000
-/** Maximum searches for one claim. Each search examines up to 1,000 jobs. */
+/** Each search examines up to 1,000 jobs. */
 const MAX_LOOKS = 50
 
 type Look = Pick<ClaimRequest, 'max' | 'lease' | 'patterns' | 'tags' | 'process'> & {
@@ -43,10 +43,7 @@ export function createRuns({
   random,
   longPoll,
 }: Context) {
-  /**
-   * True for commits that need the job's record: failures increase a counter, repeats move to the next slot, and
-   * refused ops may be retried.
-   */
+  /** Failures are counted, repeats get their next slot, and refused ops may be retried. */
   const needsDocument = (token: string, { end, ops }: Changes): boolean =>
     end === 'failed' || (ops?.length ?? 0) > 0 || token.split('.')[2]!.startsWith('r')
 
@@ -119,7 +116,7 @@ export function createRuns({
       }),
     )
 
-  /** The pull worker sends the span of its run itself, as a child of the job's span. */
+  /** The worker sends the span of its run itself, as a child of the job's span. */
   function traceparentFor(lent: ClaimedJob): string | undefined {
     const trace = executor.tracer?.begin(lent)
     if (!trace) return lent.document.traceparent
@@ -134,7 +131,6 @@ export function createRuns({
     return job
   }
 
-  /** @throws SCHEMA_CHANGED if a worker's schema is not stored */
   async function checkSchemas(queue: string, schemas: Record<string, string>): Promise<void> {
     for (const [name, built] of Object.entries(schemas)) {
       if (!skewOf(await registry.find(queue, name), name, built)) continue
@@ -162,7 +158,6 @@ export function createRuns({
     return fault && skewed(skew, 'worker', `job ${id}: ${faultText(fault)}`, fault.path)
   }
 
-  /** Releases the job if the worker was built against another schema. */
   async function refused(
     found: Registered | undefined,
     built: string | undefined,
@@ -173,7 +168,6 @@ export function createRuns({
     return error
   }
 
-  /** Returns 'failed' if the job was created for an older schema and does not fit the current schema. */
   async function unfitFor(built: string, one: ClaimedJob): Promise<SidejobError | 'failed' | undefined> {
     const found = await classFor(one)
     if (!found || skewOf(found, one.document.class, built)) return refused(found, built, one)
@@ -182,7 +176,6 @@ export function createRuns({
     return outcome && 'failed'
   }
 
-  /** @throws SCHEMA_CHANGED if no job remains, and other workers must run some of the jobs */
   async function fitting(schemas: Record<string, string>, lent: ClaimedJob[]): Promise<ClaimedJob[]> {
     const unfit = new Map<ClaimedJob, SidejobError | 'failed'>()
     for (const one of lent) {
@@ -209,8 +202,7 @@ export function createRuns({
     const sound = await fitting(schemas, await executor.sound(answer.lent))
     const lent = await withoutMissed({ store, ring }, sound)
     if (lent.length > 0) return snapshots(queue, lent)
-    // Claim again: stale jobs now have new tags, and unfit jobs have failed. A repeated claim with a key returns its
-    // first jobs.
+    // Stale jobs now have new tags, and unfit jobs have failed, so claim again.
     if (answer.stale.length || sound.length < answer.lent.length) return look(request, waiter, skip)
     if (answer.lent.length && !lane) return look(request, waiter, skip)
     if (answer.seen !== undefined && looks < MAX_LOOKS) return look(request, waiter, answer.seen, looks + 1)
@@ -218,7 +210,6 @@ export function createRuns({
   }
 
   return {
-    /** Calls `told` with the signal of the process. `stop` ends the wait. */
     async claim(
       queue: string,
       {
@@ -253,13 +244,13 @@ export function createRuns({
         first.length || wait === 0 || stopped.signal.aborted
           ? first
           : await longPoll((waiter) => look(request, waiter), { channel: store.keys.calls, end, signal: over })
-      // A caller with a key can repeat the claim. A caller without a key has lost these jobs, so release them.
+      // A caller with a key can repeat the claim. Without a key, these jobs are lost to the caller, so release them.
       if (!call?.signal?.aborted || lane) return claimed
       await Promise.all(claimed.map(({ run }) => giveBack(run.token)))
       return []
     },
 
-    /** Returns a new snapshot after a checkpoint. `reach` overrides the `reach` of the registered class. */
+    /** `reach` overrides the `reach` of the class. */
     async commit(
       token: string,
       changes: Changes,

@@ -24,9 +24,8 @@ import type { Waiter } from '../lane/long-poll.ts'
 import { dueAtOf, viewOf } from '../run/snapshot.ts'
 import { withoutMissed } from './missed-slots.ts'
 
-/** 100 years, for deliveries without a time limit. */
 const FOR_EVER = 100 * 365 * 86_400_000
-/** Lease for ending a job whose last run was not answered, in milliseconds. */
+/** Lease for ending a job whose last run got no answer, in milliseconds. */
 const BRIEFLY = 60_000
 const MOST_TRIES = 5
 
@@ -192,7 +191,7 @@ export function createDeliveries(parts: Context) {
   const lost = (id: number) =>
     new SidejobError('LOST', `job ${id} has been claimed again, or was never claimed with this token`)
 
-  /** Throws before anything changes, so the caller can still end the run differently. */
+  /** Throws before anything changes, so the caller can still end the run in another way. */
   async function checkEnd({ end, slot, args, class: renamed }: DeliveryEnd, document: JobRecord): Promise<void> {
     const name = renamed ?? document.class
     if (args === undefined && name === document.class) return
@@ -249,7 +248,6 @@ export function createDeliveries(parts: Context) {
       if (found) classes.note(found.id, { queue: found.document.queue, class: name! })
     },
 
-    /** Requeues all jobs in one transaction. Skips jobs of other queues. */
     async requeueAll(
       queue: string,
       jobs: readonly Ref[],
@@ -259,7 +257,7 @@ export function createDeliveries(parts: Context) {
       await change('', [ops.requeue_all({ queue_name: queue, forgiven, jobs: jobs.map(String) })], call)
     },
 
-    /** Does not count the deliveries as attempts. The call is safe to repeat. */
+    /** The deliveries do not count as attempts. */
     async giveBack(deliveries: Delivery[], call?: Call): Promise<void> {
       await Promise.all(deliveries.map(({ job }) => change(String(job.id), [ops.requeue({ forgiven: true })])))
       const lane = await laneOf(call)
@@ -285,7 +283,7 @@ export function createDeliveries(parts: Context) {
       const { document } = await store.inspect(job)
       if (args !== undefined) checkArgs(await registry.find(document.queue, document.class), document.class, args)
       const fields = repeatFields(update, document, store.now())
-      // The new time replaces an earlier request to run immediately.
+      // The new time cancels an earlier request to run immediately.
       if (Object.keys(fields).length) fields.wantedEarly = ''
       if (args !== undefined) fields.args = vault.sealSame(args, 'args')
       if (priority !== undefined) fields.priority = priority === 0 ? '' : String(priority)

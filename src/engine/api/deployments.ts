@@ -40,7 +40,7 @@ const dayOf = (at: number): number => Math.floor(at / DAY)
 
 type Counts = { queue: string; class: string | null } & OfPeriod
 
-/** Counts are kept for two days. If `from` is older, the period starts at midnight UTC on the day before `to`. */
+/** Counts are kept for two days, so an older period starts at midnight UTC on the day before `to`. */
 function periodOf(from: Mark | undefined, to: Mark): { from: number; rows: Counts[] } {
   const [last, start] = [dayOf(to.at), from && dayOf(from.at) >= dayOf(to.at) - 1 ? from : undefined]
   const first = start ? dayOf(start.at) : last - 1
@@ -114,7 +114,7 @@ export function createDeployments({ store, now }: Context, errors: Pick<ReturnTy
       const marks = new Map(known.map(({ at }, n) => [at, markOf(at, texts[n])]))
       const mark = marks.get(deploy.at)
       const end = current ?? marks.get(next!.at)
-      // The counts of the first deploy are not stored, because no class ran before it.
+      // No class ran before the first deploy, so its counts are not stored.
       const start = previous && (marks.get(previous.at) ?? { at: previous.at, queues: [] })
       const before = mark && periodOf(start, mark)
       const after = mark && end && periodOf(mark, end)

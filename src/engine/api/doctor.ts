@@ -13,12 +13,8 @@ import type { FoundFault } from '../engine.ts'
 import { flowFactsOf, graphsOf, wasGraph } from './flow-view.ts'
 
 const FIRST = '10'
-/**
- * The last digit of a cursor selects the kind of check. The other digits are the position in this check. Flows are
- * checked last.
- */
+/** The last digit of a cursor is the kind of check, and the other digits are the position. */
 const FLOWS = '9'
-/** Maximum flows per slice, and maximum nodes of these flows. */
 const [PAGE, NODES] = [20, 5_000]
 
 type Slice = { faults: FoundFault[]; jobs: number; cursor: string | null }
@@ -48,7 +44,7 @@ function wiresAt(state: FlowState) {
 
 export function createDoctor({ store, ring, change, now }: Context) {
   async function examineFlows(before: string | undefined): Promise<Slice> {
-    // Checks only flows at rest, because a running flow may still have to connect its wires.
+    // A running flow may still have to connect its wires.
     const at = {
       mode: 'all',
       queue: 'core',
@@ -75,7 +71,7 @@ export function createDoctor({ store, ring, change, now }: Context) {
     return { faults: faults.map(linked), jobs: seen, cursor: next === null ? FLOWS : String(next) }
   }
 
-  /** If Redis is full, it refuses this record but still accepts repairs. */
+  /** A full Redis refuses this record, but still accepts repairs. */
   async function note(cursor: string, { faults, cursor: next }: Slice): Promise<void> {
     const look = { cursor, isFirst: cursor === FIRST, isLast: next === null, faults }
     const known = afterLook(await store.examined(), look, now())
@@ -113,7 +109,7 @@ export function createDoctor({ store, ring, change, now }: Context) {
         await note(cursor, slice)
         return { repaired: [], left: [], jobs, cursor: next }
       }
-      // Each target has its own script, so that other calls can run in between.
+      // A script for each target, so that other calls can run in between.
       for (const target of targetsOf(faults)) await mend(target)
       const after = await look(cursor)
       await note(cursor, { ...after, cursor: next })

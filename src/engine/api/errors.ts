@@ -11,12 +11,10 @@ const NAMED = 3
 const MESSAGE = 500
 const MINUTE = 60_000
 
-/** Maximum jobs that one step adds to the index. */
 const SORTED = 500
 const SORTS_FOR = 3_000
 const STEPS = 20
 const NO_KIND = '-'
-/** Cursor of an answer that has not yet counted all failed jobs. */
 const MORE = '1'
 const SCANNED = 1_000
 

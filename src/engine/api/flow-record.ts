@@ -6,12 +6,11 @@ import { pastRunOf } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
 import type { Call, FlowEvent, FlowRecord, Ref } from '../engine.ts'
 
-/** 200 of the largest entries take 3.3 MB. A response of Redis may have 10 MB. */
+/** The largest 200 entries take 3.3 MB, and Redis answers with at most 10 MB. */
 const PAGE = 200
-/** Stream ids have the form `milliseconds-number`. */
 const [FIRST, LAST] = ['-', '+']
 
-/** Number of words of a status change (`s`) and of a port change (`p`). lib/port/record.lua writes them. */
+/** Numbers of words that lib/port/record.lua writes for a status change (`s`) and a port change (`p`). */
 const WORDS = { s: 6, p: 6 } as const
 
 function eventOf([id, flat]: [string, string[]]): FlowEvent {
@@ -49,7 +48,7 @@ export function createRecording({ store, change }: Pick<Context, 'store' | 'chan
   }
 
   return {
-    /** `keep` is in milliseconds. `null` stops the recording and deletes it. */
+    /** `keep` is in milliseconds. `null` deletes the recording. */
     async record(job: Ref, keep: number | null, call?: Call): Promise<void> {
       const { id, document } = await store.inspect(String(job))
       if (document.class !== 'flow' || document.queue !== 'core')

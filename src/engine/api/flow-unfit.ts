@@ -21,7 +21,7 @@ function nearEndOf(state: FlowState, wire: GraphWire): NearEnd | undefined {
   return { id, dir: node === null ? 'i' : 'o', port }
 }
 
-/** Skips wires to an output of the flow, which has no schema. */
+/** Outputs of the flow have no schema. */
 export async function unfitOf(
   { store, registry }: Pick<Context, 'store' | 'registry'>,
   state: FlowState,

@@ -86,9 +86,7 @@ export function wireView(state: FlowState, wire: GraphWire): WireView {
 export const wireViews = (state: FlowState, graph: Graph): WireView[] =>
   wiresOf(graph).map((one) => wireView(state, one))
 
-/**
- * The list of children is not updated when a run of a child begins, so a running child is still `queued` in the list.
- */
+/** A child that has just started is still `queued` in the list of children. */
 function statusOfNode({ children, nodes }: FlowState, name: string): Status | null {
   const status = Object.hasOwn(children, name) ? children[name]!.status : null
   return status === 'queued' && nodes.get(name)?.leaseUntil ? 'running' : status

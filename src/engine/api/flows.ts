@@ -213,7 +213,6 @@ export function createFlows({
         return { graph: graphOf(state), hash: (await graphHashOf(state))! }
       },
 
-      /** With `preview`, changes nothing and returns the effect. */
       setGraph: (
         job: Ref,
         graph: Graph,
@@ -267,7 +266,6 @@ export function createFlows({
           return { size: Number(size) }
         }),
 
-      /** Runs a function on the last values that passed through the wire, oldest first. */
       async tryWire(
         job: Ref,
         name: string,
@@ -289,7 +287,7 @@ export function createFlows({
         const state = await store.flow(job)
         const { found } = wireOf(state, name)
         const started = found.to.node === null || Object.hasOwn(state.children, found.to.node)
-        // If the target node has not started, its values are still at the source of the wire.
+        // Before the target node starts, values wait at the source of the wire.
         const [node, dir, port] = started
           ? [found.to.node, found.to.node === null ? 'o' : 'i', found.to.port]
           : [found.from.node, found.from.node === null ? 'i' : 'o', found.from.port]

@@ -38,7 +38,7 @@ const bellsProblem = ({ why, refused }: Trouble): Problem => ({
 
 const nouns: Record<string, string> = { job: 'job', jobs: 'piece', queue: 'queue', limit: 'limit', workers: 'class' }
 
-/** Names no records, because `/health` needs no key. */
+/** `/health` needs no key, so it must not name jobs. */
 function dataProblem(keys: readonly string[]): Problem {
   const counts = [...Map.groupBy(keys, (key) => nouns[key.split(':')[0]!] ?? 'other')]
   const kinds = counts.map(([noun, found]) => `${noun}: ${found.length}`).join(', ')
@@ -57,7 +57,7 @@ const historyProblem = (message: string): Problem => ({
   remedy: 'check the database that is bound as `HISTORY`; ended jobs wait in Redis until it stores them',
 })
 
-/** Returns the last known answer of QStash, because a test of QStash costs a message. */
+/** Testing QStash would cost a message, so its last known answer is returned. */
 export function createHealth({ client, store, bells, version, isTenant, history }: HealthParts) {
   return {
     async health(): Promise<Health> {

@@ -1,4 +1,4 @@
-// Redacted values are masked before they reach the database.
+// The database must not receive redacted values.
 
 import { decodeValue, type Encoded, encodedToJson } from '../../core/codec/value.ts'
 import { type Failure, kindOf } from '../../core/fingerprint.ts'
@@ -14,7 +14,6 @@ import type { HistoryJob, HistoryRun } from '../engine.ts'
 
 type Part = Extract<Purpose, 'args' | 'result' | 'error'>
 
-/** Returns null if the value has redacted parts, but cannot be opened to mask them. */
 function kept(text: string | undefined, part: Part, record: JobRecord, vault: Vault): string | null {
   if (text === undefined || text === 'null') return null
   const paths = redactedPathsOf(record)

@@ -7,19 +7,19 @@ import type { HistoryJob, HistoryQuery, HistoryRows, HistoryRun, HistorySql, His
 import { historyJob, historyRun, rowsOf } from './history-rows.ts'
 
 const DAY = 86_400_000
-/** A lane stores history after this many ended jobs, or after this time. The tick stores the remaining jobs. */
+/** A lane stores history after this many ended jobs, or after EVERY_MS. */
 const ENDS = 200
 const EVERY_MS = 5_000
 const PAUSE_MS = 10_000
-/** Maximum slices per call. Each slice has at most 4 MiB. */
+/** Slices of at most 4 MiB. */
 const SLICES = 20
 const FORGOTTEN = 10
-/** The platform may cut off an invocation that drains. Another drain then starts after this many milliseconds. */
+/** If an invocation ends while it stores, another one may store after this many milliseconds. */
 const CUT_OFF_MS = 30_000
 /** Must match lib/runtime/outbox.lua. */
 const FULL = 67_108_864
 
-/** `retain`: default retention of an ended job in Redis, in milliseconds. */
+/** `retain` is the time in Redis after a job's end, in milliseconds. */
 export type HistoryOptions = { store: HistoryStore; days?: number; retain?: number }
 
 type HistoryParts = { store: Store; history: HistoryOptions | undefined; now: () => number }
@@ -42,7 +42,7 @@ export function createHistory({ store, history, now }: HistoryParts) {
     )
   }
 
-  /** Concurrent calls store the same rows, and the database ignores duplicates. */
+  /** The database ignores rows that concurrent calls have already stored. */
   async function drained(database: HistoryStore): Promise<void> {
     let stored: StoredTexts | undefined
     for (let n = 0; n < SLICES; n++) {
@@ -74,14 +74,14 @@ export function createHistory({ store, history, now }: HistoryParts) {
   return {
     isOn: history !== undefined,
 
-    /** Starts the outbox before any job runs, so that the history misses no job. */
+    /** Must come before the first job runs, or the history would miss jobs. */
     async begin(): Promise<void> {
       if (!history || isBegun) return
       await store.outbox('1')
       isBegun = true
     },
 
-    /** Stores ended jobs from time to time. The invocation must not end before this resolves. */
+    /** The invocation must not end before this resolves. */
     async committed(runs: number): Promise<void> {
       if (!history || runs === 0) return
       ends += runs
@@ -114,7 +114,6 @@ export function createHistory({ store, history, now }: HistoryParts) {
       return { ends: found.map((row) => historyJob(row, vault)), runs: runs.map((row) => historyRun(row, vault)) }
     },
 
-    /** Sealed values stay sealed, and redacted values stay masked. */
     async sql({ sql, limit }: HistorySql): Promise<HistoryRows> {
       try {
         return await there().sql(sql, limit)

@@ -41,7 +41,6 @@ import { followed } from './why-chain.ts'
 
 const MAX_TREE = 5_000
 
-/** True if the run may outlive its invocation. */
 const lasts = ({ timeout }: { timeout?: number }, found: Registered | undefined): boolean =>
   timeoutOf(found, timeout) > LONGEST_RUN
 
@@ -148,7 +147,7 @@ export function createJobs({
   }
 
   return {
-    /** `existing` is true if the idempotency key or the unique key already had a job. */
+    /** `existing` means that the idempotency key or the unique key already had a job. */
     async enqueue(inputs: JobInput[], call?: Call): Promise<{ jobs: Enqueued[]; existing: boolean }> {
       const at = store.now()
       const find = await registry.finder(inputs)
@@ -173,7 +172,6 @@ export function createJobs({
 
     withSchemas: described,
 
-    /** Needs no extra command if the job is read in the same turn of the event loop. */
     async children(job: Ref, limit: number) {
       const { id, kin } = await store.inspect(job, { kin: limit })
       const { jobs } = kin ? { jobs: kin } : await page({ parent: String(id), limit })
@@ -216,7 +214,6 @@ export function createJobs({
       return { ...stepOf(answer), ...(answer[2] ? {} : { ran: false as const }) }
     },
 
-    /** `rest` is the internal job that continues with a large tree. */
     async terminate(
       job: Ref,
       { recursive }: { recursive?: boolean },
@@ -293,7 +290,7 @@ export function createJobs({
       }
     },
 
-    /** Returns the nearest jobs first. `more` means that the tree has more jobs. */
+    /** Nearest jobs first. */
     async tree(
       job: Ref,
       limit: number = MAX_TREE,
@@ -322,7 +319,7 @@ export function createJobs({
     },
 
     async lock(job: Ref, { ttl }: { ttl: number }, call?: Call): Promise<{ token: string }> {
-      // The token depends on the call's key, so that a repeated call returns the token that is still valid.
+      // The token depends on the call's key, so a repeated call returns the same token.
       const token = call?.key ? (await hashOf(call.key)).slice(0, 32) : crypto.randomUUID().replaceAll('-', '')
       await change(job, [ops.lock({ ms: ttl, token })], call)
       return { token }

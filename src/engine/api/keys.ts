@@ -12,14 +12,13 @@ const STREAM = 60_000
 const MAX_TOKEN_MS = 30 * 86_400_000
 const FRESH = 10_000
 const REMEMBERED = 1_000
-/** Minimum time between two records of the last use, in milliseconds. */
 const NOTED_EVERY = 3_600_000
 
 type Kept = Omit<ApiKey, 'id' | 'lastUsedAt'> & { hash: string }
 
 const idOf = (hash: string): string => hash.slice(0, 16)
 
-/** Format: `<tenant>~<id>.<until>.<proof>`. The main deployment omits `<tenant>~`. */
+/** The main deployment has no `<tenant>~`. */
 const TOKEN = /^(?:[a-z0-9-]+~)?([0-9a-f]{16})\.(\d{1,15})\.([0-9a-f]{64})$/
 
 export function createKeys(
@@ -31,7 +30,6 @@ export function createKeys(
 
   let ownHash: string | undefined
   let secret = tokenSecret
-  // If the deployment has no secret, its tokens are valid only in this process.
   const secretOf = () => (secret ??= newKey())
   const hashOfOwn = async () => apiKey && (ownHash ??= await hashOf(apiKey))
 
@@ -45,7 +43,6 @@ export function createKeys(
 
   const isOver = ({ expiresAt }: Pick<Kept, 'expiresAt'>): boolean => expiresAt !== undefined && expiresAt <= now()
 
-  /** Records the use of a key at most once an hour in each isolate. */
   async function note(id: string): Promise<void> {
     if (now() - (noted.get(id) ?? 0) < NOTED_EVERY) return
     noted.set(id, now())
@@ -80,8 +77,8 @@ export function createKeys(
   }
 
   /**
-   * The answer stored for the idempotency key contains only a random string. A repeated call derives the same key from
-   * this string and from a secret that is not in Redis.
+   * Redis stores only a random string. A repeated call derives the same key from this string and from a secret that is
+   * not in Redis.
    */
   async function made(about: Omit<Kept, 'hash' | 'createdAt'>, call: Call | undefined, more: string[][]) {
     const chance = newKey()
@@ -148,7 +145,6 @@ export function createKeys(
     },
 
     streamTokens: {
-      /** `life` is in milliseconds. */
       async create(key: string, path: string, life: number = STREAM): Promise<{ token: string; expiresAt: number }> {
         const hash = await hashOf(key)
         const expiresAt = now() + life

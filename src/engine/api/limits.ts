@@ -108,7 +108,7 @@ export function createLimits({ store, constraints, ring, now }: Context) {
     return constraintView(...found)
   }
 
-  /** Every job that matches the constraint would overwrite these numbers. */
+  /** The next matching job would overwrite these numbers. */
   async function refuseNumbersOfConstraint(key: string, { concurrency, rate }: LimitSettings): Promise<void> {
     if (!key.startsWith('constraint:')) return
     const found = (await constraints.list()).find(([name]) => isLimitOf(name, key))
@@ -152,7 +152,7 @@ export function createLimits({ store, constraints, ring, now }: Context) {
         key: string,
         { holders = 0, waiting = 0 }: { holders?: number; waiting?: number },
       ): Promise<{ limit: RoomView; holders: Holder[]; waiting: LimitWaiter[] }> {
-        // Always reads one waiting job, because it shows when the limit became full.
+        // The oldest waiting job shows when the limit became full.
         const room = await store.room(key, { holders, waiting: Math.max(waiting, 1) })
         if (!room) throw new SidejobError('NOT_FOUND', `there is no limit ${key}`)
         return { limit: roomOf(key, room), holders: room.holders, waiting: room.line.slice(0, waiting) }

@@ -7,13 +7,13 @@ import type { Vault } from '../../redis/vault.ts'
 import type { Context } from '../context.ts'
 import type { Call, Ref } from '../engine.ts'
 
-// 400 of the largest entries take 6.4 MiB. A response of Redis may have 10 MB.
+// The largest 400 entries take 6.4 MiB, and Redis answers with at most 10 MB.
 const LOG_PAGE = 400
 const LOG_PAGES = 25
 
 type LogRow = { id: string; at: number; job: number | null; class: string | null; level: string; entry: Encoded }
 
-/** In an error, each member is sealed separately. All other entries are sealed as a whole. */
+/** The members of an error are sealed separately. */
 const shownEntry = (entry: string, { show }: Vault): Encoded =>
   entry.startsWith('{') ? show.error(entry) : show.value(entry, 'log')
 
@@ -45,7 +45,7 @@ const entryOf = (entry: Encoded): Encoded => {
   return typeof text === 'string' ? encodeValue({ message: text }) : entry
 }
 
-/** Tolerance for changes of Redis' clock, in milliseconds. */
+/** Tolerance for Redis' clock, in milliseconds. */
 const MARGIN = 5_000
 
 const lifeOf = (document: JobRecord): { from?: number; to?: number } => ({
@@ -83,11 +83,11 @@ export function createLog({ store, change, now }: Context) {
     }> {
       const found = job === undefined ? undefined : await store.inspect(job)
       const id = found?.id
-      // A job with a history has its own log, which other jobs cannot fill.
+      // Entries of other jobs cannot push entries out of a job's own log.
       const own = found?.document.history ? found : undefined
       const { from = 0, to: end = Number.POSITIVE_INFINITY } = found && !own ? lifeOf(found.document) : {}
       const to = Math.min(end, until + MARGIN)
-      // Redis numbers the entries by its own clock. Tests cannot move that clock.
+      // Redis numbers the entries by its own clock, which tests cannot move.
       const latest = to === Number.POSITIVE_INFINITY || Math.abs(now() - Date.now()) > MARGIN ? '+' : String(to)
       const earliest = Math.max(since, from)
       const wanted = text?.toLowerCase()

@@ -30,7 +30,7 @@ export const pastRunsOf = (document: JobRecord, kept: readonly string[]): PastRu
 
 const succeeded: ReadonlySet<string> = new Set(['completed', 'suspended', 'follow', 'again'])
 
-/** `runs` counts only recorded runs. A stored counter of all runs would make each run of every job more expensive. */
+/** A counter of all runs would make each run more expensive. */
 function spentOf(doc: JobRecord, kept: readonly string[], runs: readonly PastRun[]): Spent {
   const took = runs.reduce((sum, { startedAt, endedAt }) => sum + endedAt - startedAt, 0)
   const told = runs.flatMap(({ commits }) => commits ?? [])

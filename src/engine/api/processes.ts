@@ -6,7 +6,7 @@ import type { ProcessView, RunUnderWay } from '../engine.ts'
 import { laneMarkOf } from '../run/job-facts.ts'
 
 export const MOST_RUNS = 1_000
-/** After this many milliseconds without a heartbeat, a process is listed only if it has a run. */
+/** In milliseconds. */
 const FORGOTTEN = 600_000
 const LIVE = 60_000
 
@@ -45,7 +45,7 @@ export function createProcesses({ store, registry }: Context) {
       return { processes: [...heard.sort(byId), ...serving.sort(byId)], others: [...left].map(show), more }
     },
 
-    /** The process receives the signal with its next claim or heartbeat. `null` means continue. */
+    /** The process receives the signal with its next claim or heartbeat. */
     async signal(process: string, signal: Signal | null): Promise<void> {
       if (await store.signal(process, signal)) return
       throw new SidejobError(

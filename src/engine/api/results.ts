@@ -67,7 +67,7 @@ export function createResults({ store, change, now, longPoll }: Context) {
       let { answer, id } = await ask(0)
       if (answer.ended || wait === 0) return answer
       const again = async ({ wait }: Waiter): Promise<Answer[]> => {
-        // If the caller has disconnected, leaves the result in place.
+        // If the caller has disconnected, the result stays.
         if (!call?.signal?.aborted) answer = (await ask(wait)).answer
         return answer.ended ? [answer] : []
       }

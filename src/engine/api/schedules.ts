@@ -84,7 +84,6 @@ const rowOf = (id: number, doc: JobRecord, stretch: Stretch, at?: number): Sched
   }),
 })
 
-/** Returns the slots that the pause skipped. `from` is the first of these slots. */
 const pausedFor = ({ base, last }: ParsedRepeat, from: number, to: number): Passed | undefined =>
   base === 'scheduled' && from > 1 && from <= to ? { from, to: last(from, to), made: 'none' } : undefined
 
@@ -135,7 +134,7 @@ export function createSchedules(
   }
 
   async function make(alias: string, input: JobInput, print: string, call?: Call): Promise<ScheduleView> {
-    // The key of the call covers the whole update, so this step must not use it.
+    // The call's key covers the whole update, so this step must not use it.
     const asked = call && { by: call.by, quota: call.quota, rootless: call.rootless }
     const [made] = (await enqueue([{ ...input, alias: [...(input.alias ?? []), alias] }], asked)).jobs
     await change(String(made!.id), [ops.patch({ fields: { scheduleHash: print } })])
@@ -157,9 +156,7 @@ export function createSchedules(
       failing?: boolean
       muted?: boolean
       inARow?: number
-      /** Needs one command for each schedule with a history. */
       runs?: boolean
-      /** Returns at most 50 slots of each schedule. */
       until?: number
     }): Promise<{ schedules: ScheduleRow[]; cursor: string | null }> {
       const schedules: ScheduleRow[] = []

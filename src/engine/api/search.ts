@@ -12,7 +12,7 @@ type Page = (before: string | undefined) => Promise<Listed>
 
 type Wanted = { text?: string; args?: Record<string, string>; labels?: Labels }
 
-/** Compares numbers, true, false and null as JSON text. */
+/** Numbers, true, false and null are compared as JSON text. */
 const isAs = (value: unknown, wanted: string): boolean =>
   value !== undefined && (value === null || typeof value !== 'object') && String(value) === wanted
 

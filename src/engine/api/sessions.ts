@@ -30,7 +30,7 @@ export function createSessions({ store, knownBy, tenant }: Parts) {
   }
 
   return {
-    /** `once` is a login name that opens only one session. */
+    /** `once` names a login that opens only one session. */
     async open(key: string, { life, once }: { life: number; once?: boolean }): Promise<string | undefined> {
       const hash = await hashOf(key)
       return (await knownBy(hash)) ? open(hash, life, once ? ONCE : '') : undefined

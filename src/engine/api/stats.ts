@@ -10,7 +10,6 @@ import { viewOf } from './queues.ts'
 
 const [HOUR, DAY] = [3_600_000, 86_400_000]
 const STEPS = { minute: 60_000, hour: 3_600_000 } as const
-/** Maximum total bytes of 24 hours of counts. */
 const HOURS_BYTES = 4 * 1024 * 1024
 export const MOST_QUEUES = 50
 
@@ -65,7 +64,6 @@ export function createStats({ store }: Context) {
       }
     },
 
-    /** Covers the last 240 minutes or 336 hours, oldest first. `more` means that only 50 queues were counted. */
     async series({
       queue = '',
       step = 'minute',

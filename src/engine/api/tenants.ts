@@ -5,7 +5,6 @@ import { readObject } from '../../core/readable.ts'
 import type { Context } from '../context.ts'
 import type { KeyLimits, Tenant } from '../engine.ts'
 
-/** Time that an isolate caches a tenant, in milliseconds. */
 const FRESH_MS = 10_000
 const REMEMBERED = 1_000
 const MAX_TENANTS = 1_000

@@ -333,6 +333,6 @@ export function reasonsOf(inspection: Looked, waits: Waiting['waits']): Reason[]
   return toldOf({ ...inspection, waits }).map((reason) => ({ ...reason, since }))
 }
 
-/** Reads only the record, which contains neither the number of jobs ahead nor the waits inside functions. */
+/** The record does not contain the number of jobs ahead or the waits inside functions. */
 export const firstReasonOf = (document: JobRecord, now: number): Reason | null =>
   reasonsOf({ document, children: [], ahead: null, limitFree: null, now }, [])[0] ?? null

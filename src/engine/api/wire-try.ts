@@ -1,5 +1,3 @@
-// Runs a function once for each value of a wire, and discards all changes.
-
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { faultText } from '../../core/issues.ts'
@@ -13,7 +11,7 @@ import type { Registered } from '../jobs/registry.ts'
 import { LostRun } from '../run/function.ts'
 import { judging } from '../run/judge.ts'
 
-/** Maximum milliseconds for all runs, and for each run. */
+/** Milliseconds for all runs and for one. */
 const [ALL, ONE] = [10_000, 2_000]
 
 const listening = ({ channels = [], default: value }: Ports[string]) => ({
@@ -79,7 +77,6 @@ async function tryOne(found: Registered, port: string, data: Encoded): Promise<T
   return { in: data, out: Object.fromEntries(out), ...(text === undefined ? {} : { note: text }) }
 }
 
-/** @throws if the class is not a function of this deployment */
 export async function tryOn(
   found: Registered | undefined,
   name: string,

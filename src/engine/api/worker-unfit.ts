@@ -12,7 +12,7 @@ const NAMED = 10
 type Row = WorkerUnfit['values'][number]
 type Part = Parameters<typeof faultIn>[1]
 
-/** If the class redacts anything, names only the position and not the value. */
+/** If the class redacts anything, the answer must not contain the value. */
 function whyNot(found: { definition: WorkerDefinition }, record: JobRecord, part: Part, value: Encoded) {
   const fault = faultIn(found, part, value)
   if (!fault) return undefined

@@ -1,4 +1,4 @@
-// The newest version defines the classes. Classes of older versions remain while isolates of those versions are active.
+// The newest version defines the classes. Classes of older versions remain while isolates of these versions are active.
 
 import { hashOf } from '../../core/crypto.ts'
 import { readObject } from '../../core/readable.ts'
@@ -32,9 +32,7 @@ type CodeVersion = {
   hash: string
   defined?: string
   version?: string
-  /** Time at which this version became the newest. */
   at: number
-  /** Time at which an isolate of this version was last active. */
   seen: number
   classes: string[]
   crons?: string[]
@@ -42,10 +40,7 @@ type CodeVersion = {
 
 export type Deploy = { version?: string; author?: string; at: number }
 
-/**
- * `versions` lists the versions that may be active, newest first. `classes` and `crons` combine the lists of these
- * versions.
- */
+/** Newest version first. `classes` and `crons` combine their lists. */
 export type Deployment = {
   at: number
   hashes: string[]
@@ -57,13 +52,12 @@ export type Deployment = {
 
 export type AnnouncedVersion = { url: string; at: number }
 
-/** Enough versions to recognize the last isolates of an old version. */
+/** Enough to recognize the last isolates of an old version. */
 const VERSIONS = 8
 const MAX_DEPLOYS = 20
 const MAX_ADDRESSES = 100
-/** An isolate of an old version means a rollback if it starts this many milliseconds after a deployment, or later. */
+/** In milliseconds. An old version that starts within this time was not deployed again. */
 const GRACE = 600_000
-/** Maximum queues whose counts are stored with a deployment for comparisons. */
 export const MAX_QUEUES = 50
 const MAX_COUNTS = 256 * 1024
 
@@ -90,15 +84,13 @@ const classesOf = (versions: readonly CodeVersion[]): string[] => [
   ...new Set(versions.flatMap(({ classes }) => classes)),
 ]
 
-/** The newest version that contains a class decides whether the class repeats. */
+/** The newest version that has a class decides. */
 const cronsOf = (versions: readonly CodeVersion[]): string[] =>
   versions.flatMap(({ crons = [] }, i) => crons.filter((key) => !classesOf(versions.slice(0, i)).includes(key)))
 
 type Standing = { own?: Deployment; mine: CodeVersion; isDone: boolean; grace: number }
 
-/**
- * If an old version starts long after the newest version, the old version was deployed again and becomes the newest.
- */
+/** An old version that starts long after the newest was deployed again. */
 function servingOf({ own, mine, isDone, grace }: Standing): CodeVersion[] {
   const before = own ? versionsOf(own) : []
   const [front] = before
@@ -162,7 +154,7 @@ export function createAnnouncer(options: AnnouncerOptions) {
     return { id: id.slice(0, 12), hash, defined, rows }
   }
 
-  /** Ignores errors, because only comparisons need these counts. */
+  /** Only comparisons need these counts, so errors are ignored. */
   async function keepCounts(id: string, at: number, dropped: readonly Deploy[]): Promise<void> {
     try {
       const { queues } = await store.classes('', MAX_QUEUES, 0)
@@ -184,7 +176,7 @@ export function createAnnouncer(options: AnnouncerOptions) {
   }
 
   let isDone = false
-  /** While several versions are active, an isolate checks them only from time to time. */
+  /** Checks cost commands, so they are rare while several versions are active. */
   let looksAt = 0
 
   async function carryOut(found: Found, serving: CodeVersion[], joins: boolean): Promise<void> {
@@ -196,7 +188,7 @@ export function createAnnouncer(options: AnnouncerOptions) {
       const stays = new Set([...kept, ...others.flatMap((one) => one[what] ?? [])])
       return (own?.[what] ?? []).filter((key) => !stays.has(key))
     }
-    // If this is the first announcement, existing classes come from an earlier release.
+    // Without an announcement, the existing classes come from an earlier release.
     await write(fresh, goneFrom('classes', classesOf(serving)), !own && others.length === 0)
     const repeating = fresh.filter(({ cron }) => cron)
     await schedule(repeating, goneFrom('crons', cronsOf(serving)))

@@ -5,10 +5,7 @@ import type { Callback } from '../engine.ts'
 export const addressOf = ({ url, kafka }: Callback): string =>
   kafka ? `${kafka.url.replace(/\/+$/, '')}/topics/${encodeURIComponent(kafka.topic)}` : url!
 
-/**
- * Callbacks of one API key to one host share a circuit breaker and a limit. Each key has its own breaker and limit,
- * because endpoints of other keys at the same host may be healthy.
- */
+/** An unhealthy endpoint of another API key must not delay the callbacks of this key to the same host. */
 export function keptCallback(
   callback: Callback | undefined,
   allowHosts: readonly string[],

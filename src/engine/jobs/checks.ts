@@ -37,7 +37,7 @@ function make({ local, definition }: Described, part: Part): Check | undefined {
   return text === undefined ? undefined : checkOf(decodeValue(text), { lenient: true })
 }
 
-/** Also refuses members that the class does not define, because the function would not receive them. */
+/** A function would not receive members that its class does not define, so they are refused. */
 function makeStrict(found: Described, part: Part): Check | undefined {
   const usual = checkFor(found, part)
   const text = textOf(announced(found), part)
@@ -60,7 +60,6 @@ export function faultIn(found: Described | undefined, part: Part, value: Encoded
   return found && checkFor(found, part, isStrict)?.(decodeValue(value), value.length)
 }
 
-/** True if the schemas of one part differ. An unknown definition always differs. */
 const differs = (found: Described, other: Described | undefined, part: Part): boolean =>
   other !== found &&
   (!other ||
@@ -81,10 +80,7 @@ function faultInInputs(found: Described, inputs: Inputs, written: Described | un
   return undefined
 }
 
-/**
- * Returns the fault of a job that was created for another schema. `written` is the definition that was valid when the
- * inputs were written. Inputs with another schema must not have unknown members.
- */
+/** `written` is the definition at the time when the inputs were written. */
 export function faultInJob(
   found: Described,
   { args = 'null', schema }: { args?: string; schema?: string },
@@ -132,7 +128,6 @@ function checkOne(
   throw skew ? skewed(skew, 'caller', message, path) : new SidejobError('REFUSED', message, { path })
 }
 
-/** @throws REFUSED with the position of the first value that does not fit, or SCHEMA_CHANGED if the schemas differ */
 export function checkValues(
   found: Described | undefined,
   name: string,
@@ -158,7 +153,6 @@ export const checkArgs = (found: Described | undefined, name: string, args = 'nu
 export const checkResult = (found: Described | undefined, name: string, result: Encoded): void =>
   checkOne(found, name, 'result', result, ['result'])
 
-/** `built` is the definition that the worker was built against. */
 export function faultOfRun(found: Described, changes: Changes, built: Described | undefined): Fault | undefined {
   if (changes.result !== undefined && changes.end === 'completed') {
     const fault = faultIn(found, 'result', changes.result, differs(found, built, 'result'))
@@ -221,7 +215,7 @@ export function announcedDefinition(definition: WorkerDefinition, worker: Worker
 
 const ROOT = '/'
 
-/** Only admins may connect input ports to `/`, because it receives every message. */
+/** The channel `/` receives every message, so only admins may connect it. */
 export function checkRoot(ports: Record<string, { channels?: readonly string[] }> = {}, call: Call | undefined): void {
   if (!call?.rootless) return
   const port = Object.keys(ports).find((name) => ports[name]!.channels?.includes(ROOT))

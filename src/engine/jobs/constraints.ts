@@ -31,7 +31,7 @@ const groupOf = ({
 }: JobRecord): { id: string; concurrency?: number } | undefined =>
   group === undefined ? undefined : { id: group, concurrency }
 
-/** If the job's tags no longer have the version `seen`, nothing changes. */
+/** If the version is no longer `seen`, nothing changes. */
 type Tagging = { group?: { id: string; concurrency?: number }; seen?: string }
 
 export function createConstraints(store: Store, registry: Registry) {
@@ -57,10 +57,7 @@ export function createConstraints(store: Store, registry: Registry) {
     return ops.tag({ of: id, version: known.version, limits, group: group?.id, seen })
   }
 
-  /**
-   * Jobs without a matching constraint share the limits list of their class, because all jobs of a piece must have the
-   * same list.
-   */
+  /** Equal jobs are stored together only if they share one list of limits. */
   function tag(job: NewJob): NewJob {
     const matching = limitsFor(job)
     const limits = matching.length ? { limits: [...(job.limits ?? []), ...matching] } : {}

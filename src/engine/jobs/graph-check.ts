@@ -28,7 +28,7 @@ type Made = { queue?: string; class: string; args?: Encoded; inputs?: Record<str
 
 export const isFlow = ({ queue, class: name }: Made): boolean => queue === 'core' && name === 'flow'
 
-/** Ignores a malformed graph. The run reports the fault, unless the graph has been replaced by then. */
+/** The run reports a malformed graph, unless it has been replaced by then. */
 function graphIn(text: Encoded): Graph | undefined {
   try {
     return readGraph(text)

@@ -1,4 +1,4 @@
-// Computes the kind from the redacted error, so that redacted values do not change it.
+// The kind is computed from the redacted error, so that it does not depend on redacted values.
 
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import { type Failure, type Kind, kindOf } from '../../core/fingerprint.ts'

@@ -21,7 +21,6 @@ const LOST_ALONE = 2
 export const keptFor = (keep: boolean | number | undefined): number | undefined =>
   keep === true ? HOUR : keep === false ? 0 : keep
 
-/** Replaces whole ports. Ports that `own` does not name stay unchanged. */
 export const overlay = (base: PortSpecs = {}, own?: PortSpecs | PortOptions): PortSpecs =>
   own ? { ...base, ...own } : base
 
@@ -64,7 +63,7 @@ const none: LimitKey[] = []
 const refusedKey = (name: string, why: string) =>
   new SidejobError('REFUSED', `args: class ${name} could not compute a limit key: ${why}`, { path: ['args'] })
 
-/** Derives the keys from the parsed args, as functions receive them. */
+/** Functions get the parsed args, so the keys are derived from them too. */
 function keyedLimitsOf({ keyed, local }: Registered, { class: name, args = 'null' }: Counted): LimitKey[] {
   if (!keyed) return none
   const given = decodeValue(args)
@@ -176,7 +175,7 @@ function newJob(
 export const quotaOf = (call: Call | undefined): { quota?: Quota } =>
   call?.by && call.quota ? { quota: { by: call.by, ...call.quota } } : {}
 
-/** Omits undefined members, because they slow down copying and comparing thousands of jobs. */
+/** Undefined members slow down copying and comparing thousands of jobs. */
 const given = (job: NewJob): NewJob =>
   Object.fromEntries(Object.entries(job).filter(([, value]) => value !== undefined)) as NewJob
 

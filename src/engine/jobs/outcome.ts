@@ -35,7 +35,7 @@ type Deciding = {
   by?: string
   found?: Registered
   reach?: Reach
-  /** Children need this, because they cannot derive the trace from their root. */
+  /** A child cannot derive the trace from its root. */
   traceparent?: string
   writer?: string
   pinsTo?: string
@@ -45,7 +45,7 @@ const plain = createVault()
 
 const cut = (text: string): string => text.slice(0, limits.errorText.most)
 
-/** Seals the user's message, detail and stack. `reason` is set by us. */
+/** The message, the detail and the stack belong to the user. `reason` is ours. */
 const errorText = ({ message, reason = 'other', detail, stack, retry }: RunError, { sealInJson }: Vault): string =>
   writeJson({
     message: raw(sealInJson(encodeValue(cut(message)), 'error')),
@@ -63,7 +63,7 @@ const delayWords = ({ document, retry = {}, registry, unreached, random }: Decid
   return delay === undefined ? [] : says.retry({ after: String(delay) })
 }
 
-/** Moves the job to its next slot, unless the run started before the current slot: such a run did not use the slot. */
+/** A run that started before the current slot did not use the slot. */
 function slotOf(
   { document, now }: Pick<Deciding, 'document' | 'now'>,
   isSkipped = false,
@@ -110,7 +110,6 @@ export function skipped(document: JobRecord, now: number): RunOutcome | undefine
 
 const MAX_FAILED_LOG_ENTRIES = 1_000
 
-/** Keeps only the last entries if the failing commit has no room for all. */
 function logsOf({ ops = [] }: Changes, { vault }: Deciding): Words[] {
   const entries = ops.flatMap((op) => (op.op === 'log' ? [op.entry] : []))
   let from = entries.length
@@ -200,7 +199,7 @@ const reachWords = ({ ops }: Changes, { reach }: Deciding): Words =>
 const byWords = ({ document, by }: Deciding): Words =>
   document.history && by !== undefined ? says.by({ process: by }) : []
 
-/** A mismatch fails the job, unless another worker was built against the current schema and may succeed. */
+/** A wrong result fails the job, unless another worker was built against the current schema and may succeed. */
 export function soundChanges(
   changes: Changes,
   name: string,
@@ -217,7 +216,7 @@ export function soundChanges(
   return { changes: { end: 'failed', n: LAST, error }, fault }
 }
 
-/** A result is kept for a day or for `keepResult`. Callbacks need it too. */
+/** The callback needs the result too. */
 const wantsResult = ({ document }: Deciding): boolean => document.keepResult !== 0 || document.callback !== undefined
 
 const isEmpty = (record: object = {}): boolean => {
@@ -270,8 +269,8 @@ export async function outcomeOf(token: string, said: Changes, deciding: Deciding
   const ops = await opsWords(changes, deciding)
   const words = [
     ...reachWords(changes, deciding),
-    // A temporarily refused op (name taken, target gone) retries the run. After a final refusal, the repeat continues.
-    // The script needs the words for both cases before it reads the ops.
+    // If an op is refused for now, the run is retried. After a final refusal, the job repeats. The script needs the
+    // words for both.
     ...(ops.length ? again() : []),
     ...slotWords,
     ...byWords(deciding),

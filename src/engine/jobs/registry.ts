@@ -22,7 +22,6 @@ type KeyedLimit = {
   rate?: { limit: number; period: number }
 }
 
-/** `local` is the function, if this deployment contains it. */
 export type Registered = {
   in: PortSpecs
   out: PortSpecs
@@ -40,7 +39,7 @@ export type Served = Pick<Registered, 'inner' | 'calls' | 'longest'>
 export const performedBy = ({ local, definition: { push } }: Registered): string =>
   local ? 'function' : push ? new URL(push.url).host : 'pull'
 
-/** One invocation performs at most CALLS runs of these classes at the same time. */
+/** An invocation performs at most CALLS of these runs at the same time. */
 export const callsOthers = ({ local, calls, definition: { push } }: Registered): boolean =>
   calls === true || local?.isolate === true || push !== undefined
 
@@ -64,9 +63,9 @@ type Named = { queue: string; class: string }
 const isNamedAs = (one: Named, other: Named): boolean => one.class === other.class && one.queue === other.queue
 
 const FRESH = 5_000
-/** In milliseconds. Short, because a missing class may be registered at any time. */
+/** A missing class may be registered at any time (milliseconds). */
 const MISSING = 1_000
-/** Reading up to this many changed queues at once is cheaper than reading one queue twice. */
+/** Reading this many changed queues costs less than reading one queue twice. */
 const MAX_NEAR = 20
 const closedDefinition = closedIn(keptWorker)
 const FORMER = { schemas: 4, size: 65_536 }
@@ -184,7 +183,6 @@ const openedPush = (push: NonNullable<WorkerDefinition['push']>, opening: Openin
 
 type Stored = { definition: WorkerDefinition; isFunction: boolean; former: readonly Encoded[] }
 
-/** Users write all members except `local` and `former`. */
 function parseDefinition(text: string, { show }: Vault): Stored {
   const {
     local,
@@ -247,7 +245,7 @@ export function createRegistry(
   }
 
   const fetched = new Map<string, { at: number; classes: Map<string, Registered> }>()
-  /** Counts changes, so that reads that began before a change are discarded. */
+  /** A read that began before a change must not overwrite it. */
   const changes = new Map<string, number>()
 
   async function remote(queue: string, wanted: readonly string[] = []): Promise<Map<string, Registered>> {
@@ -307,7 +305,7 @@ export function createRegistry(
           [...others].map(async ([queue, jobs]) => [queue, await remote(queue, namesOf(jobs))] as const),
         ),
       )
-      // Most jobs have the same class as the previous job, and comparing two names is faster than a lookup.
+      // Most jobs have the class of the previous job, and comparing two names is faster than a lookup.
       let last: Named | undefined
       let found: Registered | undefined
       return (job) => {
@@ -324,13 +322,12 @@ export function createRegistry(
       fetched.delete(queue)
       return remote(queue)
     },
-    /** Returns classes that are at most a few seconds old. */
     known: (queue: string) => remote(queue),
     async read(queue: string, name: string) {
       const kept = await store.definition(queue, name)
       return kept === null ? undefined : { kept, ...parseDefinition(kept, store.vault) }
     },
-    /** `replaces` is the stored definition that the change is based on. '*' replaces any class except a function. */
+    /** `replaces` is the definition that the change is based on. '*' replaces any class except a function. */
     async put(queue: string, name: string, definition: WorkerDefinition, replaces = '*') {
       const serves = definition.pull ? 'pull' : definition.push ? 'call' : 'push'
       const { concurrency } = definition

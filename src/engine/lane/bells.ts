@@ -5,7 +5,6 @@ export type BellOptions = {
   url?: string
   token: string
   publicUrl: string
-  /** Maximum milliseconds for all attempts together. */
   timeout?: number
 }
 
@@ -21,9 +20,8 @@ export const bellUrl = (publicUrl: string, queue: string): string =>
 const QSTASH = 'https://qstash.upstash.io'
 const ATTEMPTS = 3
 const PAUSE = 200
-/** In milliseconds. The tick replaces bells that could not be published. */
+/** In milliseconds. The tick replaces bells that could not be sent. */
 const TIMEOUT = 2_000
-/** Maximum messages per request to QStash. */
 const BATCH = 100
 const PATIENCE = 3
 const ALONE = 10_000
@@ -39,7 +37,7 @@ class Refused extends Error {
 
 const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
 
-/** Does not use QStash's client, which has no timeout, because a hanging request would delay a lane. */
+/** QStash's client has no timeout, and a hanging request would delay a lane. */
 export function createBells({ url = QSTASH, token, publicUrl, timeout = TIMEOUT }: BellOptions): Bells {
   const address = `${url.replace(/\/+$/, '')}/v2/batch`
   let sent = 0
@@ -47,7 +45,7 @@ export function createBells({ url = QSTASH, token, publicUrl, timeout = TIMEOUT 
   let silent = 0
   let aloneUntil = 0
 
-  // A batch contains the destination as a JSON string. In a URL path, proxies would decode the name of a queue.
+  // The body contains the destination, because proxies would decode the name of a queue in a URL path.
   const message = ({ queue, bell, at }: Ring) => ({
     destination: bellUrl(publicUrl, queue),
     headers: {

@@ -1,4 +1,4 @@
-/** Yields '' first to confirm the subscription. */
+/** Yields '' when the subscription is active. */
 export type Listen = (lane: string, signal: AbortSignal) => AsyncIterable<string>
 
 export type Take = (call: string) => boolean
@@ -28,8 +28,7 @@ function createCalls(listen: Listen, lane: string, take: Take): Calls {
   return {
     async next(ms, or) {
       const late = Promise.withResolvers<boolean>()
-      // Does not use a `sleep` with a signal, because creating the abort error takes workerd 2.5% of the time of a
-      // single job.
+      // Not `sleep` with a signal: creating the abort error takes 2.5% of the time of a single job in workerd.
       const timer = setTimeout(late.resolve, ms, false)
       const isCalled = await Promise.race([call.promise.then(() => true), or.then(() => false), late.promise])
       clearTimeout(timer)
@@ -42,7 +41,6 @@ function createCalls(listen: Listen, lane: string, take: Take): Calls {
 
 type WarmthOptions = {
   listen?: Listen
-  /** Time that a lane stays warm after its last run, in milliseconds. */
   warm: number
   most: number
   elapsed: () => number
@@ -64,7 +62,6 @@ export const cold: Warmth = {
   end: () => {},
 }
 
-/** A lane subscribes when it first waits, and stays subscribed until it ends. */
 export function createWarmth({ listen, warm, most, elapsed }: WarmthOptions) {
   let listening = 0
   return (lane: string, end: number, take: Take): Warmth => {

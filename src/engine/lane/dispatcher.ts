@@ -11,10 +11,9 @@ import { type LaneOptions, laneDefaults } from './lane-options.ts'
 import { eventOf, type LaneState, SOON_MS, transitions } from './lane-state.ts'
 import type { Guest } from './ringer.ts'
 
-/** Maximum packed jobs of a claim after a short batch: GROWTH times the size of the batch, but at most WIDE. */
+/** After a short batch, the next claim takes more packed jobs: GROWTH times as many, at most WIDE. */
 const WIDE = 600
 const GROWTH = 3
-/** After this many milliseconds, the lane commits the runs that have ended and claims more. */
 const BATCH_WAIT_MS = 1_000
 
 type DispatcherOptions = {
@@ -74,8 +73,7 @@ export function createDispatcher(parts: DispatcherOptions) {
     await executor.tellCommitted(done, answer.answers)
     lane.noteTraces(done)
     if (answer.rings.length) usage.sent.requests++
-    // A guest is a lane inside another request's invocation. When its time is up, a guest must not start further lanes
-    // in this invocation.
+    // A lane in the invocation of another request must not start lanes there when its time is up.
     await ring(
       [...answer.rings, ...(await constraints.retag(answer))],
       guest && leaves ? { ...guest, until: 0 } : guest,

@@ -13,7 +13,7 @@ export function createInFlight(
   limit: number,
   perform: (lent: ClaimedJob, asked: number) => Promise<RunOutcome | undefined>,
 ) {
-  /** Contains claims and not ids, because a job may be claimed again before its lost run ends. */
+  /** Claims and not ids, because a job may be claimed again before its lost run ends. */
   const open = new Set<ClaimedJob>()
   const waiting: { lent: ClaimedJob; asked: number }[] = []
   let running = 0

@@ -1,6 +1,6 @@
-// The name contains the time at which the lane started, so its age needs no write to Redis.
+// The name contains the start of the lane, so the age of a lane needs no write to Redis.
 
-/** The tokens of the lane's runs begin with this many characters of the name. */
+/** The tokens of a lane's runs begin with this many characters of its name. */
 const RANDOM_LENGTH = 21
 
 export const newLaneName = (now: number): string =>

@@ -3,20 +3,19 @@ export type LaneOptions = {
   batch?: number
   /** Maximum concurrent runs (default 100). */
   concurrency?: number
-  /** A lane hands over after this many milliseconds of work (default 25,000). Waiting for a call is not work. */
+  /** Milliseconds of work after which a lane hands over (default 25,000). Waiting is not work. */
   budget?: number
   /** Lease of a run in milliseconds (default 45,000). */
   lease?: number
-  /** If a batch takes at most this many milliseconds (default 100), the next claim takes more packed jobs. */
+  /** A batch is short if it takes at most this many milliseconds (default 100). The next claim then takes more jobs. */
   short?: number
-  /** Time that a lane stays warm after its last run, in milliseconds (default 0: never). */
+  /** Milliseconds for which a lane waits for more jobs after its last run (default 0). */
   warm?: number
-  /** A lane hands over after this many requests (default 5,000). Requests of functions do not count. */
+  /** Requests after which a lane hands over (default 5,000). Requests of functions do not count. */
   requests?: number
 }
 
-// The budget of 25 s is below the response time that each plan allows. A paid invocation may send 10,000 requests: the
-// lane uses half of them and leaves half to functions.
+// Every plan allows a response after 25 s. Of the 10,000 requests of a paid invocation, functions get half.
 export const laneDefaults = {
   batch: 100,
   concurrency: 100,

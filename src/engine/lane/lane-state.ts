@@ -1,23 +1,16 @@
-// A warm lane waits for a call, a due job or the end of a run. A lane that hands over commits its last runs and claims
-// nothing.
+// A warm lane waits for a call, a due job or the end of a run.
 
 import type { CommitAnswer } from '../../redis/types.ts'
 
 export type LaneState = 'cold' | 'serving' | 'warm' | 'handing over'
 
-/** The lane waits for a job that becomes ready within this many milliseconds. */
 export const SOON_MS = 2_000
 
 const committed = {
-  /** The lane has runs, or Redis has more jobs for it. */
   jobs: 'serving',
-  /** Nothing is ready, but a job is due within SOON_MS. */
   due: 'serving',
-  /** Nothing is ready, and the lane may stay warm. */
   quiet: 'warm',
-  /** The lane has runs, but must not claim more. */
   closed: 'handing over',
-  /** The lane has no runs, and does not stay warm. */
   done: 'cold',
 } as const
 

@@ -1,12 +1,10 @@
-// A waiting lane uses no CPU time, so waiting does not use up the budget.
+// Waiting uses no CPU time, so it does not use up the budget.
 
-/**
- * A lane ends after this multiple of its budget, even if the lane only waited. So lanes of an old deployment end soon.
- */
+/** A lane that only waited ends after this multiple of its budget, so that lanes of an old deployment end soon. */
 const MAX_BUDGETS = 4
 
 type LaneTimeOptions = {
-  /** Milliseconds of work. Measured by the clock, because a Worker cannot read its CPU time. */
+  /** In milliseconds. A Worker cannot read its CPU time, so the clock measures the work. */
   budget: number
   until?: number
   elapsed: () => number

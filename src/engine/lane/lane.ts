@@ -10,10 +10,7 @@ import { createLent } from './lent.ts'
 import { createRenewals } from './renewals.ts'
 import type { Guest } from './ringer.ts'
 
-/**
- * Maximum warm lanes per isolate. Each lane keeps a delivery of QStash open, and QStash's free plan allows ten open
- * deliveries.
- */
+/** Per isolate. Each warm lane keeps a delivery of QStash open, and QStash's free plan allows ten. */
 const MAX_WARM = 5
 /** A warm lane whose time is up waits this many milliseconds for a commit, because a commit also ends the lane. */
 const LEAVING_MS = 1_000
@@ -32,7 +29,7 @@ export type Lane = {
   warmth: Warmth
   seq: number
   askedBefore: number
-  /** Writes of this lane to the history. The lane must not end before these writes have ended. */
+  /** These writes must end before the lane ends. */
   storing: Promise<void>[]
   noteTraces: (runs: readonly ToldOutcome[]) => void
   close: () => void
@@ -46,10 +43,7 @@ type LanesOptions = {
   settings: Required<LaneOptions>
 }
 
-/**
- * Maximum jobs to claim whose runs call other services. A lane without runs claims one such job even if no slot is
- * free. The job then waits for a slot.
- */
+/** A lane without runs claims one such job even if no slot is free. */
 export const callsFree = ({ calls }: Usage, running: number): number =>
   Math.max(running ? 0 : 1, calls.most - calls.wanted)
 

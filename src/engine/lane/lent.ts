@@ -1,10 +1,10 @@
-// Answers of Redis repeat the jobs of a call until the lane confirms the call. This module starts each job only once.
+// Until a lane confirms a call, Redis repeats its jobs in each answer, but each job must start only once.
 
 import { createGathering } from '../../core/gathering.ts'
 import { sleep } from '../../core/sleep.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 
-/** Milliseconds to wait if calls are frequent, so that one commit covers several runs. */
+/** If calls are frequent, waiting this many milliseconds lets one commit cover several runs. */
 const GATHERING_MS = 10
 
 export function createLent() {
@@ -28,7 +28,7 @@ export function createLent() {
       heard.push(...own.map(({ document }) => document.token!))
       return own
     },
-    /** A copy, because calls may add tokens during the commit. */
+    /** Calls may add tokens during the commit, so this is a copy. */
     heard: (): readonly string[] => [...heard],
     told(n: number): void {
       heard = heard.slice(n)

@@ -3,9 +3,8 @@ import type { Client } from '../../redis/client.ts'
 
 export type Waiter = { id: string; wait: number }
 
-/** A waiter that is not called asks again after this many milliseconds. */
 const ASK_AGAIN = 15_000
-/** Replaces ASK_AGAIN if Redis refuses subscriptions: a proxy blocks them or the plan has no free connection. */
+/** For a Redis without subscriptions: a proxy blocks them, or the plan has no free connection. */
 const ASK_AGAIN_UNCALLED = 1_000
 
 export type Wait = {
@@ -37,7 +36,7 @@ export const createLongPoll =
       for (;;) {
         const call = next()
         const left = over.aborted ? 0 : Math.max(0, end - now())
-        // When no time is left, the waiter leaves the queue, so that jobs do not call it unnecessarily.
+        // When no time is left, this claim must leave the queue, so that jobs do not call it in vain.
         const found = await ask({ id, wait: left })
         if (found.length || left === 0) return found
         await quiet(call)

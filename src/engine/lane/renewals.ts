@@ -1,6 +1,6 @@
-/** A lease is renewed after a third of its time, so that one failed renewal does no harm. */
+/** One failed renewal does no harm. */
 const RENEWALS = 3
-/** In milliseconds. A job that came with a call has a short lease: the maximum time that a bell takes to arrive. */
+/** In milliseconds. Jobs that came with a call have a short lease, enough for a bell to arrive. */
 const FIRST_RENEWAL_MS = 6_000
 
 export function createRenewals(lease: number, renew: () => void) {

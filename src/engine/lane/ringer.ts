@@ -1,5 +1,3 @@
-// Wakes lanes by bells. If QStash accepts no bell, the invocation itself or the tick serves the queue.
-
 import { createSlots, type Slots } from '../../core/slots.ts'
 import { ops } from '../../redis/ops.ts'
 import type { Store } from '../../redis/store.ts'
@@ -8,42 +6,38 @@ import type { Sent } from '../run/executor.ts'
 import type { Bells } from './bells.ts'
 
 export type Guest = {
-  /** Time at which the lane must stop claiming, on the monotonic clock. */
   until: number
   calls: Slots
   sent: Sent
-  /** Time by which the lane's last run must end. Absent if the invocation has no end. */
+  /** The lane's last run must end by this time. Absent if the invocation has no end. */
   ends?: number
 }
 
 type RingerOptions = {
   bells: Bells
   store: Store
-  /** Keeps the invocation alive. If this is absent or returns false, the response waits for the work. */
+  /** If this is absent or returns false, the response waits for the work. */
   defer?: (work: Promise<unknown>) => unknown
   serve: (queue: string, bell: string, guest: Guest) => Promise<unknown>
   eager: boolean
   elapsed?: () => number
 }
 
-/** Workers stop background work this many milliseconds after the response. */
+/** Background work may last this many milliseconds after the response. */
 const KEPT = 30_000
 const COMMIT = 3_000
 export const LONGEST_RUN = KEPT - COMMIT
-/**
- * A lane inside another request's invocation claims for this many milliseconds. The rest of KEPT is for the runs of the
- * lane.
- */
+/** A lane in the invocation of another request claims for this many milliseconds. The rest of KEPT is for its runs. */
 const STAY = 8_000
 export const BELLS_ONLY: Guest = { until: Number.NEGATIVE_INFINITY, calls: createSlots(), sent: { requests: 0 } }
 const TELL = 10_000
 
-/** A lost bell loses no job: Redis has the job, and the tick finds queues without a bell. */
+/** A lost bell loses no job: the tick finds queues without a bell. */
 export function createRinger({ bells, store, defer, serve, eager, elapsed = () => performance.now() }: RingerOptions) {
   let told = Number.NEGATIVE_INFINITY
   let isTold = false
 
-  /** Stores the trouble, so that other isolates show it in /health and /v1/stats. */
+  /** Other isolates show the trouble in /health and /v1/stats. */
   async function tell(trouble: BellTrouble | undefined): Promise<void> {
     if (!trouble && !isTold) return
     if (trouble && elapsed() - told < TELL) return

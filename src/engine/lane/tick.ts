@@ -1,4 +1,4 @@
-// If QStash accepts no bells, the tick serves the queues itself.
+// If QStash accepts no bells, the tick serves the queues.
 
 import { createSlots } from '../../core/slots.ts'
 import type { Store } from '../../redis/store.ts'
@@ -12,7 +12,6 @@ type TickOptions = {
   ringer: Ringer
   history?: { isOn: boolean; drain: () => Promise<void>; forget: () => Promise<void> }
   serve: (queue: string, bell: string, guest: Guest) => Promise<unknown>
-  /** Maximum milliseconds and requests for queues that the tick serves itself. */
   budget: number
   requests: number
   now: () => number
@@ -24,7 +23,7 @@ type Ticked = { rung: string[]; more: boolean; faults?: string[] }
 
 const ROUNDS = 20
 const SOON = 15 * 60_000
-/** In milliseconds. Only every other tick is recorded, which costs half as much. */
+/** In milliseconds. Recording every other tick costs half as much. */
 const NOTED = 90_000
 const LANES = 4
 
@@ -51,7 +50,7 @@ export function createTick({
         if (ring.at !== undefined || isOver()) left.push(ring)
         else await serve(ring.queue, ring.bell, guest)
       } catch {
-        // Redis repeats these runs when their leases expire. One failing queue must not stop all queues.
+        // One failing queue must not stop the other queues.
         left.push(ring)
       } finally {
         leave()
@@ -78,7 +77,6 @@ export function createTick({
     return ticked(true)
   }
 
-  /** A failure of the database must not stop the tick. */
   async function keepHistory(): Promise<void> {
     if (!history?.isOn) return
     await history.drain()

@@ -17,7 +17,7 @@ function shown(ended: Ended, of: JobRecord): Ended {
   }
 }
 
-/** Null if the data of the ended job is no longer stored, or if this deployment does not know the body's format. */
+/** Null if the ended job is no longer stored, or if this deployment does not know the format of the body. */
 export async function sentOf(teller: JobRecord, of: JobRecord, payloads: Payloads): Promise<CallbackSent | null> {
   if (teller.callbackResult === undefined || !teller.args) return null
   const spec = JSON.parse(teller.callback!) as Callback

@@ -45,7 +45,7 @@ type CallbackOptions = {
 }
 
 const TIMEOUT = 30_000
-/** Maximum `Retry-After` to obey, in milliseconds. */
+/** In milliseconds. */
 const LONGEST = 86_400_000
 
 export function endedOf(document: JobRecord): Ended {
@@ -90,7 +90,7 @@ const reasonOf = (error: unknown): string => {
   return cause?.code ? `${message}: ${cause.code}` : message
 }
 
-// 408, 429 and 5xx mean that the host is overloaded or unhealthy. A healthy host sends all other statuses.
+// With any other status, the host is healthy.
 const isDown = (status: number): boolean => status >= 500 || status === 408 || status === 429
 
 type KafkaAnswer = { offsets?: { error_code?: number | null; error?: string | null }[] }
@@ -105,7 +105,7 @@ const kafkaAnswer = (text: string): KafkaAnswer => {
   }
 }
 
-/** A Kafka REST proxy answers 200 even if the broker refused the record. Without an offset, the record was refused. */
+/** A Kafka REST proxy answers 200 even if the broker refused the record. The offset is then missing. */
 async function kafkaFault({ body }: Response): Promise<string | undefined> {
   const bytes = await readUpTo(body, KAFKA_ANSWER).catch(() => undefined)
   const { offsets } = kafkaAnswer(new TextDecoder().decode(bytes))
@@ -266,7 +266,7 @@ export function callbackView(id: number, document: JobRecord): CallbackView {
     attempts: attemptsOf(document),
     maxAttempts: 1 + callbackRetry(spec.retry).max!,
     lastError: messageOf(document.lastError),
-    // Omits the query, which may contain tokens.
+    // The query may contain tokens.
     url: address ? address.origin + address.pathname : '',
     createdAt: document.createdAt!,
     nextAt: document.place === PLACE.timers ? (document.backoffUntil ?? null) : null,

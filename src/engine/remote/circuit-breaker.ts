@@ -1,11 +1,10 @@
 import type { Store } from '../../redis/store.ts'
 import type { BreakerSettings, BreakerState } from '../../redis/types.ts'
 
-// A breaker opens after 5 consecutive failures, first for 10 s, then for twice as long each time, up to 5 min. A trial
-// call takes up to 30 s.
+// In milliseconds. `base` doubles with each failed trial, up to `cap`.
 export const breakerDefaults: BreakerSettings = { threshold: 5, base: 10_000, cap: 300_000, probing: 35_000 }
 
-/** Push workers have their own breaker for each endpoint, so that callbacks to the same host continue. */
+/** An unhealthy push worker must not stop callbacks to the same host. */
 export const PUSHED = 'push/'
 
 export const endpointOf = (url: string): string => {
@@ -14,10 +13,10 @@ export const endpointOf = (url: string): string => {
 }
 
 const FRESH = 1_000
-/** An open breaker is read again after this many milliseconds, because an operator may have closed it. */
+/** An operator may have closed the breaker, so it is read again after this many milliseconds. */
 const OPEN_FRESH = 10_000
 
-/** Returns milliseconds with a random part, so that the jobs do not all start in the same second. */
+/** The random part keeps the jobs from starting in the same second. */
 export const delayUntil = (until: number, now: number, random: () => number): number =>
   Math.max(0, until - now) + 1_000 + random() * 9_000
 
@@ -66,7 +65,7 @@ export function createCircuitBreakers({ store, shut }: BreakerOptions, settings 
     }
     const last = seen.get(host)
     if (permit.failures === 0 && !(last?.state === 'closed' && last.failures > 0)) return permit
-    // Updates the cache first, so that only one of several concurrent calls reports the change.
+    // The cache comes first, so that only one of several concurrent calls reports the change.
     const closed: BreakerState = { state: 'closed', failures: 0 }
     keep(host, closed)
     await store.breaker(host, 'succeeded', settings)

@@ -38,7 +38,7 @@ const failed = (message: string, more: Partial<NonNullable<Changes['error']>> = 
 
 const MAX_ANSWER = 10 * 1024 * 1024
 const SHOWN = 1_000
-/** Maximum delay of a JavaScript timer. A longer timer would fire immediately. */
+/** A longer timer of JavaScript would fire immediately. */
 const LONGEST = 2 ** 31 - 1
 
 const passing = new Set([408, 425, 429])
@@ -170,7 +170,7 @@ function unreached(error: unknown, timeout: number): Pushed {
   return { changes: failed(`the worker could not be reached: ${withCause(error)}`), down: true, unreached: true }
 }
 
-/** The host's breaker ignores errors that occur before the call. */
+/** The call has not reached the host, so the host's circuit breaker must not count it. */
 function uncalled(error: unknown): Pushed {
   if (error instanceof SidejobError)
     return { changes: failed(`the worker could not be reached: ${withCause(error)}`, { retry: false }) }

@@ -1,4 +1,4 @@
-// Each run relays one page. Redis does all the work (lib/port/relay.lua), so a lost run has relayed nothing.
+// Each run relays one page. lib/port/relay.lua does all the work, so a lost run has relayed nothing.
 
 import { Lru } from '../../core/lru.ts'
 import { sleep } from '../../core/sleep.ts'
@@ -11,7 +11,6 @@ export const RELAYS = { queue: 'sidejob.relay', class: 'relay' } as const
 const REMEMBERED = 100
 /** A relay rests four times as long as its last page took, so it uses at most a fifth of Redis' time. */
 const REST = 4
-/** Milliseconds. A page that takes longer was waiting for something other than Redis. */
 const LONGEST_STEP = 500
 
 type RelayOptions = { elapsed?: () => number; rest?: (ms: number) => Promise<void> }

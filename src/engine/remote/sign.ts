@@ -1,4 +1,4 @@
-// Implements Standard Webhooks: HMAC-SHA256 over id, timestamp and body.
+// Standard Webhooks: HMAC-SHA256 over id, timestamp and body.
 
 import { fromBase64, toBase64 } from '../../core/codec/base64.ts'
 import { SidejobError } from '../../core/errors.ts'
@@ -29,7 +29,7 @@ type SignerOptions = {
 /** During a rotation, two secrets are separated by a comma, and both sign. */
 const listed = (secrets: string): string[] => secrets.split(',').map((one) => one.trim())
 
-/** Uses the receiver's own secrets, or a secret derived for its endpoint, so that no receiver can sign for another. */
+/** Each endpoint has its own secret, so that no receiver can sign for another. */
 export function createSigner({ roots, shared = true, tenant = '' }: SignerOptions) {
   async function endpointSecrets(url: string): Promise<string[]> {
     const text = encoder.encode(`endpoint ${tenant} ${endpointOf(url)}`)

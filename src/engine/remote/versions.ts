@@ -83,7 +83,6 @@ export function createVersions({ store, fetch, secret, now, version, versionUrl 
       }
     },
 
-    /** @throws UNAUTHENTICATED without a version's signature, REFUSED if the job belongs to another version */
     async received(headers: Headers, bytes: Uint8Array): Promise<ClaimedJob> {
       const secrets = secret === undefined ? [] : secretsOf(secret)
       await checkSignature('standard', { headers, body: async () => bytes, secrets, now: now() })

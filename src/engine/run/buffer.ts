@@ -7,7 +7,7 @@ import { largestPart } from '../../redis/largest.ts'
 import { RunLog } from './run-log.ts'
 import { ownOf } from './values.ts'
 
-/** Before a wait, all other ops must be inside a step. */
+/** A function repeats its code before a wait, so all other ops must be inside a step. */
 const repeatable: ReadonlySet<Op['op']> = new Set(['log', 'default', 'step', 'inherit'])
 
 const tooMuch = (what: string): SidejobError =>
@@ -60,7 +60,6 @@ export class RunBuffer {
   #counts: Record<string, number> = {}
   #closed = false
   #broken: unknown
-  /** The checkpoint in progress, for which the next checkpoint and all reads wait. */
   #turn: Promise<unknown> | undefined
   #acting = 0
   #loose: string | undefined

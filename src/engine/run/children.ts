@@ -16,7 +16,7 @@ export class Children {
     this.#tools = tools
   }
 
-  /** The snapshot has up to a thousand children. The first call reads the other children. */
+  /** The snapshot has up to a thousand children. */
   async all(): Promise<Snapshot['children']> {
     this.#buffer.look()
     if (!this.#buffer.snapshot.moreChildren) return this.#buffer.snapshot.children

@@ -4,7 +4,7 @@ import { Terminal } from '../../core/worker.ts'
 
 export type OnCodeChange = 'fail' | 'warn' | 'ignore'
 
-/** `on` is the port or channel, `ms` the duration or timeout, `class` the called class. */
+/** `on` is the port or channel, and `ms` is the duration or timeout. */
 export type Waited = {
   kind: 'sleep' | 'waitFor' | 'callWorker' | 'each'
   until?: number
@@ -18,7 +18,6 @@ export type Waited = {
 
 export type Asked = Pick<Waited, 'kind' | 'on' | 'ms' | 'class'>
 
-/** Marks jobs whose function may skip stored records. */
 export const FREE = '~~free'
 
 const NESTED = /\[\d+\]\//g
@@ -108,7 +107,7 @@ const DAY = 86_400_000
 
 const RETURN = { least: 10_000, most: 600_000 }
 
-/** Releases the run without using an attempt, so that newer code takes it. */
+/** Returns the run without using an attempt, so that newer code takes it. */
 export class OlderCode extends Error {
   readonly after: number
 
@@ -145,7 +144,7 @@ export class CodeWatch {
     return this.#around.mode !== 'ignore' || this.#around.noted !== undefined
   }
 
-  /** If the run fails, never settles, because a function that catches errors must not continue. */
+  /** A function that catches errors must not continue, so this never settles if the run fails. */
   async report(change: CodeChange, newer?: NewerPatch): Promise<void> {
     const error = this.#errorOf(change, newer)
     if (!error) return

@@ -1,13 +1,13 @@
-// Many runs share one timer, because a timer costs 12 of the 60 µs of a short run in workerd.
+// A timer costs 12 of the 60 µs of a short run in workerd, so many runs share one.
 
-/** Maximum delay of a JavaScript timer. A longer timer would fire immediately. */
+/** A longer timer of JavaScript would fire immediately. */
 const LONGEST = 2 ** 31 - 1
 
 export type Deadlines = {
   add: (ms: number, over: () => void) => () => void
 }
 
-/** Create one for each request, because workerd binds timers to their request. */
+/** workerd binds timers to their request, so each request needs its own. */
 export function createDeadlines(): Deadlines {
   const open = new Set<{ at: number; over: () => void }>()
   let timer: ReturnType<typeof setTimeout> | undefined

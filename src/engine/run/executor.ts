@@ -46,15 +46,14 @@ type ExecutorOptions = {
 }
 
 const RELEASE_FOR = 10_000
-/** Statuses that mean that the address of an earlier version no longer exists. */
 const GONE: ReadonlySet<number> = new Set([404, 410])
 
-/** Delay of a job whose class is unknown here, in milliseconds. The class may have just moved to pull workers. */
+/** In milliseconds. The class may have just moved to pull workers. */
 const BRIEFLY = 1_000
 /** Milliseconds until the first heartbeat of a push worker that answered 202. */
 const LATER_LEASE = 60_000
 
-/** Divisor of the time by which a run exceeds its usual duration, because some delay is normal. */
+/** Some delay is normal, so only a third of the excess time counts. */
 const LATENESS = 3
 
 /** Cloudflare allows 32 invocations per request. Two are left for the user's code. */
@@ -66,7 +65,7 @@ const faulted = ({ code, message }: { code: string; message: string }): Changes 
   error: { message: `${code}: ${message}`, ...(code === 'TOO_LARGE' ? { retry: false } : {}) },
 })
 
-/** Counts requests for the limits of plans, without requests of functions. */
+/** Requests of functions do not count. */
 export type Sent = { requests: number }
 
 export type Usage = {
@@ -107,7 +106,7 @@ const remedyOf = (id: number, [part, port, at]: Path): string => {
     : `take the value out with POST ${place}/read`
 }
 
-/** True if no invocation was available, and false for errors of the invocation itself. */
+/** The errors of Cloudflare when it has no invocation for the run. */
 const isUnavailable = (error: unknown): boolean =>
   /too many|invocations|internal error|connection lost|disconnected|has been updated/i.test(String(error))
 
@@ -160,7 +159,7 @@ export function createExecutor({
     return snapshotOf(fresh[0]!, timeoutOf(found))
   }
 
-  /** This is a class, because creating closures for each run would cost more than a short run. */
+  /** Creating closures for each run would cost more than a short run. */
   class Tools implements JobTools {
     readonly #running: Running
     constructor(running: Running) {
@@ -258,8 +257,7 @@ export function createExecutor({
     const after = await breakers.leave(host, permit, outcome).catch(() => permit)
     const isGone = outcome.unreached || GONE.has(outcome.status ?? 0)
     if (pinnedTo && isGone) return silence(outcome.unreached ? 'cannot be reached' : `answered ${outcome.status}`)
-    // A failed trial call counts as a failure of its job, so a job that always fails ends eventually. Other failures of
-    // an unhealthy host do not count.
+    // A failed trial call counts as a failure of its job, so a job that always fails ends eventually.
     if (outcome.down && after.state === 'open' && permit.state === 'closed') return spare(lent, host, after.until!)
     if (changes !== 'later')
       return outcomeOf(lent.document.token!, changes, { ...deciding(lent, found, trace), unreached: outcome.unreached })
@@ -268,7 +266,7 @@ export function createExecutor({
     return undefined
   }
 
-  /** Returns undefined if the job fits. Releases the job if it fits only the schema of newer code. */
+  /** If only newer code can run the job, it is released. */
   async function misfit(lent: ClaimedJob, found: Registered): Promise<RunOutcome | undefined> {
     const { queue, class: name, schema: built } = lent.document
     const skew = skewOf(found, name, built)
@@ -305,7 +303,7 @@ export function createExecutor({
     }
   }
 
-  /** `asked` is the time of the claim request, from which rate limits count. */
+  /** Rate limits count from `asked`, the time of the claim. */
   async function runUnseen(lent: ClaimedJob, { alone = false, usage = newUsage(), asked, trace }: RunOptions = {}) {
     const { queue, class: name } = lent.document
     const passed = lent.document.slotMissed && skipped(lent.document, store.now())

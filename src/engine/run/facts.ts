@@ -18,10 +18,7 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
     this.#given = given
   }
 
-  /**
-   * Aborts when the run times out, the job must end, or another worker has taken the run. The function must then stop
-   * all work.
-   */
+  /** Aborts when the run times out, the job must end, or another worker has taken the run. Then stop all work. */
   get signal(): AbortSignal {
     return this.#given.stop.signal
   }
@@ -81,7 +78,7 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
     return scheduledFor === undefined ? null : new Date(scheduledFor)
   }
   /**
-   * An idempotency key for calls to other systems: the same on every attempt, but different in each deployment and
+   * An idempotency key for calls to other systems. It is the same on every attempt, but differs by deployment and
    * tenant.
    */
   effectKey(what = ''): string {
@@ -89,7 +86,7 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
     return `${this.#given.namespace ?? NAMESPACE}${lastingName(job)}:${run.token.split('.')[1]}:${what}`
   }
 
-  /** Names of the existing input ports in byte order, for classes with a `*` port. */
+  /** In byte order, for classes with a `*` port. */
   inPorts(): Name<In>[] {
     return Object.keys(this.#run.snapshot.in).sort() as Name<In>[]
   }

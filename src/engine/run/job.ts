@@ -42,7 +42,7 @@ const timesOf = ({ at, wait }: { at?: Date | number; wait?: Length }) => ({
 })
 
 /**
- * A job during one run. Reads and writes use the snapshot and a buffer. The commit applies all changes or none.
+ * A job during one run. Reads and writes use the snapshot and a buffer, and the commit applies all changes or none.
  *
  * @example
  * for await (const { left, right } of job.inputs('left', 'right')) job.write('pair', [left, right])
@@ -87,37 +87,35 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     this.#parts.paused = told
   }
 
-  /** Returns the number of values at an input port, without its default. */
+  /** Without the default. */
   size(port: Name<In>): number {
     return this.#parts.inputs.size(port)
   }
 
-  /** Returns the default of an input port, or undefined. */
   default<P extends Name<In>>(port: P): Value<In, P> | undefined {
     const data = this.#parts.inputs.default(port)
     return data === undefined ? undefined : this.#valueOf(port, data)
   }
 
-  /** Returns true if an input port has a value or a default. */
   hasData(port: Name<In>): boolean {
     return this.#parts.inputs.hasData(port)
   }
 
-  /** Reads the oldest value of an input port, or else its default. Returns undefined if the port has neither. */
+  /** Takes the oldest value of an input port. Without a value, returns its default or undefined. */
   async read<P extends Name<In>>(port: P): Promise<Value<In, P> | undefined> {
     const data = await this.readClosed(port)
     return data === undefined ? undefined : this.#valueOf(port, data)
   }
 
-  /** Reads like `read`, but returns the encoded value. */
+  /** Like `read`, but returns the encoded value. */
   readClosed(port: Name<In>): Promise<Encoded | undefined> {
     return this.#parts.inputs.read(port)
   }
 
   /**
-   * Yields one value of each port while every port has a value or a default, and at least one port has a value.
-   * Suspends the job if some ports have values and another port has neither a value nor a default. If all ports have
-   * only defaults, yields them once for each change, and writes then set the default of the output.
+   * Yields one value of each port while at least one port has a value and the others have a value or a default. If a
+   * port has neither, the job is suspended. If all ports have only defaults, yields them once, and writes then set the
+   * default of the output.
    */
   inputs<P extends Name<In>>(...ports: P[]): AsyncGenerator<{ [K in P]: Value<In, K> }> {
     return this.#parts.inputs.tuples(ports, () => this.#tuple(ports))
@@ -129,7 +127,6 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return Object.fromEntries(tuple) as { [K in P]: Value<In, K> }
   }
 
-  /** Writes a value to an output port. */
   write<P extends Name<Out>>(port: P, value: Value<Out, P>, options: WriteOptions = {}): void {
     const { log } = this.#buffer
     this.#buffer.open()
@@ -164,26 +161,23 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return this.#buffer.log.withOptions(options, block)
   }
 
-  /** Sets the default of an output port without waking any job. */
+  /** Sets the default of an output port. No job wakes. */
   setDefault<P extends Name<Out>>(port: P, value: Value<Out, P>): void {
     this.#checked('out', port, value)
     this.op({ op: 'default', of: { out: port }, value: encodeValue(value) })
   }
 
-  /** Returns a field of the job's state, or undefined. */
   get<T = unknown>(field: string): T | undefined {
     const value = this.#buffer.get(field)
     return value === undefined ? undefined : (decodeValue(value) as T)
   }
-  /** Returns the encoded field, with all digits. */
+  /** The encoded field, with all digits. */
   getClosed(field: string): Encoded | undefined {
     return this.#buffer.get(field)
   }
-  /** Sets fields of the state to encoded values. */
   setClosed(values: Record<string, Encoded>): void {
     this.#buffer.set(values)
   }
-  /** Sets fields of the state. */
   set(values: Record<string, unknown>): void {
     this.#buffer.open()
     this.setClosed(mapValues(values, (value) => encodeValue(value)))
@@ -193,7 +187,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /**
-   * Performs `action` and records it as a span, if the job has a trace.
+   * Records `action` as a span if the job has a trace.
    *
    * @example const page = await job.span('render', () => render(order))
    */
@@ -218,7 +212,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /**
-   * Returns all children. The first call reads children after the first thousand page by page.
+   * Reads children after the first thousand page by page.
    *
    * @example const open = Object.values(await job.allChildren()).filter(({ status }) => status !== 'completed')
    */
@@ -226,12 +220,12 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return this.#parts.children.all()
   }
 
-  /** Reads the values that children have written to an output port since the last read, in one round trip. */
+  /** Values that children have written to an output port since the last read, in one round trip. */
   readChildren<T = unknown>(port: string, which?: string[]): Promise<Record<string, T[]>> {
     return this.#parts.children.read<T>(port, which)
   }
 
-  /** Writes to an input port of a child, which may be new in this run. */
+  /** The child may be new in this run. */
   writeChild(child: string, port: string, ...values: unknown[]): void {
     this.op({
       op: 'write',
@@ -252,12 +246,11 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return this.#tools.look(id)
   }
 
-  /** Returns a stored graph, or null. */
   storedGraph(name: string): Promise<Encoded | null> {
     return this.#tools.storedGraph(name)
   }
 
-  /** Reports progress without waiting, at most once per second. */
+  /** Reports progress at most once per second. Not awaited. */
   progress(value: unknown): void {
     const now = Date.now()
     if (this.#buffer.isClosed || now - this.#shown < PROGRESS) return
@@ -278,12 +271,11 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     this.op({ op: 'publish', channel, message: encodeValue(message), ...this.#buffer.log.context })
   }
 
-  /** Writes a log entry: an object, a string or an error. */
   log(entry: object | string): void {
     this.op({ op: 'log', entry: this.#buffer.log.message(entry) })
   }
 
-  /** Adds any other op of the run protocol (run, terminate, adopt, ports …). */
+  /** Any other op of the run protocol: run, terminate, adopt, ports … */
   op(op: Op): void {
     this.#buffer.op(op)
   }

@@ -1,4 +1,4 @@
-/** Records whether the promise is used. `await`, `then`, `catch`, `Promise.all` and `Promise.race` all call `then`. */
+/** `await`, `then`, `catch`, `Promise.all` and `Promise.race` all call `then`. */
 export class Observed<T> extends Promise<T> {
   isObserved = false
   helper = ''

@@ -1,4 +1,4 @@
-// Each part is created on first use, because creating all parts costs more than a short run.
+// Creating all parts costs more than a short run, so each is created on first use.
 
 import type { Changes } from '../../core/run.ts'
 import { Terminal } from '../../core/worker.ts'
@@ -112,7 +112,7 @@ export class RunParts {
     return trace ? () => trace.span(name, action) : action
   }
 
-  /** If a helper is not awaited, it may outlive the run, and no caller would receive its error. */
+  /** A helper that is not awaited may outlive the run, and no caller would receive its error. */
   guarded<T>(work: Promise<T>): Observed<T> {
     const isEarly = !this.#buffer.isClosed
     const isLost = () => isEarly && this.#buffer.isClosed && !observed.isObserved

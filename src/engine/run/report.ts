@@ -15,14 +15,10 @@ export type RunStart = {
   span?: string
 }
 
-/**
- * Reports the end of a run, before the commit. `retry`: the run failed, and the job will run again. `failed`: the run
- * failed, and no retries are left. `released`: the job was returned without using an attempt. If Redis refuses the
- * commit, the run has no effect, and a second report has the error.
- */
+/** The end of a run, before the commit. If Redis refuses the commit, a second report has the error. */
 export type RunReport = RunStart & {
   outcome: 'completed' | 'suspended' | 'follow' | 'again' | 'retry' | 'failed' | 'released'
-  /** Duration in milliseconds. */
+  /** In milliseconds. */
   ms: number
   retryIn?: number
   error?: Pick<RunError, 'message' | 'reason' | 'stack'>

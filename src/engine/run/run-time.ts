@@ -1,13 +1,11 @@
-// A run that takes longer than usual may have waited in a busy isolate before it reached the other service. A rate
-// limit then counts the run from a later time.
+// In a busy isolate, a run may wait before its request leaves. A rate limit then has to count from a later time.
 
 const MOST = 75
-/** A class may slow down by this factor from batch to batch before the excess counts. */
 const SLOWER = 1.1
 
 type Pace = { asked: number; least: number; usual: number }
 
-/** The runs of a batch wait together, so the fastest run measures the usual time. */
+/** All runs of a batch wait, so the fastest run shows the usual time. */
 export function createRunTimes() {
   const paces = new Map<string, Pace>()
 

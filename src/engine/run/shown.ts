@@ -1,4 +1,4 @@
-// Redacts values for viewers. Runs, and callers that take a value, receive the original value.
+// Viewers get redacted values. Runs, and callers that take a value, receive the original value.
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { mapValues } from '../../core/map-values.ts'
@@ -57,7 +57,7 @@ type Part = Parameters<typeof redacted>[2]
 
 const isUnopened = (value: Encoded): boolean => value.startsWith('{"$sealed":"~f')
 
-/** `masked` names the parts in which a value is missing. `heirs` are the records of ended children. */
+/** `heirs` are the records of ended children. */
 export function shownSnapshot(
   snapshot: Snapshot,
   record: JobRecord,

@@ -38,7 +38,7 @@ export class StepStore {
   #more: boolean
   #asked = new Set<string>()
   #answers = new Map<string, { scope: string; patch: Patch }>()
-  /** Scopes in which a branch has failed. Their other branches may end before they reach all stored records. */
+  /** A branch has failed in these scopes. The other branches may then end early. */
   #abandoned: string[] = []
   #underWay = new Set<string>()
   #hasFailed = false
@@ -99,7 +99,7 @@ export class StepStore {
     return this.#doOnce(scope, name, action).finally(() => this.#underWay.delete(name))
   }
 
-  /** Checks that the function has requested all stored records of the scope, unless its code has changed. */
+  /** All stored records of the scope must have been requested by now, unless the code has changed. */
   async beforeNew(scope: string, asked: string, newKey?: string): Promise<void> {
     if (this.#isOver) await never
     await this.#around.answersAwaited()
@@ -176,7 +176,7 @@ export class StepStore {
     return find()
   }
 
-  /** Gives concurrent chains one turn of the event loop to request their records. */
+  /** One turn of the event loop lets concurrent branches request their records. */
   async #isPast(scope: string): Promise<boolean> {
     await this.#readAll()
     const find = () => [...this.unasked().keys()].some((key) => isAlong(scope, key))

@@ -28,14 +28,14 @@ export type RunAccess = {
   checked: (port: string, value: unknown) => unknown
   take: (port: string) => Promise<{ data: Encoded } | undefined>
   heir: (child: string) => ChildEnd | 'open' | undefined
-  /** Ends the run when no other work is in progress. The promise never settles, because the next run continues here. */
+  /** Never settles, because the next run continues here. */
   pause: (what: Pause) => Promise<never>
   use: (key: string) => number
   uses: (key: string) => number
 }
 
 export type Named = {
-  /** Key of the wait. The default key consists of the kind and the position. */
+  /** Key of the wait (default: its kind and position). */
   name?: string
   /** @deprecated Use `name`. */
   as?: string
@@ -51,10 +51,9 @@ export class CallFailed extends Terminal {}
 
 export const OURS = '~'
 
-/** 30 days in milliseconds, enough for a called job whose queue is paused. */
+/** Enough for a called job in a paused queue (milliseconds). */
 const KEPT = 30 * 86_400_000
 
-/** One of several concurrent branches. Each branch has its own waits. */
 export type Branch<T = unknown> = (at: Steps) => T | Promise<T>
 
 export type Results<B extends readonly Branch[]> = { -readonly [K in keyof B]: Awaited<ReturnType<B[K]>> }
@@ -85,7 +84,7 @@ function answerOf<T>(child: string, { result, error }: Called): T {
 }
 
 /**
- * Helpers of a function or of a branch. Each branch has its own keys.
+ * The waits of a function or of one branch.
  *
  * @example
  * await job.step('charge', () => charge(order))
@@ -101,15 +100,13 @@ export class Steps {
     this.#scope = scope
   }
 
-  /**
-   * Runs `action` once and commits its result together with all changes so far. Later calls return the stored result.
-   */
+  /** Runs `action` once and stores its result. Later calls return the stored result. */
   step<T>(name: string, action: () => T | Promise<T>): Promise<T> {
     if (name.startsWith(OURS)) throw new Terminal(`a step cannot be named ${name}: expected a name without ${OURS}`)
     return this.#desk.once(this.#scope, this.#scope + name, action)
   }
 
-  /** Returns true if the job first reaches this line with the new code. The answer never changes for the job. */
+  /** Returns true if the job first reaches this line with the new code. */
   patched(id: string): Promise<boolean> {
     return this.#desk.waiting('patched', this.#desk.patched(this.#scope, id))
   }
@@ -130,10 +127,7 @@ export class Steps {
     return desk.pause({ until })
   }
 
-  /**
-   * Returns the next value of an input port or the next message of a channel (`/orders/7`), or undefined after the
-   * timeout.
-   */
+  /** Returns the next value of an input port or the next message of a channel, or undefined after the timeout. */
   waitFor<T = unknown>(on: string, options: WaitOptions = {}): Promise<T | undefined> {
     return this.#desk.waiting('waitFor', this.#waitFor<T>(on, options))
   }
@@ -143,7 +137,7 @@ export class Steps {
     const asked: Asked = { kind: 'waitFor', on, ...(timeout === undefined ? {} : { ms: milliseconds(timeout) }) }
     const { key, known } = await this.#wait(on, named, asked)
     const port = isChannel(on) ? portFor(key) : on
-    // Stores the value unparsed, because a schema may return a value that JSON cannot express.
+    // Stored unparsed, because a schema may return a value that JSON does not have.
     const given = (value: unknown) => (value === undefined || isChannel(on) ? value : desk.checked(port, value)) as T
     if (known?.done) return given(known.value)
     await desk.beforeNew(this.#scope, waitText(key, asked), known ? undefined : key)
@@ -196,10 +190,7 @@ export class Steps {
     return answerOf<T>(child, done)
   }
 
-  /**
-   * Calls `turn` for each item of a list, or n times. Removes the records of each turn at its end, so that the last of
-   * a thousand turns costs as much as the first.
-   */
+  /** Each turn removes its records at its end, so that the last of a thousand turns costs as much as the first. */
   each<T = number>(
     name: string,
     list: number | readonly T[],
@@ -225,7 +216,7 @@ export class Steps {
     }
   }
 
-  /** Runs branches concurrently, at most `limit` at a time, and returns their results in order. */
+  /** Runs branches concurrently, at most `limit` at a time. */
   parallel<const B extends readonly Branch[]>(branches: B, options: ParallelOptions = {}): Promise<Results<B>> {
     return this.#desk.waiting('parallel', this.#parallel(branches, options))
   }

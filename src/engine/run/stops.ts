@@ -1,6 +1,6 @@
 type Stoppable = { readonly token: string; stop: (why: Error) => void }
 
-/** Runs are rarely stopped by token, so there is no index. String keys are slow in workerd. */
+/** Not a map by token: stops are rare, and string keys are slow in workerd. */
 export class Stops {
   readonly #open = new Set<Stoppable>()
 

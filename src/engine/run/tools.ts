@@ -5,7 +5,7 @@ import type { Changes, Snapshot } from '../../core/run.ts'
 
 declare global {
   namespace Cloudflare {
-    /** Bindings of the Worker. `wrangler types` adds the members. */
+    /** `wrangler types` adds the members. */
     interface Env {}
   }
 }

@@ -10,7 +10,6 @@ import type { DeliveredJob } from './keys.ts'
 
 export type DeliveredFilter = { queue: string; class?: string; status?: Status; cursor?: string }
 
-/** `left` is the child's result or error. */
 export type ChildResult = {
   id: number
   name: string
@@ -55,12 +54,12 @@ export type DeliveryUpdate = {
   counted?: 'anew'
 }
 
-/** `restored` is set if Redis was restored from older data. */
+/** `restored` means that Redis contains older data than before. */
 export type Health = {
   ok: boolean
   redis: boolean
   ms?: number
-  /** Accurate to two minutes, because only every other tick is recorded. Null for tenants, which have no tick. */
+  /** Accurate to two minutes. Null for tenants, which have no tick. */
   tickAt?: number | null
   tickBy?: Heart | null
   bellAt?: number | null

@@ -7,7 +7,7 @@ export type FlowView = {
   flow: FlowRow
   hash: string | null
   undo: number
-  /** Retention of recorded events in milliseconds, or null if the flow is not recorded. */
+  /** In milliseconds, or null if the flow is not recorded. */
   record: number | null
   graph: Graph | null
   nodes: FlowNodeView[]

@@ -4,17 +4,14 @@ import type { AskedJob } from '../../core/schemas/job-options.ts'
 export type { CallbackProgress, CallbackTry, CallbackView } from '../../core/schemas/job-views.ts'
 export type { CallbackState } from '../../core/schemas/names.ts'
 
-/** The id of a job or one of its aliases: `"7"`, `"nightly"`. */
+/** An id or an alias: `"7"`, `"nightly"`. */
 export type Ref = string
 export type Dir = 'in' | 'out'
 
 export type PortSpec = { default?: Encoded; channels?: string[] }
 export type PortSpecs = Record<string, PortSpec>
 
-/**
- * If a worker does not answer within `after` (milliseconds, or modifiers like "+5 MINUTES"), another worker gets the
- * run. The job fails after `max` times.
- */
+/** Without an answer within `after` (milliseconds, or modifiers like "+5 MINUTES"), another worker gets the run. */
 export type Redeliver = { after: number | string; max?: number }
 
 export type Repeat = string | { cron: string; tz?: string } | { bedrock: string; stopOnFail?: boolean }
@@ -27,7 +24,7 @@ export type Callback = {
   retry?: number[]
   timeout?: number
   payload?: { as: string; with: Record<string, unknown> }
-  /** The commit that records the delivery also creates this job, whose args contain the ended job. */
+  /** The commit of the delivery also creates this job. Its args contain the ended job. */
   afterwards?: { queue: string; class: string; wait?: number; args?: Record<string, unknown> }
 }
 
@@ -38,7 +35,7 @@ export type JobInput = Omit<AskedJob, 'repeat' | 'callback' | 'redeliver'> & {
   callback?: Callback
   redeliver?: Redeliver
   uniqueness?: { held?: 'deleted'; hit?: 'same parent' | 'ignored' }
-  /** Creates a child for the current run of its parent. The child starts when that run ends. */
+  /** The child starts when the current run of its parent ends. */
   joins?: boolean
   scheduledFor?: number
 }

@@ -27,19 +27,15 @@ export type OpenBreaker = { host: string; of: 'callbacks' | 'workers'; failures:
 
 export type ConstraintView = Constraint & { name: string }
 
-/** Maximum unfinished jobs of an API key and of its tenant, and maximum bytes of these jobs. */
 export type Quota = { jobs: number; bytes: number; tenant?: { jobs?: number; bytes?: number } }
 
-/**
- * `by` identifies the API key as `key:<id>`. `keep` is the retention of the answer for the idempotency key, in
- * milliseconds (default: a day).
- */
+/** `by` is the API key: `key:<id>`. `keep` is the retention of the answer in milliseconds (default: a day). */
 export type Call = {
   key?: string
   fingerprint?: string
   by?: string
   quota?: Quota
-  /** The caller lacks the admin scope, so its ports must not listen to `/`. */
+  /** Without the admin scope, ports must not listen to `/`. */
   rootless?: true
   signal?: AbortSignal
   traceparent?: string

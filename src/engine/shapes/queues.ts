@@ -38,10 +38,7 @@ export type Preview = { preview?: boolean }
 export type { WorkerUnfit } from '../../core/schemas/workers.ts'
 export type StoredWorker = WorkerDefinition & { schema?: string; unfit?: WorkerUnfit }
 
-/**
- * `seen` is the time at which a named process last claimed from the queue, or null. `servedBy` lists the deployments
- * that contain the function.
- */
+/** `seen` is the last claim of a named process. `servedBy` are deployments. */
 export type WorkerView = { queue: string; class: string } & WorkerDefinition & {
     schema?: string
     seen: number | null
@@ -57,10 +54,6 @@ export type RunUnderWay = {
   by: string
 }
 
-/**
- * `until` is the time at which a lane ends unless it is renewed. `live` means that the process sent a request within
- * the last minute, or has a run.
- */
 export type ProcessView = { id: string; queues: string[]; runs: RunUnderWay[] } & (
   | { kind: 'lane'; until: number }
   | { kind: 'pull'; startedAt: number; seenAt: number; live: boolean; signal: Signal | null }
@@ -77,8 +70,7 @@ export type Stats = {
   today: Record<string, Counts>
   total: Record<string, Counts>
   /**
-   * Numbers of today's runs by the time from ready to start: up to 10 ms, 100 ms, 1 s, 5 s, 30 s, 1 min, 10 min, 1 h,
-   * or longer.
+   * Today's runs by the time from ready to start: up to 10 ms, 100 ms, 1 s, 5 s, 30 s, 1 min, 10 min, 1 h, or longer.
    */
   waits: Record<string, number[]>
   days?: DayView[]
@@ -91,7 +83,6 @@ export type Glance = {
   stats: Stats
   series: { step: 'minute' | 'hour'; points: Point[]; more: boolean; queues?: Record<string, Point[]> }
   limits: WaitedLimit[]
-  /** True if jobs also wait for limits that are not in the list. */
   moreLimits: boolean
   processes: ProcessView[]
   others: RunUnderWay[]

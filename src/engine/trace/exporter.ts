@@ -1,7 +1,7 @@
 import { type Attributes, otlpOf, type Span } from '../../core/trace.ts'
 
 type ExporterOptions = {
-  /** `/v1/traces` is appended unless the URL already ends with it. */
+  /** `/v1/traces` is appended unless the URL ends with it. */
   endpoint: string
   headers?: Readonly<Record<string, string>>
   resource: Attributes
@@ -19,7 +19,7 @@ const PAUSE_MS = 60_000
 export function createExporter({ endpoint, headers, resource, fetch, defer, now }: ExporterOptions) {
   const url = endpoint.replace(/(\/v1\/traces)?\/*$/, '/v1/traces')
   let waiting: Span[] = []
-  /** If the platform cuts off an invocation that sends spans, another invocation takes over after this time. */
+  /** If the platform cuts off an invocation that sends spans, another one takes over at this time. */
   let sendingUntil = 0
   let pausedUntil = 0
   let dropped = 0

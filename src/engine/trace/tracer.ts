@@ -1,4 +1,4 @@
-// The ids are derived from the root job, so a trace needs no data in Redis. Only the caller's `traceparent` is stored.
+// All ids are derived from the root job, so Redis stores only the caller's `traceparent`.
 
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import {
@@ -17,7 +17,6 @@ import type { Exporter } from './exporter.ts'
 
 type TracerOptions = {
   seed: string
-  /** Share of traces to send, from 0 to 1, unless the caller's `traceparent` decides. */
   share: number
   exporter: Exporter
   now: () => number
@@ -26,7 +25,7 @@ type TracerOptions = {
 const rootOf = (id: number, { callbackRoot, callbackOf, rootAndLevel }: JobRecord): string =>
   callbackRoot ?? callbackOf ?? rootAndLevel?.split(',')[0] ?? String(id)
 
-/** True if all earlier runs of the job or slot were lost or released, so that they sent no spans. */
+/** Lost and released runs sent no spans. */
 const isFirst = ({ lastRun = '', startedUp, failures, repeats }: JobRecord): boolean =>
   !failures && (repeats !== undefined || (!startedUp && (lastRun === '' || /,(lost|released),/.test(lastRun))))
 
@@ -34,14 +33,14 @@ type Ended = {
   attempt: number
   version?: string
   outcome: string
-  /** Duration in milliseconds. */
+  /** In milliseconds. */
   ms: number
   error?: { message: string; stack?: string }
 }
 
 const MAX_LINKS = 100
 
-/** Each slot of a schedule has its own trace, because a trace over months would be too long. */
+/** A trace over months would be too long, so each slot of a schedule has its own. */
 type Traced = { traceId: string; given?: TraceContext; slot: string }
 
 function tracedOf({ id, document }: ClaimedJob, seed: string): Traced {
