@@ -94,7 +94,7 @@ const flags = options.profile ? ['--cpu-prof', `--cpu-prof-dir=${options.profile
 const how = { under: options.node ? 'node' : 'workerd', far: options.strict } as const
 const stack = await startMeasured(redis, how, flags)
 const ours = await measureOurs(stack)
-// BullMQ's scripts need cmsgpack. Upstash's Lua has cmsgpack, but our stand-in does not.
+// Our stand-in for Upstash has no cmsgpack, which BullMQ's scripts need.
 const theirs = options.strict ? undefined : await measureBullmq(redis)
 
 const sides = {
@@ -103,7 +103,7 @@ const sides = {
 }
 type Taken = { ours: Round[]; theirs: Round[] }
 
-// The first round of each side does not count, because modules, scripts and compilers warm up.
+// The first round is slower than the others, so it does not count.
 for (const one of Object.values(sides)) {
   await one.fill(jobs)
   await one.drain(jobs)
@@ -137,7 +137,7 @@ report('bulk enqueue, jobs/s in calls of 1,000, one after the other', figureRows
 report(`bulk enqueue, jobs/s in calls of 1,000, ${CALLERS} under way at once`, figureRows.fourCalls, several, 5)
 report('no-op runs/s', figureRows.runs, ran, 5)
 
-// Behind the strict stand-in, redis-server does not see the calls of scripts, so its count is too low.
+// With --strict, the counts of redis-server do not include the commands of scripts.
 if (!options.strict) {
   const single = await ours.costAlone()
   const bulk = await ours.costOfBulk(10_000)
@@ -163,7 +163,6 @@ await theirs?.close()
 await ours.close()
 await stack.close()
 
-// The usual case is a queue with a recent job, where a lane waits for the next one.
 const lately = await startMeasured(redis, { ...how, warm: '10s' })
 const there = await measureOurs(lately)
 await there.lone(20)

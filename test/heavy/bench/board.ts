@@ -1,6 +1,5 @@
-// `npm run bench:board` measures the board of a large, busy flow: to open it, to watch it, to zoom and to drag it.
-// `--moving 24` limits the number of moving wires, because the board shows no beads if many wires move. With `--over`,
-// the exit code is 1 if a goal is missed.
+// `npm run bench:board` measures a large, busy board. `--moving 24` limits the number of wires with moving values,
+// because the board shows no moving beads if there are more. With `--over`, the exit code is 1 if a goal is missed.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
@@ -32,8 +31,7 @@ const FIRST = values.moving ? Number(values.moving) - 1 : undefined
 const FED = FIRST ? 1 : ROWS
 const GOALS = { frames: 58, frame: 1_000 / 60, cpu: 5 }
 const KEY = 'dev'
-/** Milliseconds between two events of the mouse. */
-const EVENT = 1_000 / 60
+const MOUSE_EVENT_MS = 1_000 / 60
 
 const name = (row: number, i: number): string => `n${row}_${i}`
 
@@ -85,14 +83,12 @@ function stackPids(): number[] {
 
 const used = (): number => stackPids().reduce((sum, pid) => sum + usedBy(pid), 0)
 
-/** Percent of one core. */
-async function cpuOver(seconds: number): Promise<number> {
+async function cpuPercentOver(seconds: number): Promise<number> {
   const [before, began] = [used(), performance.now()]
   await sleep(seconds * 1_000)
   return (used() - before) / 10 / (performance.now() - began)
 }
 
-/** Moves the mouse, so that the page keeps refreshing at its full rate. */
 async function look(browser: Browser, flow: number): Promise<Page> {
   const { page } = await logIn(browser, stack.url, KEY, { still: false })
   await page.goto(`${stack.url}/ui/flows/${flow}?board=1`)
@@ -100,7 +96,6 @@ async function look(browser: Browser, flow: number): Promise<Page> {
   return page
 }
 
-/** Returns the frames that the page draws while `act` runs. */
 async function framesWhile(page: Page, act: () => Promise<unknown>): Promise<{ frames: number; fps: number }> {
   const counter = await page.evaluateHandle(() => {
     const counted = { frames: 0, isOver: false }
@@ -131,19 +126,18 @@ async function traced<Told>(browser: Browser, page: Page, act: () => Promise<Tol
 const scaleOf = (page: Page): Promise<number> =>
   page.evaluate(() => document.querySelector<SVGSVGElement>('[data-board]')!.getScreenCTM()!.a)
 
-/** A busy page may combine turns, so it reaches the scale after more turns than expected. */
+/** A busy page combines several events of the wheel, so the number of events is not fixed. */
 async function wheel(page: Page, isOver: (scale: number) => boolean, delta: number): Promise<void> {
   await page.keyboard.down('Control')
   while (!isOver(await scaleOf(page))) {
     await page.mouse.wheel(0, delta)
-    await sleep(EVENT)
+    await sleep(MOUSE_EVENT_MS)
   }
   await page.keyboard.up('Control')
 }
 
 const toFullSize = (page: Page) => wheel(page, (scale) => scale >= 1, -100)
 
-/** Zooms from the whole graph to full size and back. */
 async function zoom(page: Page): Promise<void> {
   const fit = await scaleOf(page)
   const { x, y, width, height } = (await page.locator('.board').boundingBox())!
@@ -155,7 +149,6 @@ async function zoom(page: Page): Promise<void> {
   await page.keyboard.press('f')
 }
 
-/** Drags the board to the left and back. */
 async function drag(page: Page): Promise<void> {
   const { x, y } = await page.evaluate(() => {
     const board = document.querySelector('[data-board]')!
@@ -169,7 +162,7 @@ async function drag(page: Page): Promise<void> {
   for (const end = performance.now() + SECONDS * 1_000; performance.now() < end; )
     for (let step = 1; step <= 120; step++) {
       await page.mouse.move(x - (step <= 60 ? step : 120 - step) * 12, y)
-      await sleep(EVENT)
+      await sleep(MOUSE_EVENT_MS)
     }
   await page.mouse.up()
 }
@@ -177,7 +170,6 @@ async function drag(page: Page): Promise<void> {
 const median = (all: readonly number[]): number => all.toSorted((a, b) => a - b)[Math.floor(all.length / 2)]!
 const line = (what: string, text: string): void => console.log(`${what.padEnd(33)}${text}`)
 
-/** Returns false if frames take longer than the goal. */
 async function report(browser: Browser, page: Page, what: string, act: () => Promise<unknown>): Promise<boolean> {
   const plain = await framesWhile(page, act)
   const { told, events } = await traced(browser, page, () => framesWhile(page, act))
@@ -254,10 +246,10 @@ try {
 
   const [without, beside]: [number[], number[]] = [[], []]
   for (let round = 0; round < ROUNDS; round++) {
-    without.push(await cpuOver(SECONDS))
+    without.push(await cpuPercentOver(SECONDS))
     const page = await look(browser, id)
     await sleep(1_000)
-    beside.push(await cpuOver(SECONDS))
+    beside.push(await cpuPercentOver(SECONDS))
     await page.context().close()
   }
   const cost = median(beside.map((with_, i) => with_ - without[i]!))

@@ -1,4 +1,4 @@
-// BullMQ in its intended use: over TCP, with bulk calls and one long-lived worker.
+// Uses BullMQ as its documentation recommends: over TCP, with bulk calls and one long-lived worker.
 
 import { Queue, Worker } from 'bullmq'
 import type { RunningRedis } from '../../../infra/stand-ins/redis.ts'

@@ -1,5 +1,4 @@
-// `npm run bench:cold -- 10` measures the time from the start of workerd to the first response, alternately with an
-// empty Worker.
+// `npm run bench:cold -- 10` measures the time from the start of workerd to the first response.
 
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
@@ -44,7 +43,7 @@ const bindings = {
   PUBLIC_URL: 'http://127.0.0.1',
 }
 
-/** Returns milliseconds: `first` and `second` are elapsed times, `cpu` is CPU time. */
+/** All times are in milliseconds. */
 async function start(script: string): Promise<Record<'first' | 'cpu' | 'second', number>> {
   const begun = performance.now()
   const options = convertV4MiniflareOptions({

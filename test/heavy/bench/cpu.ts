@@ -1,21 +1,20 @@
-// Measures CPU time of processes, because load of a shared machine affects elapsed time more.
+// Other programs on the machine affect CPU time less than elapsed time.
 
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Name → microseconds of CPU. */
+/** Microseconds of CPU by name. */
 export type Cpu = Record<string, number>
 
-// Linux reports hundredths of a second.
+// Microseconds, because Linux reports hundredths of a second.
 const TICK = 10_000
 
 export function usedBy(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // Skips the name, which may contain spaces. User and system time are fields 14 and 15.
+  // The name of the program comes first, and may contain spaces.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) * TICK
 }
 
-/** Milliseconds, with microsecond precision. */
 export const cpuOf = (pid: number): number =>
   readdirSync(`/proc/${pid}/task`).reduce(
     (sum, thread) => sum + Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ', 1)[0]) / 1e6,

@@ -1,11 +1,8 @@
-// Writes a block of docs/benchmarks.md, and a column of the table in README.md.
-
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '../../..')
 
-/** The rows of the table in README.md. */
 export const figureRows = {
   oneCall: 'jobs created per second, in consecutive calls of 1,000',
   fourCalls: 'jobs created per second, in four concurrent calls of 1,000',

@@ -1,4 +1,4 @@
-// Counts the functions that each call of a script creates before its first line of work.
+// Redis creates all functions of a script again in each call.
 
 import { children, type Node, read } from '../../../infra/lua-build/syntax.ts'
 

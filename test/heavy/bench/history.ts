@@ -1,5 +1,4 @@
-// `npm run bench:history -- 100000` measures every kind of list over that many ended jobs in SQLite (default: ten
-// million).
+// `npm run bench:history -- 100000` measures lists of that many ended jobs in SQLite (default: ten million).
 
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,3 @@
-// Runs the measured stack in a separate process.
-
 import type { Counts } from '../../redis/commandstats.ts'
 import { type Lanes, startServed } from './served.ts'
 

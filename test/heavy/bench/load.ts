@@ -1,5 +1,3 @@
-// Callers that wait for each answer before they send the next call.
-
 export async function inTurns<T>(
   items: readonly T[],
   callers: number,
@@ -21,7 +19,6 @@ export async function lone(n: number, one: () => Promise<number>): Promise<numbe
   return took
 }
 
-/** Starts calls even if earlier calls have not ended. */
 export async function trickle(rate: number, seconds: number, one: () => Promise<number>): Promise<number[]> {
   const began = performance.now()
   const took: Promise<number>[] = []

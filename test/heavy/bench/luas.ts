@@ -1,5 +1,3 @@
-// The three Lua engines that run our scripts, each in its own process behind a gateway.
-
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { startGateway } from '../../../infra/stand-ins/gateway.ts'
@@ -16,7 +14,7 @@ type Started = {
   address: Address
   pid: number
   describe: string
-  /** Time of scripts without their commands, in milliseconds. Only the vendor's stand-in reports these times. */
+  /** Milliseconds of Lua without Redis commands. Only the stand-in for Upstash reports them. */
   luaMs?: () => Promise<number>
   close: () => Promise<void>
 }
@@ -29,7 +27,7 @@ async function startServer(): Promise<Started> {
   return { address: server, pid, describe: server.describe, close: server.close }
 }
 
-/** It is unknown whether the vendor compiles a script for each call. Here, each script is compiled once. */
+/** Upstash may compile a script for each call, but this stand-in compiles it once. */
 async function startVendor(): Promise<Started> {
   const server = await startServer()
   const strict = await startStrict({ redis: server.address, plan: 'off', compileEach: false })
@@ -47,7 +45,6 @@ async function startVendor(): Promise<Started> {
   }
 }
 
-/** Runs in a separate process, to measure only its CPU time. */
 async function startEmbedded(): Promise<Started> {
   const child = spawn(process.execPath, [import.meta.filename], { stdio: ['pipe', 'pipe', 'inherit'] })
   const line = await new Promise<string>((resolve) => createInterface({ input: child.stdout }).once('line', resolve))

@@ -1,5 +1,3 @@
-// Drives sidejob over HTTP, and observes the results directly in Redis.
-
 import { connect, text } from '../../../infra/stand-ins/resp.ts'
 import { type Cost, costOf, isQuiet } from '../../redis/commandstats.ts'
 import { inTurns, lone as oneByOne } from './load.ts'
@@ -48,7 +46,6 @@ export async function measureOurs(stack: Measured) {
     return took
   }
 
-  /** Milliseconds until Redis has removed each job. */
   async function lone(n: number): Promise<number[]> {
     const removal = await hearRemovals(stack.redis)
     const one = async () => {
@@ -73,7 +70,7 @@ export async function measureOurs(stack: Measured) {
       costOf(stack, async () => {
         for (let from = 0; from < n; from += CHUNK) await client.jobs.enqueue(chunk(CHUNK, from))
       }),
-    /** Returns the median, because a tick may add to a single measurement. */
+    /** A tick may add commands to one measurement, so this returns the median. */
     async costAlone(): Promise<Cost> {
       const costs: Cost[] = []
       for (let i = 0; i < 5; i++) costs.push(await costOf(stack, () => client.jobs.enqueue(input(0))))

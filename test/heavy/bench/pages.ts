@@ -1,5 +1,5 @@
-// `npm run bench:pages` measures the time to the first and the last byte of each page, with a million jobs or with the
-// number in `--jobs`. With `--over`, the exit code is 1 if a median exceeds this number of milliseconds.
+// `npm run bench:pages` measures the time to the first and last byte of each page, with a million jobs or `--jobs`.
+// With `--over`, the exit code is 1 if a median is longer than this many milliseconds.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -37,9 +37,6 @@ const make = (n: number, about: (i: number) => object): Promise<void> =>
       ),
   )
 
-/**
- * Shares of jobs: 60% wait in ten queues, 15% are scheduled, 5% suspended, 19.5% completed, and 0.5% failed.
- */
 async function fill(): Promise<{ order: number; flow: number }> {
   const seeded = await seed(stack.url, KEY)
   for (let q = 0; q < 10; q++) await call('PUT', `/v1/workers/mass-${q}/sleeper`, { pull: true })

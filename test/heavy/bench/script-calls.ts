@@ -1,5 +1,3 @@
-// Measures the most frequent calls, with the store of a checkout.
-
 import { join } from 'node:path'
 import type * as clients from '../../../src/redis/client.ts'
 import type * as stores from '../../../src/redis/store.ts'
@@ -7,7 +5,7 @@ import type { ClaimedJob } from '../../../src/redis/types.ts'
 import { cpuOf } from './cpu.ts'
 import type { Host, Lua } from './luas.ts'
 
-/** Kind of call → CPU time in milliseconds. */
+/** CPU time in milliseconds by kind of call. */
 export type Calls = Record<string, number>
 
 type Make = () => ReturnType<typeof stores.createStore>
@@ -16,7 +14,7 @@ type Workload = { times: number; ready: (store: ReturnType<Make>, times: number)
 
 const BATCH = 100
 const plain = { queue: 'q', class: 'plain', known: true }
-/** A unique job is never packed into a piece. */
+/** Redis stores several equal jobs in one record, but never a job with a unique key. */
 const single = () => ({ ...plain, unique: { key: crypto.randomUUID() } })
 
 const LEASE = 45_000
@@ -72,13 +70,9 @@ export async function callsOf(folder: string, { options }: Host): Promise<Make> 
 
 const LUA = ': its Lua alone'
 
-/** Fewer calls for the embedded Redis, which takes ten times as long. */
 const timesIn = (lua: Lua, times: number): number => (lua === 'embedded' ? Math.ceil(times / 10) : times)
 
-/**
- * `share` is a fraction of the usual number of calls. The stand-in also reports the time of Lua alone, because it
- * forwards commands to another server.
- */
+/** `share`: fraction of the usual number of calls. */
 export async function measureCalls(make: Make, { pid, luaMs }: Host, lua: Lua, share = 1): Promise<Calls> {
   const found: Calls = {}
   for (const [title, { times: usual, ready }] of Object.entries(workloads)) {

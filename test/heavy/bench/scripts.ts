@@ -1,7 +1,6 @@
-// `npm run bench:scripts` measures the scripts: size, functions before the first line of work, registers, and CPU of
-// each kind of call in Redis' own Lua, in the vendor's, and in the embedded one. `--with <folder>` also measures
-// another checkout, in alternating rounds. `--only strict,server` selects engines; `--rounds` sets the number of
-// rounds.
+// `npm run bench:scripts` measures the size, functions, registers and CPU time of the scripts in three Lua engines.
+// `--with <folder>` also measures another checkout. `--only strict,server` selects engines, and `--rounds` sets the
+// number of rounds.
 
 import { cpus, loadavg } from 'node:os'
 import { join, resolve } from 'node:path'

@@ -1,5 +1,3 @@
-// Serves sidejob: the full stack with workerd, or the app behind a small server in this process.
-
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -22,10 +20,9 @@ export const KEY = 'bench'
 /** Milliseconds of added latency, as within one region of the vendors. */
 export const latency = { redis: 2, qstash: 50 } as const
 
-/** More deliveries than any measurement needs. */
-export const ALL = 100_000
+export const ALL_DELIVERIES = 100_000
 
-/** `warm`: time that lanes wait for work. `eager`: lanes start within the request. */
+/** `warm`: time that an idle lane waits for work. `eager`: a lane starts within the request that creates a job. */
 export type Lanes = { warm: string; eager: boolean }
 
 const varsOf = ({ warm, eager }: Lanes) => ({
@@ -35,7 +32,7 @@ const varsOf = ({ warm, eager }: Lanes) => ({
 
 function moveAway(gateway: Gateway, qstash: Qstash): void {
   gateway.faults.delay(latency.redis, { times: Number.POSITIVE_INFINITY })
-  qstash.faults.late(latency.qstash, { times: ALL })
+  qstash.faults.late(latency.qstash, { times: ALL_DELIVERIES })
 }
 
 async function inWorkerd(redis: Address, { warm, eager }: Lanes) {

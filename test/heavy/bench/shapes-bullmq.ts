@@ -1,6 +1,3 @@
-// BullMQ with one queue and one long-lived worker, which runs a hundred jobs at once. Uses BullMQ's bulk calls and
-// flows.
-
 import { FlowProducer, type Job, Queue, Worker } from 'bullmq'
 import type { RunningRedis } from '../../../infra/stand-ins/redis.ts'
 import { chunksOf, inTurns, lone, trickle } from './load.ts'

@@ -1,5 +1,3 @@
-// Drives sidejob over HTTP, and observes the end of the work in Redis.
-
 import { connect, text } from '../../../infra/stand-ins/resp.ts'
 import { commandStats } from '../../redis/commandstats.ts'
 import { chunksOf, inTurns, lone, trickle } from './load.ts'
@@ -7,8 +5,7 @@ import { type Measured, until } from './stack.ts'
 import type { Side } from './workloads.ts'
 
 const QUEUE = 'default'
-/** Commands that this program sends itself, which do not count. */
-const OWN = ['info', 'type', 'get']
+const UNCOUNTED_COMMANDS = ['info', 'type', 'get']
 const MEBIBYTE = 1_048_576
 const MILLION = 1_000_000
 
@@ -35,7 +32,7 @@ export async function startOurs(stack: Measured) {
   const expected = new Map<number, (at: number) => void>()
   let isLooking = false
 
-  /** Polls all jobs with one command, so that many callers do not slow each other down. */
+  /** One command polls the jobs of all callers, so that they do not slow each other down. */
   async function look(): Promise<void> {
     if (isLooking) return
     isLooking = true
@@ -85,7 +82,7 @@ export async function startOurs(stack: Measured) {
     limited: (n, concurrency) =>
       ended(n, () => made(many(n, () => ({ class: 'noop', group: { id: 'bench', concurrency } })))),
     async delayed(n, ms) {
-      // QStash delivers at whole seconds. This time is half a second before a whole second, which is the average wait.
+      // QStash delivers only at whole seconds, so on average a message waits half a second.
       const at = Math.ceil((Date.now() + ms) / 1_000) * 1_000 - 500
       await ended(n, () => made(many(n, () => ({ class: 'noop', at: new Date(at).toISOString() }))))
       return Date.now() - at
@@ -95,7 +92,7 @@ export async function startOurs(stack: Measured) {
   return {
     ...side,
     async cost() {
-      const counted = [...(await commandStats(stack))].filter(([name]) => !OWN.includes(name))
+      const counted = [...(await commandStats(stack))].filter(([name]) => !UNCOUNTED_COMMANDS.includes(name))
       return {
         billed: counted.reduce((sum, [, calls]) => sum + calls, 0),
         messages: (await stack.counts()).published,

@@ -1,14 +1,13 @@
-// QStash alone: each job is a message to a small server. Workloads that need state are skipped.
+// A message to a small server replaces a job. QStash has no state, so some workloads are missing.
 
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Client, Receiver } from '@upstash/qstash'
 import { development, startQstash } from '../../../infra/stand-ins/qstash.ts'
 import { chunksOf, inTurns, lone, trickle } from './load.ts'
-import { ALL, latency } from './served.ts'
+import { ALL_DELIVERIES, latency } from './served.ts'
 import type { Side } from './workloads.ts'
 
-/** All systems use the same batch size. */
 const BATCH = 1_000
 const MEBIBYTE = 1_048_576
 
@@ -20,10 +19,9 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** With `far`, adds the latency within one region of the vendor. */
 export async function startDirect(far: boolean) {
   const qstash = await startQstash()
-  if (far) qstash.faults.late(latency.qstash, { times: ALL })
+  if (far) qstash.faults.late(latency.qstash, { times: ALL_DELIVERIES })
   const client = new Client({ baseUrl: qstash.url, token: qstash.token, devMode: false })
   const receiver = new Receiver({
     currentSigningKey: development.currentSigningKey,
@@ -75,7 +73,6 @@ export async function startDirect(far: boolean) {
       many(n, { text: 'x'.repeat(bytes - 2) }, Math.min(BATCH, Math.floor((4 * MEBIBYTE) / bytes))),
     chain: (n) => one(n - 1),
     async delayed(n, ms) {
-      // QStash delivers at whole seconds.
       const at = Math.ceil((Date.now() + ms) / 1_000)
       await many(n, { notBefore: at })
       return Date.now() - at * 1_000

@@ -1,5 +1,3 @@
-// Prints results of a workload as a line, and writes them as a page with bars.
-
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 

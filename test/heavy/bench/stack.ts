@@ -1,5 +1,3 @@
-// Starts the measured stack in its own process.
-
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -17,7 +15,6 @@ export async function until(fact: () => Promise<boolean> | boolean, ms = 120_000
   }
 }
 
-/** `eager`: lanes start within the request. `flags`: options of Node, such as --cpu-prof. */
 export async function startMeasured(
   { host, port }: Address,
   { under, far, warm = '0s', eager = false }: Pick<HostOptions, 'under' | 'far'> & Partial<Lanes>,

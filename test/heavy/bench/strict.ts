@@ -1,10 +1,7 @@
-// Measures the most frequent calls in the vendor's Lua.
-
 import { join } from 'node:path'
 import { startLua } from './luas.ts'
 import { type Calls, callsOf, measureCalls } from './script-calls.ts'
 
-/** Returns CPU time in milliseconds. `share` is a fraction of the calls that a precise result needs. */
 export async function measureScripts(share = 1): Promise<Calls> {
   const host = await startLua('strict')
   try {

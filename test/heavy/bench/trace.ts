@@ -1,5 +1,3 @@
-// Finds the time of scripts, layout and paint in a trace of the browser.
-
 /** `dur`: microseconds. */
 export type TraceEvent = {
   name: string
@@ -8,7 +6,7 @@ export type TraceEvent = {
   tid: number
   ts: number
   dur?: number
-  /** CPU time. On a busy machine, `dur` includes waiting. */
+  /** CPU time. `dur` also includes waiting. */
   tdur?: number
   tts?: number
   args?: { name?: string }
@@ -31,7 +29,6 @@ const kinds = {
 /** Nested events count once. */
 function union(events: readonly TraceEvent[]): number {
   let [sum, end] = [0, 0]
-  // Thread time, if the browser records it.
   const spans = events.map(({ ts, dur = 0, tts, tdur }) =>
     tts === undefined || tdur === undefined ? [ts, dur] : [tts, tdur],
   )
@@ -55,7 +52,7 @@ export function frameWork(events: readonly TraceEvent[], frames: number) {
   const mains = events.filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain')
   const of = (main: TraceEvent) =>
     events.filter(({ ph, pid, tid }) => ph === 'X' && pid === main.pid && tid === main.tid)
-  // With several renderers, the busy one belongs to the page.
+  // With several renderers, the busiest one belongs to the page.
   const own = mains.map(of).toSorted((a, b) => b.length - a.length)[0] ?? []
   const tasks = own.filter(({ name }) => name === 'RunTask' || name === 'ThreadControllerImpl::RunTask')
   const timeOf = (names: readonly string[]) => union(own.filter(({ name }) => names.includes(name))) / frames

@@ -1,6 +1,6 @@
-// `npm run bench:trickle` creates single jobs at a fixed rate (`--rate 12 --seconds 60`). With `--lanes leave`, idle
-// lanes end; with `wait`, they wait for jobs; with `eager`, lanes start within the request. Redis is 2 ms and QStash 50
-// ms away, unless `--near`.
+// `npm run bench:trickle` creates single jobs at a fixed rate (`--rate 12 --seconds 60`). Idle lanes end with `--lanes
+// leave` and wait for jobs with `--lanes wait`. With `--lanes eager`, lanes start within the request that creates a
+// job. Redis is 2 ms and QStash 50 ms away, unless `--near`.
 
 import { parseArgs } from 'node:util'
 import { startRedis } from '../../../infra/stand-ins/redis.ts'
@@ -20,12 +20,13 @@ const { values: options } = parseArgs({
 })
 const [rate, seconds] = [options.rate, options.seconds].map(Number) as [number, number]
 
-/** Commands that this benchmark itself sends to Redis, and therefore does not count. */
-const OWN = ['info', 'config', 'config|set', 'psubscribe']
+const UNCOUNTED_COMMANDS = ['info', 'config', 'config|set', 'psubscribe']
 
 async function billed(redis: Connection): Promise<Map<string, number>> {
   const info = text(await redis.call('INFO', 'commandstats'))
-  const rows = [...info.matchAll(/^cmdstat_(\S+):calls=(\d+)/gm)].filter(([, name]) => !OWN.includes(name!))
+  const rows = [...info.matchAll(/^cmdstat_(\S+):calls=(\d+)/gm)].filter(
+    ([, name]) => !UNCOUNTED_COMMANDS.includes(name!),
+  )
   return new Map(rows.map(([, name, calls]) => [name!, Number(calls)]))
 }
 
@@ -55,7 +56,6 @@ async function measure(lanes: Lanes): Promise<string> {
     return performance.now() - began
   }
 
-  /** Returns the milliseconds of a round trip to the Worker, without Redis. */
   async function nothing(): Promise<number> {
     const began = performance.now()
     await (await fetch(`${stack.url}/nothing`)).text()

@@ -33,7 +33,6 @@ export type Side = {
   fanOut: (n: number) => Promise<number>
   chain: (n: number) => Promise<number>
   limited: (n: number, concurrency: number) => Promise<number>
-  /** Milliseconds from the due time to the end. */
   delayed: (n: number, ms: number) => Promise<number>
 }
 

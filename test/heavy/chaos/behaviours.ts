@@ -1,5 +1,3 @@
-// Chooses random operations of runs, and records them as changes.
-
 import type { Encoded } from '../../../src/core/codec/value.ts'
 import type { Changes, Op } from '../../../src/core/run.ts'
 import { outcomeOf, skipped } from '../../../src/engine/jobs/outcome.ts'
@@ -39,7 +37,6 @@ type Draft = {
 
 const MOST_JOBS = 12
 
-/** Every third value is so large that a document can contain only one. */
 export const text = (value: string): Encoded =>
   JSON.stringify(value.charCodeAt(value.length - 1) % 3 === 0 ? value.padEnd(300, '.') : value) as Encoded
 
@@ -132,12 +129,12 @@ function connectToChild(draft: Draft): void {
   const [name, child] = someChild(draft) ?? []
   const to = child && inputOf(child.class)
   const from = outputOf(draft.lent.document.class)
-  // The child may already have received the values of a herald as messages, and no value may arrive twice.
+  // A herald also publishes its values, so a wire from it could deliver a value twice.
   if (name && to && from === 'out' && draft.lent.document.class !== 'herald')
     draft.ops.push({ op: 'connect', from: { out: from }, to: [{ child: name, in: to }] })
 }
 
-/** Skips class `reader`, whose ports receive the message anyway. */
+/** Ports of a reader receive published values, so a wire to it could deliver a value twice. */
 function wire(draft: Draft): void {
   const [name, child] = someChild(draft) ?? []
   const [other, sibling] = someChild(draft) ?? []
@@ -146,7 +143,6 @@ function wire(draft: Draft): void {
   const [own, out] = [inputOf(draft.lent.document.class), outputOf(draft.lent.document.class)]
   if (own && other && to && draft.world.random.chance(0.3))
     draft.ops.push({ op: 'wire', from: { in: own }, to: [{ child: other, in: to }] })
-  // The other port may already have received the values of a herald as messages.
   else if (name && from && child!.class !== 'herald' && other !== name && to)
     draft.ops.push({ op: 'wire', from: { child: name, out: from }, to: [{ child: other!, in: to }] })
   else if (name && from && child!.class !== 'herald' && out)
@@ -248,15 +244,12 @@ function endOf(draft: Draft): End {
   return random.weighted(ends).end(draft)
 }
 
-/**
- * A job whose output has wires or channels writes nothing in the final phase, because a cycle of them would never end.
- */
+/** Output that returns to its own job in a cycle would never end. */
 function leadsOn({ lent: { document } }: Draft): boolean {
   const output = outputOf(document.class)
   return ['wo', 'co'].some((field) => document[`${field}:${output}`] !== undefined)
 }
 
-/** In the final phase, every run reads all values and completes, unless it has unfinished children. */
 function diligent(draft: Draft): End {
   readOwn(draft, true)
   if (draft.read.some(({ values }) => values.length) && !leadsOn(draft)) writeOut(draft)
@@ -273,14 +266,13 @@ function atRandom(draft: Draft): End {
   return endOf(draft)
 }
 
-/** Does the same in all jobs of a piece, so that they end together. */
 function asOthers(draft: Draft): End {
   readOwn(draft, true)
   if (draft.read.length > 0 && !leadsOn(draft)) writeOut(draft, 1)
   return { end: 'completed' }
 }
 
-/** A log entry would take the job out of its piece. */
+/** A job with a log entry is no longer stored with its equals. */
 const isLikeOthers = ({ lent: { document }, world }: Draft): boolean =>
   isPacked(document.class) && document.terminating !== '2' && world.random.chance(0.9)
 
@@ -368,7 +360,6 @@ export const handBack = (lent: ClaimedJob, n: number, now: number): Plan => ({
   planned: now,
 })
 
-/** Returns undefined if the run must be performed. */
 export function skip(lent: ClaimedJob, now: number): Plan | undefined {
   const settled = skipped(lent.document, now)
   return settled && { settled, job: lent.id, key: `${settled.token}#0`, facts: noPlanFacts([]), planned: now }

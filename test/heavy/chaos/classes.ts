@@ -1,5 +1,3 @@
-// The worker classes of the simulated world, with their ports, modes and limits.
-
 import { writeJson } from '../../../src/core/codec/json-writer.ts'
 import type { WorkerDefinition } from '../../../src/engine/engine.ts'
 import { limitsOf } from '../../../src/engine/jobs/new-job.ts'
@@ -21,7 +19,7 @@ export const callback = { spec: '{"url":"https://example.com/hook"}', host: 'exa
 
 export const isCallback = ({ doc }: { doc: JobRecord }): boolean => doc.callbackOf !== undefined
 
-/** This limit is temporarily lowered by one. */
+/** The simulation lowers this limit by one for a while. */
 export const BOUNDED = { queue: 'b', class: 'timer', concurrency: 2 }
 
 export const limits: Record<string, { concurrency?: number; rate?: { limit: number; period: number } }> = {
@@ -36,7 +34,6 @@ export const limits: Record<string, { concurrency?: number; rate?: { limit: numb
 
 const limited = (...keys: string[]) => keys.map((key) => ({ key, ...limits[key] }))
 
-/** Pull workers serve all classes of a queue in pull mode. */
 export const classes: Record<string, WorkerDefinition> = {
   stream: { in: one, out, retry },
   parent: { in: one, out, retry, shutdown: true },
@@ -67,12 +64,12 @@ export function definitionIn(queue: string, name: string, less = 0) {
   }
 }
 
-/** Classes whose jobs are created in bulk, wait in pieces, and mostly do the same. */
+/** Jobs of these classes are created in bulk, and Redis stores several of them in one record. */
 export const isPacked = (name: string): boolean => name === 'alike' || name === 'ported'
 
 export const classNames = Object.keys(classes).filter((name) => name !== CALLBACK)
 
-/** Pairs of classes with the same ports. Jobs can change from one to the other. */
+/** Pairs of classes with the same ports: a job can change to the other class. */
 export const renames: Record<string, string> = { stream: 'hand', hand: 'stream', plain: 'brief', brief: 'plain' }
 
 export const TAG = 'rare'

@@ -1,5 +1,3 @@
-// Clients create jobs, write and read ports, and control jobs at random moments.
-
 import { encodeValue } from '../../../src/core/codec/value.ts'
 import type { Status } from '../../../src/core/job.ts'
 import { writeWords } from '../../../src/redis/changes.ts'
@@ -52,7 +50,6 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
     return all.length ? random.pick(all) : undefined
   }
 
-  /** Records facts only for the first call. */
   function call(
     label: string,
     job: number | '',
@@ -100,7 +97,6 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
     })
   }
 
-  /** Creates jobs that wait in a piece. */
   function pack(): void {
     if (isFull()) return
     const queue = random.pick(QUEUES)
@@ -163,7 +159,7 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
   }
 
   function newJob(must: string[]): NewJob {
-    // Unique jobs have the same class, so that they collide.
+    // Unique jobs have the same class, because other classes would never collide.
     const unique = random.chance(0.15)
     const name = unique ? 'stream' : random.pick(classNames)
     const port = inputOf(name)
@@ -215,7 +211,6 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
   }
 
   function connect(): void {
-    // The other port may already have received the values of a herald as messages.
     const from = someJob(({ doc, lists }) => lists['o:out'] !== undefined && doc.class !== 'herald')
     const to = someJob(({ doc }) => inputOf(doc.class) !== undefined)
     if (from && to)
@@ -278,7 +273,6 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
   function amend(): void {
     const job = someJob()
     if (!job) return
-    // Some clients know an outdated value.
     const seen = random.chance(0.3) ? String(1 + random.int(2)) : String(job.doc.priority ?? '')
     const words = [['patch', '1', 'p', String(random.int(3))]]
     callIf('amend', job.id, ['was', 'p', '1', seen], words, ({ priority = '' }) => String(priority) === seen)

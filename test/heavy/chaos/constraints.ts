@@ -15,7 +15,7 @@ const hostOf = ({ args }: JobRecord): string | undefined => HOSTS.find((host) =>
 type Kind = {
   match: Constraint['match']
   groupBy?: string
-  /** Written again here, so that the test does not use the code that matches jobs. */
+  /** Does not use the code that matches jobs, because the test checks that code. */
   keyOf: (doc: JobRecord) => string | undefined
   bounds: Pick<Constraint, 'concurrency' | 'rate'>[]
 }
@@ -48,7 +48,6 @@ export const constraintKeys = [
 export function createConstraintClients(world: World) {
   const { store, random } = world
 
-  /** Isolates send changes over the network of this world. */
   const isolates = [0, 1].map(() =>
     createConstraints(
       {

@@ -1,4 +1,4 @@
-// Runs the same selection of random interleavings in every test run. `npm run chaos` runs other interleavings.
+// Each test run has the same interleavings, but `npm run chaos` has others.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type RunningRedis, startRedis } from '../../../infra/stand-ins/redis.ts'
@@ -7,7 +7,7 @@ import { type Played, play } from './interleavings.ts'
 import { directClient } from './redis.ts'
 
 const INTERLEAVINGS = kind === 'server' ? 24 : 20
-/** Milliseconds. A busy machine runs fewer interleavings in this time. */
+/** A busy machine runs fewer interleavings in this time. */
 const ENOUGH_MS = 15_000
 
 let redis: RunningRedis

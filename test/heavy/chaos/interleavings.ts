@@ -1,5 +1,3 @@
-// Each seed is one random schedule of all actions. When the faults end, no work may be left.
-
 import { classes, definitionIn, settingsOf } from './classes.ts'
 import { createClients } from './clients.ts'
 import { createConstraintClients } from './constraints.ts'
@@ -11,8 +9,7 @@ import { createWorld, type Violation, type World } from './world.ts'
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const MONTH = 31 * 24 * HOUR
-/** Steps. `verify` is slow, because it checks every job and index. */
-const VERIFY_EVERY = 25
+const STEPS_PER_VERIFY = 25
 
 export type Played = {
   seed: number
@@ -39,7 +36,7 @@ async function playOn(world: World, goesOn: () => boolean): Promise<void> {
   let verified = world.steps
   while (goesOn() && world.violations.length === 0) {
     await world.next()
-    if (world.steps - verified < VERIFY_EVERY) continue
+    if (world.steps - verified < STEPS_PER_VERIFY) continue
     verified = world.steps
     await verify(world)
   }
@@ -111,7 +108,7 @@ async function storm(world: World, clients: Clients): Promise<void> {
 
 async function calm(world: World, clients: Clients): Promise<void> {
   world.calm()
-  // The outage exceeds the tolerance for late slots, so each policy for missed slots applies.
+  // Slots that are more than five minutes late are missed, so a longer outage tests each policy for missed slots.
   if (clients.hasSchedules() && world.random.chance(0.4)) {
     world.isDown = true
     await playFor(world, world.random.between(7, 16) * MINUTE)

@@ -1,5 +1,3 @@
-// A run may start only under the newest constraints. The judge does not use the code that matches jobs.
-
 import type { Constraint } from '../../../src/core/constraint.ts'
 import { kinds } from './constraints.ts'
 import { MARGIN, type Report, type Step } from './judge.ts'

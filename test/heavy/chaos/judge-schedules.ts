@@ -1,5 +1,4 @@
-// Each slot runs at most once, and no slot is lost unless its policy skips it. The judge computes slots from the
-// period alone.
+// Does not use the code that computes slots, because the test checks that code.
 
 import { TERMINATING } from '../../../src/redis/marks.ts'
 import type { JobRecord } from '../../../src/redis/record.ts'
@@ -7,23 +6,19 @@ import { isStopped, MARGIN, type Report, type Step } from './judge.ts'
 import type { View } from './redis.ts'
 import { type Series, seriesOf } from './schedules.ts'
 
-/** Next slot of a paused schedule. */
-const NEVER = 8_640_000_000_000_000
-/** `missed: 'skip'` omits a slot after this many milliseconds. */
-const GRACE = 300_000
-/** Maximum delay of a slot, in milliseconds. */
-const LATEST = 60_000
+const PAUSED_SLOT = 8_640_000_000_000_000
+const SKIPPED_AFTER_MS = 300_000
+const MAX_DELAY_MS = 60_000
 const SECOND = 1_000
 
 const wholeSecond = (at: number): number => Math.floor(at / SECOND) * SECOND
 
 type Used = { due: number; began: number; planned: number }
 
-/** Returns the last slot at or before a moment. Slots begin at whole seconds. */
+/** Slots begin at whole seconds. */
 const lastSlot = (from: number, period: number, moment: number): number =>
   wholeSecond(from) + Math.floor((moment - wholeSecond(from)) / period) * period
 
-/** Returns the slot of a run: the last slot that was due when it began, unless the policy runs every missed slot. */
 const ownSlot = ({ missed, period }: Series, { due, began }: Used): number =>
   missed === 'run' ? due : Math.max(due, lastSlot(due, period, began))
 
@@ -42,7 +37,6 @@ function slotAfter(series: Series, used: Used): { next: number; passed: boolean 
 
 export function createSlotsJudge(report: Report) {
   const usedBy = new Map<number, Set<number>>()
-  /** Tokens of runs during which another slot was set. */
   const overtaken = new Set<string>()
 
   function use(id: number, slot: number): void {
@@ -56,8 +50,8 @@ export function createSlotsJudge(report: Report) {
     const end = facts.slots.find(({ job }) => job === id)
     const series = seriesOf(was)
     const [due, began] = [was.nextSlot!, was.ranAt!]
-    // A failed run that is retried keeps its slot. A run cannot use a slot that a caller set after the run began,
-    // unless the run made a checkpoint.
+    // A failed run that is retried keeps its slot. If a caller sets another slot during a run, the run does not use
+    // this slot.
     if (overtaken.has(was.token!) && is.nextSlot === due) return
     // If the run of a follower fails and a child has changed, the follower runs again immediately for the same slot.
     if (was.followed && is.nextSlot === due) return
@@ -70,7 +64,7 @@ export function createSlotsJudge(report: Report) {
     const used = { due, began, planned: end.planned }
     const own = ownSlot(series, used)
     const { next, passed } = slotAfter(series, used)
-    if (end.isSkipped && (series.missed !== 'skip' || began - own <= GRACE))
+    if (end.isSkipped && (series.missed !== 'skip' || began - own <= SKIPPED_AFTER_MS))
       report('a slot was left out that was to run', `${id}: ${due}, begun ${began}`)
     if (end.isSkipped ? is.nextSlot! <= end.planned : is.nextSlot !== next)
       report('another slot follows than the rule says', `${id}: ${due} → ${is.nextSlot}, expected ${next}`)
@@ -88,13 +82,12 @@ export function createSlotsJudge(report: Report) {
 
   function shape(id: number, doc: JobRecord): void {
     if (doc.nextSlot && !doc.repeats) report('a schedule that has ended has a slot', `${id}: ${doc.nextSlot}`)
-    if (doc.repeatPaused && doc.repeats && doc.nextSlot && doc.nextSlot !== NEVER)
+    if (doc.repeatPaused && doc.repeats && doc.nextSlot && doc.nextSlot !== PAUSED_SLOT)
       report('a schedule that is paused has a slot', `${id}: ${doc.nextSlot}`)
     const rests = doc.place === 'c' || (doc.place === 's' && !doc.waitsFor && !doc.followed && !doc.held)
     if (doc.repeats && doc.nextSlot && rests) report('a schedule rests', `${id}: ${doc.place} until ${doc.nextSlot}`)
   }
 
-  /** The timer of a schedule that waits only for its slot must not fire early. */
   function early({ before, facts, now }: Step, id: number, doc: JobRecord): void {
     const was = before.jobs.get(id)?.doc
     if (was?.place !== 't' || doc.place === 't' || !was.repeats || was.wantedEarly || was.notBefore || was.sleepUntil)
@@ -104,7 +97,6 @@ export function createSlotsJudge(report: Report) {
     if (moment > now + MARGIN) report('a schedule ran before its slot', `${id}: ${moment} at ${now}`)
   }
 
-  /** A schedule that ends between two slots runs again only if it follows children or a run is requested. */
   function stopped(id: number, was: JobRecord, is: JobRecord): void {
     const isWanted =
       was.wantedEarly || was.notBefore || was.sleepUntil || was.backoffUntil || is.terminating || was.followed
@@ -130,7 +122,6 @@ export function createSlotsJudge(report: Report) {
       }
     },
 
-    /** Every schedule catches up, unless a failure or a child delays it. */
     caughtUp({ jobs }: View, now: number): void {
       // Jobs are ordered by due time, so a schedule that catches up is first.
       const isBehind = ({ place, queue, sequence }: JobRecord) =>
@@ -139,7 +130,7 @@ export function createSlotsJudge(report: Report) {
       for (const { id, doc } of jobs.values()) {
         const isHeldUp = isStopped(doc) || doc.place === 's' || doc.failures || doc.lostInARow || doc.backoffUntil
         if (!doc.repeats || !doc.nextSlot || isHeldUp || isBehind(doc)) continue
-        if (Math.max(doc.nextSlot, doc.ranAt ?? 0) < now - LATEST)
+        if (Math.max(doc.nextSlot, doc.ranAt ?? 0) < now - MAX_DELAY_MS)
           report('a slot that was due was not run', `${id}: ${doc.nextSlot} at ${now}`)
       }
     },

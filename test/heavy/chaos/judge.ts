@@ -1,5 +1,3 @@
-// Checks invariants of every step, from the content of Redis before and after it.
-
 import { type JobRecord, statusOf } from '../../../src/redis/record.ts'
 import { DELIVERIES, isCallback, limits } from './classes.ts'
 import { createBoundsJudge } from './judge-constraints.ts'
@@ -10,18 +8,16 @@ export type Facts = {
   may: string[]
   must: string[]
   read: { port: string; values: string[] }[]
-  /** Job → its log. */
   logs: [number, string][]
   ended: string[]
   committed: number[]
-  /** Tokens whose jobs must end. */
   stopped: string[]
   timed: number[]
   wanted: number[]
   delayed: number[]
   waits: { job: number; names: string[] | 'children' }[]
   told: [number, string][]
-  /** `planned`: time at which the run decided its changes. `isSkipped`: the run was released for a missed slot. */
+  /** `planned`: time at which the run decided its changes. */
   slots: { job: number; planned: number; isSkipped: boolean }[]
   rescheduled: number[]
   left: { queue: string; looked: boolean }[]
@@ -53,7 +49,7 @@ export const portOf = (job: number, field: string): string => `${job}/${field}`
 export type Step = { before: View; after: View; facts: Facts; no: number; now: number }
 export type Report = (fault: string, detail: string) => void
 
-/** The scripts' clock may be ahead by this many milliseconds, because real time passes. */
+/** Milliseconds that pass in real time between a call and the clock of its script. */
 export const MARGIN = 1_000
 
 const ended = new Set(['completed', 'failed', 'terminated'])
@@ -67,7 +63,7 @@ const isHolding = ({ heldLimits = '', leaseUntil = 0 }: JobRecord, key: string, 
 
 const countsOf = (record = '0,0'): [number, number] => record.split(',').slice(0, 2).map(Number) as [number, number]
 
-/** Allowed states by place. A delivered callback stays delivered when its job is terminated. */
+/** A delivered callback stays delivered when its job is terminated. */
 const outcomes: Record<string, (string | undefined)[]> = { c: ['DELIVERED'], f: ['FAILED'], T: ['DELIVERED', 'FAILED'] }
 
 type PortStep = { port: string; job: number; field: string; popped: string[]; unknown: number; pushed: string[] }
@@ -105,7 +101,7 @@ function portSteps(was: SeenJob | undefined, is: SeenJob, report: Report): PortS
 const fieldsLike = (record: JobRecord, pattern: RegExp): string =>
   JSON.stringify(Object.entries(record).filter(([field]) => pattern.test(field)))
 
-/** Number of values that arrived, including values that a wire passed on in the same step. */
+/** Includes values that a wire passed on in the same step. */
 const cameIn = (doc: JobRecord): number =>
   portFields(doc).reduce((sum, [field, value]) => sum + (/^i:/.test(field) ? Number.parseInt(value, 10) : 0), 0)
 
@@ -123,7 +119,6 @@ export function createJudge(report: Report) {
   const fedAt = new Map<number, number>()
   const childNewsAt = new Map<number, number>()
   const lentAt = new Map<number, number>()
-  /** Job → idle time that waits for the next run. */
   const idleTimes = new Map<number, number>()
   const startsOf = new Map<string, number[]>()
   const slots = createSlotsJudge(report)
@@ -133,7 +128,6 @@ export function createJudge(report: Report) {
       report('jobs are in two places or none', `${after.entries} entries, ${after.jobs.size} jobs`)
   }
 
-  /** Each value that left a port was read once, and each value that arrived was sent. */
   function values({ before, after, facts, no }: Step): void {
     const steps = [...after.jobs.values()].flatMap((is) => portSteps(before.jobs.get(is.id), is, report))
     const came = new Set(steps.flatMap(({ pushed }) => pushed))
@@ -150,7 +144,6 @@ export function createJudge(report: Report) {
     for (const value of gone ? [] : facts.must) if (!came.has(value)) report('a value was lost on its way', value)
   }
 
-  /** True if the value was moved elsewhere instead of read here. */
   const leftElsewhere = (value: string, { port }: PortStep, steps: PortStep[]): boolean =>
     steps.some((other) => other.port !== port && other.popped.includes(value))
 
@@ -210,7 +203,6 @@ export function createJudge(report: Report) {
     }
   }
 
-  /** If a checkpoint of a run was refused, its job ends in the same step, or waits for its shutdown run. */
   function stops({ before, after, facts }: Step): void {
     for (const token of facts.stopped) {
       const id = Number.parseInt(token, 10)
@@ -244,7 +236,7 @@ export function createJudge(report: Report) {
     }
   }
 
-  /** Input starts a job before its `at`, but not during a backoff or a lock. Every failure has a backoff. */
+  /** Input starts a job before its `at`, but not during a backoff or a lock. */
   function delays({ before, after, facts, no, now }: Step): void {
     const heldUntil = ({ backoffUntil = 0, lockUntil = 0 }: JobRecord): number => Math.max(backoffUntil, lockUntil)
     for (const { id, doc } of after.jobs.values()) {
@@ -256,7 +248,6 @@ export function createJudge(report: Report) {
     }
   }
 
-  /** A lane that ends with work remaining starts a successor. A lane never leaves due timers unhandled. */
   function left({ after, facts, now }: Step): void {
     for (const { queue: name, looked } of facts.left) {
       const queue = after.queues.get(name)!
@@ -268,7 +259,6 @@ export function createJudge(report: Report) {
     }
   }
 
-  /** A parent that waits for its children to end does not run for other changes of its children. */
   function patience({ before, after, facts, no }: Step): void {
     for (const { job, names } of facts.waits) {
       const was = before.jobs.get(job)?.doc
@@ -299,8 +289,8 @@ export function createJudge(report: Report) {
   }
 
   /**
-   * A commit applies its runs in sequence, so a job may end and be woken in one step. The end of a follower is then not
-   * recorded.
+   * A commit applies its runs in sequence, so a job may end and wake in one step. Redis does not record such an end
+   * of a follower.
    */
   function hasEndedBriefly(id: number, { before, after }: Step): boolean {
     const [was, is] = [before.jobs.get(id)?.doc, after.jobs.get(id)?.doc]
@@ -329,7 +319,6 @@ export function createJudge(report: Report) {
     }
   }
 
-  /** Limits of concurrent runs, or of starts per period. */
   function limited({ before, after, facts, now }: Step): void {
     if (facts.meddled) return
     for (const { id, doc } of after.jobs.values()) {
@@ -353,7 +342,6 @@ export function createJudge(report: Report) {
     }
   }
 
-  /** A job releases its unique key at its first end. It does not get the key back if it runs again. */
   function uniques({ after }: Step): void {
     const owners = new Map<string, number>()
     for (const { id, doc } of after.jobs.values()) {
@@ -364,7 +352,6 @@ export function createJudge(report: Report) {
     }
   }
 
-  /** A waiting debounced job gets the newest request. A job that has started keeps its own request. */
   function triggers({ before, after, facts }: Step): void {
     for (const [id, args] of facts.told) {
       const doc = after.jobs.get(id)?.doc
@@ -377,7 +364,6 @@ export function createJudge(report: Report) {
     }
   }
 
-  /** Each end of a job is reported once, by a job that is created in the same step and has the number of that end. */
   function callbacks({ before, after }: Step): void {
     const news = new Map<number, JobRecord[]>()
     for (const job of after.jobs.values())
@@ -414,7 +400,6 @@ export function createJudge(report: Report) {
       report('the reported end differs from the real one', `${id}: ${last.args} for ${statusOf(is)}`)
   }
 
-  /** A held child has a parent with an unfinished run; a job delivered too often has failed. */
   function wards({ before, after, facts }: Step): void {
     for (const { id, doc } of after.jobs.values()) {
       const parent = after.jobs.get(Number(doc.parent))?.doc
@@ -439,7 +424,7 @@ export function createJudge(report: Report) {
       // A schedule that a caller ends between two runs completes without another run.
       const isEnded = facts.rescheduled.includes(id) && doc.place === 'c'
       if (isEnded) wantedAt.delete(id)
-      // A follower changes its place together with its children, without a run.
+      // A follower changes its status together with its children, without a run.
       if (isEnded || isStopped(doc) || doc.waitsFor || (doc.followed && doc.place !== 'l')) childNewsAt.delete(id)
     }
   }
@@ -478,7 +463,7 @@ export function createJudge(report: Report) {
         const last = lentAt.get(id) ?? -1
         if (statusOf(doc) === 'terminating' || !doc.place || !'scfT'.includes(doc.place))
           report('not at rest', `${id} ${statusOf(doc)} ${JSON.stringify(doc)}`)
-        // The job is held for a failed parent, until a client retries the parent.
+        // Only a client can release this job, with a retry of its failed parent.
         else if (doc.held) continue
         // If a run requests a time and also waits for children, the time applies after the children end.
         else if ((wantedAt.get(id) ?? -1) > last && !(doc.waitsFor && doc.notBefore))

@@ -1,5 +1,3 @@
-// A repeated call must get the same answer. The first answer decides which effects are allowed.
-
 import type { CommitAnswer } from '../../../src/redis/types.ts'
 import type { Plan } from './behaviours.ts'
 import { type Facts, noFacts } from './judge.ts'
@@ -54,7 +52,6 @@ export function createLedger(world: World) {
     else count(facts, plan, answer)
   }
 
-  /** Records a run whose lease ended: none of its changes may apply. */
   function stop(facts: Facts, { settled: { token } }: Plan, answer: string): void {
     world.count('checkpoint of a job that is to end')
     if (answer !== 'lost') world.report('a run whose job is to end went on', `${token}: ${answer}`)
@@ -86,7 +83,6 @@ export function createLedger(world: World) {
       return facts
     },
 
-    /** Checks that the lane still has all its runs. */
     heartbeat(tokens: string[], leases: (number | null)[], lane: string): Partial<Facts> {
       for (const [i, token] of tokens.entries()) {
         const hears = lane === '' && isEnding(token)
@@ -97,10 +93,7 @@ export function createLedger(world: World) {
       return {}
     },
 
-    /**
-     * A repeated claim may return only the same jobs. A lane that was refused and committed nothing has no stored
-     * answer.
-     */
+    /** A lane that was refused and committed nothing has no stored answer, so a repeated claim may get another one. */
     claim(key: string, { lent, word, answers }: CommitAnswer): boolean {
       const tokens = lent.map(({ document }) => document.token!)
       const known = lentTo.get(key)
@@ -114,7 +107,6 @@ export function createLedger(world: World) {
       return known !== undefined
     },
 
-    /** Returns true for the first call, and checks that later calls get the same answer. */
     isFirst(key: string, answer: string[]): boolean {
       const known = done.get(key)
       const said = JSON.stringify(answer)

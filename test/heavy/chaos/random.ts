@@ -1,5 +1,3 @@
-// A random generator that repeats its numbers for the same seed.
-
 export type Random = ReturnType<typeof seeded>
 
 export function seeded(seed: number) {
@@ -21,13 +19,12 @@ export function seeded(seed: number) {
 
   return {
     next,
-    /** 0 … n − 1. */
     int,
     between: (from: number, to: number): number => from + next() * (to - from),
     chance: (p: number): boolean => next() < p,
     pick: <T>(list: readonly T[]): T => list[int(list.length)]!,
     weighted,
-    /** Returns 12 hex digits, the format of the store. */
+    /** Has the format of random text in src/redis: 12 hex digits. */
     text: (): string => [0, 1].map(() => int(0x1000000).toString(16).padStart(6, '0')).join(''),
   }
 }

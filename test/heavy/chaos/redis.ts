@@ -1,4 +1,4 @@
-// Redis without HTTP, because the world makes many thousands of calls.
+// Does not use HTTP, because each test makes many thousands of calls.
 
 import { createHash } from 'node:crypto'
 import { type Address, connect, decode, type Reply, RespError } from '../../../infra/stand-ins/resp.ts'
@@ -94,7 +94,6 @@ export async function directClient(address: Address) {
   const unused = () => {
     throw new Error('the simulator calls scripts only')
   }
-  /** The only command that the engine sends without a script reads one key. */
   const ask: Client['ask'] = (question) => question({ get: (key: string) => command('GET', key) } as never) as never
   const client: Client = { evaluate, listen: unused, ask }
 
@@ -123,7 +122,7 @@ export type QueueDocument = {
 export type SeenJob = {
   id: number
   doc: JobRecord
-  /** `i:port` or `o:port` → the values that wait, by their ids. */
+  /** The keys are `i:port` or `o:port`. */
   lists: Record<string, string[]>
   waiting: number[]
 }
@@ -139,7 +138,6 @@ export type Constraints = { version: string; list: Record<string, string> }
 const noConstraints: Constraints = { version: '', list: {} }
 export const nothing: View = { jobs: new Map(), queues: new Map(), entries: 0, constraints: noConstraints }
 
-/** All values of this world are JSON strings. */
 export const idOf = (item: string): string => nameOf(itemOf(item).data)
 
 export const nameOf = (data: string): string => data.slice(1, -1).replace(/\.+$/, '')

@@ -30,7 +30,7 @@ function table(counts: Map<string, number>): string {
   return rows.map(([kind, n]) => `${String(n).padStart(10)}  ${kind}`).join('\n')
 }
 
-/** Writes the trace to a file, because real time makes repetitions of a seed slightly different. */
+/** A repetition of a seed differs slightly, because real time passes, so a file keeps the steps. */
 function complain({ seed, violations, trace }: Played): void {
   const file = join(tmpdir(), `sidejob-chaos-${seed}.txt`)
   writeFileSync(file, trace().join('\n'))

@@ -10,7 +10,6 @@ import type { Facts } from './judge.ts'
 import type { SeenJob } from './redis.ts'
 import type { World } from './world.ts'
 
-/** Described without the code that computes slots. */
 export type Series = {
   repeat: Repeat
   base: 'scheduled' | 'started' | 'finished'
@@ -51,7 +50,7 @@ const all: Series[] = [
   interval('scheduled', 20),
   interval('scheduled', 15, 'last'),
   interval('scheduled', 25, 'skip', true),
-  // The period is longer than the grace of 5 minutes, because otherwise no slot can be skipped.
+  // A slot is skipped if it is five minutes late, so shorter periods would never skip one.
   cron('*/10 * * * *', 600, 'skip'),
   interval('scheduled', 500, 'skip'),
   interval('started', 30),
@@ -80,7 +79,6 @@ export function createScheduleClients(world: World, { call, enqueue, newJob }: P
   const schedules = (): SeenJob[] => [...world.view.jobs.values()].filter(({ doc }) => doc.repeats !== undefined)
   let label = ''
 
-  /** Reads are immediate; changes use the network of this world. */
   const verbs = createSchedules(
     {
       store,

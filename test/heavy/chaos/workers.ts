@@ -1,5 +1,3 @@
-// Lanes that bells wake, pull workers, and the tick serve the queues.
-
 import { childrenOf } from '../../../src/redis/record.ts'
 import type { ClaimedJob, CommitAnswer } from '../../../src/redis/types.ts'
 import { behave, handBack, outputOf, type Peeked, type Plan, skip } from './behaviours.ts'
@@ -45,7 +43,7 @@ export function createWorkers(world: World, { ledger, constraints, settings }: P
     })
   }
 
-  /** Calls `done` with undefined if the response was lost. */
+  /** Calls `done` without a plan if the response was lost. */
   function perform(by: Process, lent: ClaimedJob, n: number, done: (plan?: Plan) => void): void {
     after(20, async () => {
       const passed = n === 0 && !by.dead && skip(lent, world.now)
@@ -189,7 +187,6 @@ export function createWorkers(world: World, { ledger, constraints, settings }: P
     if (!stalled) renew(lane, lane.queue, () => [...lane.open], lane.id)
   }
 
-  /** Performs the run like a push worker that answers later. */
   function performElsewhere(lent: ClaimedJob): void {
     const by = { dead: false }
     extend(by, lent.document.queue, () => [lent.document.token!], MINUTE)

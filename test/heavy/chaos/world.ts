@@ -1,5 +1,3 @@
-// A world with a jumping clock, a network that loses, repeats and delays messages, and a judge after every step.
-
 import { SidejobError } from '../../../src/core/errors.ts'
 import { createStore } from '../../../src/redis/store.ts'
 import type { Ring } from '../../../src/redis/types.ts'
@@ -16,7 +14,6 @@ export type Request<A> = {
   outcome?: (answer: A) => string
   /** Not called if the caller has died. */
   got?: (answer: A) => void
-  /** A process that may die with all its work. */
   by?: Process
 }
 
@@ -40,11 +37,11 @@ const chances = {
   'tick lost': 0.1,
 } as const
 
-/** Milliseconds per step. Real time must not affect the outcome. */
-const STEP = 50
-/** Ten times the number of steps of the longest worlds. */
+/** Milliseconds. Larger than the real time of a step, which must not affect the outcome. */
+const STEP_MS = 50
+/** Ten times the steps of the longest simulations. */
 const MOST_STEPS = 5_000
-/** Fixed, so that a seed sees the same minutes and days. */
+/** Fixed, so that a seed always has the same minutes and days. */
 const BEGIN = Date.UTC(2040, 0, 1, 12)
 
 type Entry = { at: number; line: string; before?: View; after?: View }
@@ -99,9 +96,8 @@ export function createWorld({ seed, redis }: WorldOptions) {
     later.push({ at: now + ms, order: order++, act })
   }
 
-  /** Never moves the clock back, or behind the real clock. */
   function moveTo(moment: number): void {
-    now = Math.max(moment, now + STEP, Date.now() + offset)
+    now = Math.max(moment, now + STEP_MS, Date.now() + offset)
     offset = now - Date.now()
   }
 
@@ -112,7 +108,7 @@ export function createWorld({ seed, redis }: WorldOptions) {
     await first.act()
   }
 
-  /** A refusal must have had no effect. */
+  /** A refused call must have no effect. */
   async function step<A>({ label, call, facts, outcome }: Request<A>): Promise<A | undefined> {
     if (steps >= MOST_STEPS) throw new Error(`something goes round and round: ${label} after ${steps} steps`)
     const before = view
@@ -132,7 +128,6 @@ export function createWorld({ seed, redis }: WorldOptions) {
 
   const latency = () => random.between(20, faulty ? 400 : 60)
 
-  /** Sends a request at least once, until a response arrives or the caller dies. */
   function send<A>(request: Request<A>, delay = latency()): void {
     after(delay, async () => {
       if (request.by?.dead) return
@@ -194,7 +189,6 @@ export function createWorld({ seed, redis }: WorldOptions) {
     calm: () => {
       faulty = false
     },
-    /** Bells and ticks do not arrive, and workers do not claim. */
     isDown: false,
     get now() {
       return now

@@ -1,5 +1,3 @@
-// Small versions of `npm run soak:flow`.
-
 import { expect, test } from 'vitest'
 import { kind } from '../../kit/index.ts'
 import { underEdits, underKills } from './soak.ts'

@@ -1,5 +1,3 @@
-// Invocations die at any moment, and graphs change while values stream.
-
 import { encodeValue } from '../../../src/core/codec/value.ts'
 import { readGraph } from '../../../src/core/graph.ts'
 import type { Engine } from '../../../src/engine/index.ts'
@@ -11,7 +9,7 @@ import { type Random, seeded } from '../chaos/random.ts'
 
 const dead = () => new Error('this invocation has died')
 
-/** Returns a client that dies at its n-th request, before or after the request reaches Redis. */
+/** `reaches`: Redis performs the request before the client dies. */
 function mortal(client: Client, { at, reaches }: { at: number; reaches: boolean }) {
   let requests = 0
   let died = false
@@ -81,7 +79,7 @@ export async function underKills({
         if (!connection.hasDied()) throw error
       })
       if (connection.hasDied()) killed++
-      // Lets the leases of dead lanes end, and the delays before the next runs pass.
+      // Leases of dead lanes must end before the next runs can start.
       if (connection.hasDied() || written === values) {
         await kit.advance(LONGER_THAN_A_LEASE)
         await kit.engine.tick()
@@ -154,7 +152,7 @@ export async function underEdits({
     let written = 0
     const stream = async () => {
       while (written < values) {
-        // A node that runs more than 600 times per minute would be stopped as a loop.
+        // A node that runs more than 600 times per minute is stopped as a loop.
         const batch = Math.min(1 + random.int(40), values - written)
         await kit.engine.ports.write(
           flow.ref,
@@ -167,7 +165,6 @@ export async function underEdits({
     }
     const edit = async () => {
       for (let n = 0; n < edits; n++) {
-        // Spreads the edits over the stream.
         await kit.until(() => written >= (values * n) / edits, 600_000)
         names = edited(names, n, random)
         const { start, stop, wires } = await kit.engine.flows.setGraph(
@@ -185,7 +182,6 @@ export async function underEdits({
     await kit
       .until(async () => (await kit.statusOf(flow.id)) === 'completed', 120_000)
       .catch(async () => Promise.reject(new Error(JSON.stringify(await kit.engine.jobs.get(flow.ref)))))
-    // Nodes that were removed may still have unfinished runs.
     await kit.until(
       async () => (await kit.engine.queues.list()).queues.every(({ counts }) => counts.queued + counts.running === 0),
       60_000,

@@ -1,5 +1,3 @@
-// Each job is immediately claimed by one waiting worker, and waiting costs almost nothing.
-
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, text } from '../../../infra/stand-ins/resp.ts'
 import { atMost, defineShow, exactly, quantile, told } from './show.ts'

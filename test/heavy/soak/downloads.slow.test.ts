@@ -1,5 +1,3 @@
-// A small version of `npm run soak -- downloads`.
-
 import { expect, test } from 'vitest'
 import { kind } from '../../kit/index.ts'
 import { downloads } from './downloads.ts'

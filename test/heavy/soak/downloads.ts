@@ -1,6 +1,3 @@
-// Downloads thousands of files while the Worker is killed. Every file is stored, no limit is exceeded, and every end is
-// reported once.
-
 import { createHash } from 'node:crypto'
 import { createReadStream, readdirSync, readFileSync, statSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -32,7 +29,6 @@ function allFiles(): File[] {
     .map((path) => ({ path, size: statSync(path).size }))
 }
 
-/** If sizes are missing, small files replace them. */
 function chosenFiles(count: number): File[] {
   const all = allFiles()
   const chosen = classes.flatMap(([most, share], i) => {

@@ -1,5 +1,3 @@
-// Random families of any depth, with cancelled, failed, deleted and lost members. All members end.
-
 import type { Encoded } from '../../../src/core/codec/value.ts'
 import { defineWorker, type Job } from '../../../src/index.ts'
 import { createWorld } from '../../facades/kit.ts'
@@ -9,8 +7,7 @@ import { atLeast, defineShow, exactly, told } from './show.ts'
 
 const sizes = { trees: 60, depth: 6, seed: 1 }
 const MINUTE = 60_000
-/** A job counts as stuck after this many rounds in which no job ended. */
-const ROUNDS = 60
+const MAX_ROUNDS = 60
 
 type Counts = Map<string, number>
 type Played = { jobs: number; deepest: number; stranded: string[]; faults: number }
@@ -35,7 +32,7 @@ async function playBedrock(kit: Kit, random: Random, { depth }: { depth: number 
 
   const stateOf = async (id: number) => (await send('QueryJob', { jobID: id })).body.state
 
-  /** CreateJob refuses grandchildren, but the engine allows them. */
+  /** The engine creates grandchildren, because Bedrock's CreateJob refuses them. */
   async function create(parent?: Member): Promise<void> {
     if (parent && !/RUNNING|RUNQUEUED|PAUSED/.test((await stateOf(parent.id)) ?? '')) return
     const given = {
@@ -45,7 +42,7 @@ async function playBedrock(kit: Kit, random: Random, { depth }: { depth: number 
       ...(parent ? { parent: String(parent.id), joins: true } : { retain: 0 }),
       ...(random.chance(0.5) ? { redeliver: { after: '+5 MINUTES', max: 10 } } : {}),
     }
-    // The parent may be terminating, which CreateJob refuses like any other unsuitable parent.
+    // The parent may be terminating, and then it cannot get a child.
     const made = await world.engine.jobs.enqueue([given]).catch((error) => {
       if (error.code !== 'WRONG_STATUS') throw error
       add(counts, `create: ${error.code}`)
@@ -100,7 +97,7 @@ async function playBedrock(kit: Kit, random: Random, { depth }: { depth: number 
       if ((await stateOf(child.id)) === 'FAILED') await send('DeleteJob', { jobID: child.id })
     if ((await send('FinishJob', { jobID: id })).code === 200) return
     await send('RequeueJobs', { jobIDs: id })
-    // The child exists although its ancestors were deleted, and no job will ever wait for the child.
+    // The ancestors of this child were deleted, so no job will ever wait for it.
     if (parent !== undefined && (await stateOf(parent)) === 'CANCELLED') await send('DeleteJob', { jobID: id })
   }
 
@@ -117,9 +114,9 @@ async function playBedrock(kit: Kit, random: Random, { depth }: { depth: number 
     return states.filter((state) => !/undefined|FINISHED|CANCELLED|FAILED/.test(state))
   }
   let stranded = await left()
-  for (let round = 0; stranded.length > 0 && round < ROUNDS; round++) {
+  for (let round = 0; stranded.length > 0 && round < MAX_ROUNDS; round++) {
     const jobs = members.size
-    // At most one round per job, because a refused job is delivered again.
+    // Bedrock delivers a refused job again, so the number of rounds is limited.
     for (let n = 0; n <= jobs; n++) for (const member of await take()) await finish(member)
     for (const member of [...members.values()]) await tidy(member)
     await kit.advance(6 * MINUTE)
@@ -196,7 +193,7 @@ async function playFunctions(kit: Kit, random: Random, { depth }: { depth: numbe
   const open = async () =>
     (await family()).filter(({ status }) => !ended.has(status)).map(({ id, status }) => `${id} ${status}`)
   let stranded = await open()
-  for (let round = 0; stranded.length > 0 && round < ROUNDS; round++) {
+  for (let round = 0; stranded.length > 0 && round < MAX_ROUNDS; round++) {
     await kit.advance(2 * MINUTE)
     await engine.tick()
     for (let n = 0; n < 20 && stranded.length > 0; n++) {

@@ -1,5 +1,3 @@
-// Groups with a limit each, and crashes. No limit is ever exceeded, and all jobs finish.
-
 import { setTimeout as sleep } from 'node:timers/promises'
 import { atLeast, atMost, defineShow, exactly, told } from './show.ts'
 import { createCrashes, startSoak } from './stack.ts'
@@ -27,7 +25,6 @@ export const limits = defineShow({
       const all = soak.allCompleted(jobs, { say })
       let over = false
       void all.finally(() => (over = true)).catch(() => {})
-      // Spreads the kills evenly over the work.
       for (let n = 1; n <= wanted && !over; ) {
         if (target.arrivals.length >= (n / (wanted + 1)) * jobs) {
           strike()

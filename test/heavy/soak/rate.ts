@@ -1,5 +1,3 @@
-// The number of calls per period never exceeds the rate, and nearly reaches it under load.
-
 import { atLeast, atMost, defineShow, exactly, told } from './show.ts'
 import { startSoak } from './stack.ts'
 import { startTarget } from './target.ts'

@@ -1,5 +1,3 @@
-// Simulates a year of repeats. Each repeat runs at the times that SQLite and Intl compute, even if the clock is late.
-
 import type { Repeat } from '../../../src/core/repeat.ts'
 import { createEngine } from '../../../src/engine/index.ts'
 import { defineWorker } from '../../../src/index.ts'
@@ -12,8 +10,7 @@ const sizes = { jobs: 1_000, days: 365, from: 0, seed: 1 }
 const FIRST_DAY = Date.UTC(2027, 0, 1)
 const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000]
 const LATE = { of: 500, by: 90 * SECOND }
-/** Milliseconds between runs of missed slots. */
-const STEP = 100
+const MISSED_STEP_MS = 100
 const GAPS = [
   { after: 0.3, lasts: 3 * DAY },
   { after: 0.7, lasts: 10 * HOUR },
@@ -132,7 +129,7 @@ function manyOf(jobs: number, world: World): Expected[] {
   return Array.from({ length: jobs }, (_, n) => deck[Math.floor((n * deck.length) / jobs)]!())
 }
 
-/** Omits slots that are more than five minutes late. */
+/** Slots that are more than five minutes late are skipped. */
 function lastDue(job: Expected, now: number): number[] {
   let last: number | undefined
   for (; job.next <= now; job.next = job.follow(job.next, now)) last = job.next
@@ -167,7 +164,7 @@ export const repeats = defineShow({
 
     const kit = await startKit({ workers: [worker], hold: true })
     try {
-      // The clock does not move during a stop.
+      // The simulated clock does not move by itself.
       const engine = createEngine({ ...kit.engineOptions, clock: () => now - Date.now() })
       const zoned = new Map(zones.map((zone) => [zone, createZone(zone, start, end + 62 * DAY)]))
       const modify = createModifiers()
@@ -184,12 +181,12 @@ export const repeats = defineShow({
         return random.int(LATE.of) === 0 ? due + LATE.by : due
       }
 
-      /** Runs missed slots without a lane, which would wait for the stopped clock. */
+      /** A lane would wait for the simulated clock, so this performs jobs without a lane. */
       async function makeUp(): Promise<void> {
         for (let idle = 0; idle < 5; ) {
           const ran = await engine.performOne({ id: 0, queue: 'default', priority: 0, ahead: 0, since: '' })
           idle = ran ? 0 : idle + 1
-          if (!ran) now += STEP
+          if (!ran) now += MISSED_STEP_MS
         }
       }
 
@@ -208,7 +205,7 @@ export const repeats = defineShow({
           seen += runs.length
           atSlot += slots.filter((slot) => slot === stop).length
           after += slots.filter((slot) => slot < stop).length
-          const last = stop + SECOND + slots.length * STEP
+          const last = stop + SECOND + slots.length * MISSED_STEP_MS
           if (slots.length !== runs.length || runs.some((at) => at < stop || at >= last))
             wrong.push(`${JSON.stringify(job.repeat)} at ${new Date(stop).toISOString()}: ${runs} for ${slots}`)
         }

@@ -1,8 +1,5 @@
-// A show runs one kind of work at large scale, and reports measurements with their goals.
-
 export type Measured = { what: string; value: string; goal: string; met: boolean }
 
-/** Omitted sizes have their full values. */
 export type Sizes = Record<string, number>
 
 export type Show = {

@@ -1,5 +1,4 @@
-// Computes due times of repeats without our code: with SQLite's date functions for Bedrock's modifiers, and with Intl
-// for cron patterns.
+// Does not use the code that computes slots, because the test checks that code.
 
 import { DatabaseSync } from 'node:sqlite'
 
@@ -15,7 +14,7 @@ export function createModifiers() {
     momentOf(modifiers.reduce((at, modifier) => (modify.get(at, modifier) as { at: string }).at, textOf(from)))
 }
 
-/** A wall-clock time, stored as if it were UTC. */
+/** The time on the clock of a zone, stored as if it were UTC. */
 export type Wall = Date
 
 function clockOf(zone: string, from: number, to: number): { at: number; wall: number }[] {
@@ -25,11 +24,11 @@ function clockOf(zone: string, from: number, to: number): { at: number; wall: nu
 }
 
 /**
- * An hourly pattern is due whenever the clock shows its time. Any other pattern is due once a day: at the first such
- * time, or at the end of a gap.
+ * At a change of the clock, an hourly pattern is due whenever the clock shows its time. Any other pattern is due
+ * once: at the first such time, or at the end of the skipped hour.
  */
 export function createZone(zone: string, from: number, to: number) {
-  // Includes days around the range, so that clock changes at its edges are complete.
+  // Clock changes near both ends of the range must be complete.
   const clock = clockOf(zone, from - 2 * DAY, to + 2 * DAY)
   const shownFirst = new Map<number, number>()
   let last = clock[0]!.wall - HALF_HOUR

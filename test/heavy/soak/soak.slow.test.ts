@@ -1,5 +1,3 @@
-// Small versions of the shows of `npm run soak`.
-
 import { expect, test } from 'vitest'
 import { kind } from '../../kit/index.ts'
 import { families } from './families.ts'

@@ -1,5 +1,3 @@
-// Starts the stack as it is deployed.
-
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +8,7 @@ import { createSidejob } from '../../../src/index.ts'
 
 const QUEUE = 'default'
 
-/** The client's 15 attempts take longer than a restart of the Worker. */
+/** 15 attempts of the client take longer than a restart of the Worker. */
 export async function startSoak(options: Partial<StackOptions> = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'sidejob-soak-'))
   const stack = await startLocalStack({ dir, persist: false, redis: 'server', ...options })

@@ -1,4 +1,4 @@
-// Downloads bodies that exceed the memory of a Worker. The memory of the Worker must not grow with the bodies.
+// The bodies are larger than the memory of a Worker.
 
 import { createHash, type Hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ async function startOrigin() {
     for (let n = 0; n < Number(size) && !response.destroyed; n++) {
       block.writeUInt32LE(n)
       hash.update(block)
-      // Copies the block, because written data may not be sent yet.
+      // The stream may send the block later, so it needs a copy.
       if (!response.write(Buffer.from(block))) await new Promise((resolve) => response.once('drain', resolve))
     }
     response.end()
@@ -68,12 +68,12 @@ async function watch({ client }: Soak, id: number): Promise<number> {
   }
 }
 
-/** Starts a separate stack, so that its memory peak is its own. */
+/** The process of this stack has its own memory peak. */
 async function stream({ into, chunked, size }: Way): Promise<Streamed> {
   const [origin, s3] = [await startOrigin(), await startS3()]
   const soak = await startSoak({ vars: CREDENTIALS })
   try {
-    // The first download loads modules and is not measured.
+    // The first download loads modules, so it is not measured.
     const warm = { queue: 'downloader', class: 'download', args: { url: `${origin.url}/1` } }
     await watch(soak, (await soak.client.jobs.enqueue(warm)).id)
     const idle = peakOf(soak.worker.pid!)

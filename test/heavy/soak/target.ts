@@ -1,4 +1,4 @@
-// A server of push calls that counts open requests. A request stays open even if its caller is gone.
+// A request stays open even if its caller has died.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -8,14 +8,12 @@ type Snapshot = { job: { id: number; args: { key?: string } | null } }
 
 export type Arrival = { id: number; key: string; at: number }
 
-/** `hold` returns the milliseconds that a request takes. */
-export async function startTarget(hold: () => number) {
+export async function startTarget(holdMs: () => number) {
   const arrivals: Arrival[] = []
   const open = new Map<string, number>()
   const most = new Map<string, number>()
 
   const server = createServer(async (request, response) => {
-    // Measured before the body is read, when the call arrives.
     const at = performance.now()
     let body = ''
     for await (const chunk of request) body += chunk
@@ -25,7 +23,7 @@ export async function startTarget(hold: () => number) {
     const now = (open.get(key) ?? 0) + 1
     open.set(key, now)
     most.set(key, Math.max(most.get(key) ?? 0, now))
-    await sleep(hold())
+    await sleep(holdMs())
     open.set(key, open.get(key)! - 1)
     response.end('{"end":"completed"}')
   })

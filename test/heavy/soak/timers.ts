@@ -1,5 +1,3 @@
-// Schedules very many jobs at random times. Each job starts soon after its time, and never before that time.
-
 import { atLeast, atMost, defineShow, exactly, quantile, told } from './show.ts'
 import { startSoak } from './stack.ts'
 
@@ -26,7 +24,7 @@ export const timers = defineShow({
         endedAt: Date.parse(endedAt as unknown as string),
       }))
       const late = seen.map(({ at, ranAt }) => ranAt - at)
-      // This duration is an upper bound, because the function began before the commit.
+      // The job ends with its commit, so this is an upper bound for its function.
       const over = seen.map(({ at, endedAt }) => endedAt - at)
       return [
         exactly('jobs that ran', seen.length, jobs),
@@ -43,7 +41,7 @@ export const timers = defineShow({
   },
 })
 
-/** Does not use Math.min, because the list is too long for arguments of a call. */
+/** The list is too long for the arguments of Math.min. */
 function minMax(values: readonly number[]): [number, number] {
   let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const value of values) {
