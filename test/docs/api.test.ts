@@ -1,5 +1,3 @@
-// The API page is generated from the table of routes.
-
 import { expect, test } from 'vitest'
 import type * as z from 'zod'
 import { type Example, readExamples } from '../../infra/docs/openapi.ts'

@@ -1,5 +1,3 @@
-// Every code block of the pages is run, compared, or listed with a reason.
-
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -41,7 +39,6 @@ test('listed blocks exist, and name existing tests', () => {
   expect(elsewhere.filter(({ by }) => by && !existsSync(join(root, by)))).toEqual([])
 })
 
-// After a change: npx vitest run test/docs -u
 test('the blocks are counted by page and group', async () => {
   const groups = ['run', 'output', 'made', 'compiled', 'drawing', 'listed']
   const counted = pages.filter((page) => page !== 'docs/speed.md')

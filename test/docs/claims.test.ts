@@ -1,5 +1,3 @@
-// Snippets return the results that their pages show.
-
 import { expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'
 import type { Worker } from '../../src/core/worker.ts'
@@ -11,7 +9,7 @@ import { steps } from './snippets/vitest.ts'
 
 const greeters = () => defined('docs/ports.md', 'import { defineWorker')
 
-/** Keeps one worker per name, because a queue cannot have two classes with the same name. */
+/** A queue cannot have two classes with the same name. */
 async function classesOf({ classes = [] }: Claim): Promise<Worker[]> {
   const { double, approval, hello } = await readers()
   return [double!, approval!, hello!, ...(await greeters()), ...core, ...classes.map(named)]

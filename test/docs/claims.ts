@@ -1,4 +1,4 @@
-// Snippets that are run, with their results. snippets.test.ts only compiles all other snippets.
+// snippets.test.ts only compiles the snippets that are not here.
 
 import { expect } from 'vitest'
 import type { Worker } from '../../src/core/worker.ts'
@@ -12,9 +12,9 @@ export type Claim = {
   classes?: string[]
   before?: (site: Site) => Promise<unknown>
   meanwhile?: (site: Site) => Promise<unknown>
-  /** Values that the test uses instead of values in the snippet. */
+  /** Replaces texts of the snippet. */
   stands?: (site: Site) => Record<string, string>
-  /** Checks the effects. Without this, the test still requires that nothing throws and that tests in the block pass. */
+  /** Without this, the test still requires that nothing throws. */
   after?: (site: Site, exported: Record<string, Worker>) => Promise<unknown>
 }
 

@@ -1,5 +1,3 @@
-// The command line page is generated from its table.
-
 import { test } from 'vitest'
 import type { Option } from '../../src/cli/command.ts'
 import { commands, common } from '../../src/cli/main.ts'

@@ -1,5 +1,3 @@
-// Every page that the compatibility tables name exists.
-
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

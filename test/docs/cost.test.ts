@@ -1,5 +1,3 @@
-// The costs page is generated from the counts of the budget tests and from prices.
-
 import { expect, test } from 'vitest'
 import { expectMade, table } from './made.ts'
 import { titles } from './pages.ts'

@@ -1,5 +1,3 @@
-// The manual mentions everything that sidejob offers.
-
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -24,7 +22,7 @@ import { settings } from '../../src/settings.ts'
 const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
-/** Excludes the compatibility tables, which use names of other systems. */
+/** The compatibility tables use names of other systems. */
 const manual = pagesIn(join(root, 'docs'))
   .filter((page) => !page.startsWith('compat/'))
   .map((page) => read(`docs/${page}`))

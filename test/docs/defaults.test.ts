@@ -1,5 +1,3 @@
-// Compares each row of the page of defaults with the code or a running system.
-
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parseRepeat } from '../../src/core/repeat.ts'
@@ -42,7 +40,7 @@ afterAll(() => kit.close())
 async function keptFor(id: number, index: string): Promise<number | null> {
   const { endedAt } = await kit.engine.jobs.get(String(id))
   const key = `${kit.store.keys.queue('default')}:${index}`
-  // A RESP bulk string consists of its length and the score.
+  // The answer of Redis is the length of the score, and then the score.
   const score = (await rawCommand(kit.redis.port, 'ZSCORE', key, String(id))).split('\r\n')[1]!
   return score === 'inf' ? null : Number(score) - endedAt!
 }

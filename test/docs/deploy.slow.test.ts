@@ -1,5 +1,3 @@
-// Runs the snippets of docs/deploy.md and docs/security.md with the real wrangler, against fakes of the vendors.
-
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -45,7 +43,7 @@ afterEach(async () => {
   await cloud.close()
 })
 
-/** Removes exports and logins, because the environment already contains their values. */
+/** The environment already contains the values that these lines set. */
 const without = (block: string): string =>
   block
     .replace('npx wrangler login\n', '')

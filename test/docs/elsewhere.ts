@@ -1,5 +1,3 @@
-// Blocks that plays.ts does not run, and why.
-
 export type Group = 'output' | 'drawing' | 'made' | 'listed'
 
 /** `by`: the test that runs or compares the block. */

@@ -1,5 +1,3 @@
-// docs/errors.md is generated from the table of errors, which contains every code.
-
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

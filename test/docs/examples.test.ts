@@ -1,5 +1,4 @@
-// Recorded examples of every operation. After a change: npx vitest run test/docs/examples.test.ts
-// test/docs/api.test.ts -u
+// After a change of an operation: npx vitest run test/docs/examples.test.ts test/docs/api.test.ts -u
 
 import { expect, test } from 'vitest'
 import type * as z from 'zod'
@@ -9,7 +8,6 @@ import { closedIn } from '../../src/core/schemas.ts'
 import { openapi } from '../../src/http/openapi.ts'
 import { operations, perform } from './examples.ts'
 
-/** Lists have the same shape if their elements have the same types, in any order. */
 function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return [...new Set(value.map((one) => JSON.stringify(shapeOf(one))))].sort()
   if (value === null || typeof value !== 'object') return value === null ? null : typeof value
@@ -22,7 +20,7 @@ const isAlike = (a: Example, b: Example): boolean =>
   JSON.stringify([a.status, shapeOf(a.request), shapeOf(a.response)]) ===
   JSON.stringify([b.status, shapeOf(b.request), shapeOf(b.response)])
 
-/** Stored examples of the same shape are kept, because ids and tokens differ in each run. */
+/** Ids and tokens differ in each run, so an example is only replaced by one of another shape. */
 const stored = readExamples()
 const examples = Object.fromEntries(
   Object.entries(await perform()).map(([name, recorded]) => {

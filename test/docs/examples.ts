@@ -1,5 +1,3 @@
-// Calls every operation of a real engine once, for the examples of the reference.
-
 import type { Hono } from 'hono'
 import { array } from '../../functions/array.ts'
 import { download } from '../../functions/download.ts'
@@ -132,7 +130,6 @@ async function firstEvent(response: Response): Promise<string> {
   return text.slice(text.indexOf('data: ')).trimEnd()
 }
 
-/** Replaces times of the real clock with NOW. */
 const stopped = (at: number): number => (Math.abs(at - Date.now()) < HOUR ? NOW : Math.floor(at / 1_000) * 1_000)
 
 const withoutClock = (text: string): string =>
@@ -142,7 +139,6 @@ const withoutClock = (text: string): string =>
 
 function createCaller({ app, receiver }: { app: Hono; receiver: Shop['receiver'] }) {
   const examples: Record<string, Example> = {}
-  // Replaces the address of the test's receiver with a shop's address.
   const { port } = new URL(receiver.url)
   const fromShop = (text: string): string =>
     text

@@ -1,5 +1,3 @@
-// docs/pages.md shows every page in every theme and size.
-
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,5 +1,3 @@
-// Runs the React component of docs/web-apps.md with its Express app.
-
 import type { AddressInfo } from 'node:net'
 import { build } from 'esbuild'
 import { expect, test } from 'vitest'

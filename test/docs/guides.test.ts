@@ -1,5 +1,3 @@
-// Runs the code of the guides as a whole.
-
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'

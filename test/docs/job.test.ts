@@ -1,5 +1,3 @@
-// The page of `job` names exactly the members that a function can use.
-
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { Job } from '../../src/engine/run/job.ts'

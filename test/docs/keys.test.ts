@@ -1,6 +1,3 @@
-// Generates the page of keys from src/redis/keys.ts, and checks the scripts against it.
-// After a change: npx vitest run test/docs/keys.test.ts -u
-
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,5 +1,5 @@
-// Generates the parts of pages between `<!-- made: name -->` and `<!-- /made -->` from code.
-// After a change: npx vitest run test/docs -u
+// The text between `<!-- made: name -->` and `<!-- /made -->` of a page is generated. After a change: npx vitest run
+// test/docs -u
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { expect } from 'vitest'
 
 const docs = join(import.meta.dirname, '../../docs')
 
-/** Escapes text for a table cell: `|` would end the cell, and `<name>` outside code would be HTML. */
+/** In a table, `|` would end the cell, and `<name>` outside code would be HTML. */
 const cellOf = (text: string): string =>
   text
     .replaceAll('|', '\\|')

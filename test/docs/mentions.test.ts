@@ -1,5 +1,3 @@
-// All routes, commands, options and tests that pages mention exist.
-
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -13,7 +11,7 @@ const pages = ['README.md', ...pagesIn(join(root, 'docs')).map((page) => `docs/$
   page,
   text: readFileSync(join(root, page), 'utf8'),
 }))
-/** Excludes the compatibility tables, which also name routes of other systems. */
+/** The compatibility tables also name routes of other systems. */
 const ours = pages.filter(({ page }) => !page.startsWith('docs/compat/'))
 
 const routes = [...list, ...facades.flatMap(({ routes }) => Object.values(routes))].map(({ method, path }) => ({

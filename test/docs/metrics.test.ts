@@ -1,5 +1,3 @@
-// The page of counts lists exactly the served metrics.
-
 import { expect, test } from 'vitest'
 import type { LimitView, QueueView } from '../../src/engine/engine.ts'
 import { metrics } from '../../src/http/metrics.ts'

@@ -1,5 +1,3 @@
-// Records the keys that scripts touch, as Redis reports them.
-
 import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
 import type { Address } from '../../infra/stand-ins/resp.ts'

@@ -1,5 +1,3 @@
-// The page lists the options of jobs and classes from their schemas.
-
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type * as z from 'zod'

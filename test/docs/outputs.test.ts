@@ -1,5 +1,3 @@
-// Outputs on the pages match real outputs, except for ids and times.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import * as z from 'zod'
 import { core } from '../../functions/core.ts'

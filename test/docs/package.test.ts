@@ -1,5 +1,3 @@
-// docs/package.md names exactly what the package exports.
-
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

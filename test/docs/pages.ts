@@ -1,5 +1,3 @@
-// Finds the tests that pages of the manual cite.
-
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -1,4 +1,4 @@
-// Runs the shell blocks of a page in one folder, against a new deployment whose first id is the first id on the page.
+// The first id of the deployment is the first id on the page.
 
 import { execFile, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,18 +11,15 @@ import { KEY, type Site, startSite } from './site.ts'
 
 export type Play = {
   page: string
-  /** First characters of a block → its outputs in order. */
+  /** The keys are the first characters of blocks, and the values are their outputs in order. */
   blocks: Record<string, (string | RegExp)[]>
   workers?: () => Promise<Worker[]> | Worker[]
-  /** First characters of an earlier block that sets variables for this one. */
+  /** First characters of an earlier block that sets variables for these blocks. */
   given?: string
-  /** Creates jobs with the ids on the page. */
   before?: (site: Site) => Promise<unknown>
   files?: () => Record<string, string>
   stands?: (site: Site) => Record<string, string>
-  /** Programs that run until they are stopped. */
   stays?: RegExp
-  /** The play is skipped if one of these programs is missing. */
   needs?: string[]
   fails?: number
   /** Defaults to an empty folder. */
@@ -32,7 +29,6 @@ export type Play = {
 
 const MARK = '\u001e'
 
-// `--fail-with-body` makes curl fail if the response is an error.
 const curl = `#!/bin/bash
 args=()
 for arg in "$@"; do
@@ -67,7 +63,6 @@ trap 'for pid in "\${started[@]}"; do kill -- "-$pid"; done' EXIT
 export const pathOf = (program: string): string =>
   spawnSync('bash', ['-c', 'command -v "$0"', program], { encoding: 'utf8' }).stdout.trim()
 
-/** Commands run from this repository instead of an installed package. */
 export function readersFolder(files: Record<string, string> = {}) {
   const scratch = mkdtempSync(join(tmpdir(), 'sidejob-play-'))
   const [bin, folder] = [join(scratch, 'bin'), join(scratch, 'folder')]
@@ -108,7 +103,7 @@ export async function shell(
 
 const squeezed = (text: string) => text.replace(/\s+/g, '')
 
-/** Parses comments such as `# {…}`, where `…` matches any text. */
+/** An output is a comment such as `# {…}`, where `…` matches any text. */
 export const answersIn = (block: string): RegExp[] =>
   [...block.matchAll(/^# ([{[].*)$/gm)].map(
     ([, answer]) =>

@@ -1,5 +1,3 @@
-// Shell snippets of every page, and the output that a reader sees.
-
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,7 +19,7 @@ const named = (name: string, perform: Worker['perform'] = () => undefined) =>
 const unserved = (site: Site, name: string, queue = 'default') =>
   site.client.workers.register(queue, name, { pull: true })
 
-/** Milliseconds until the job fails. `sidejob tail` must listen before that. */
+/** Milliseconds. A job must not fail before `sidejob tail` listens. */
 let failsAfter = 0
 const failing = named('fails', async () => {
   await new Promise((resolve) => setTimeout(resolve, failsAfter))

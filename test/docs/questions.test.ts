@@ -1,5 +1,3 @@
-// The manual answers each question below the listed heading.
-
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -9,7 +7,7 @@ import { questions } from './questions.ts'
 
 function sectionOf(page: string, heading: string): string | undefined {
   const text = readFileSync(join(root, `docs/${page}.md`), 'utf8')
-  // A shell comment is not a heading.
+  // A line of a shell snippet that begins with `#` is not a heading.
   const parts = text.replace(/^```[\s\S]*?^```/gm, (block) => block.replace(/^#/gm, ' #')).split(/^(?=#{1,6} )/m)
   const at = parts.findIndex((part) => slug(/^#+ (.*)/.exec(part)?.[1] ?? '') === slug(heading))
   if (at < 0) return undefined

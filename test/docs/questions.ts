@@ -1,4 +1,4 @@
-// Questions that users of job systems have asked in public, each with the heading of the manual that answers it.
+// Users of job systems have asked these questions in public.
 
 export const questions: [question: string, page: string, heading: string, answer: RegExp][] = [
   [

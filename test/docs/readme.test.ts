@@ -11,7 +11,7 @@ import { type Kit, startKit } from '../kit/index.ts'
 
 const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
 
-/** Repeated, because a single result may be right by accident. */
+/** A single result may be right by accident. */
 const TIMES = 100
 
 const double = defineWorker({

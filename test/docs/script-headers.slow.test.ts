@@ -1,5 +1,3 @@
-// Compares the headers of the scripts with the commands that Redis receives.
-
 import { expect, test } from 'vitest'
 import { buildScripts } from '../../infra/lua-build/index.ts'
 import { play } from '../heavy/chaos/interleavings.ts'

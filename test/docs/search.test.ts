@@ -1,5 +1,3 @@
-// The first three results contain the right page.
-
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

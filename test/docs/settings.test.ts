@@ -1,5 +1,3 @@
-// The page of settings lists every variable that a program reads.
-
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,5 +1,3 @@
-// Shell snippets of the pages run with the real command line, and print the shown output.
-
 import { expect, test } from 'vitest'
 import { type Play, pathOf, played } from './play.ts'
 import { plays } from './plays.ts'
@@ -13,6 +11,6 @@ test.each(plays.map((play) => [play.page, Object.keys(play.blocks)[0]!, play] as
     if (missing) return console.warn(`skipped: ${missing} is not on this machine`)
     expect(await played(play)).toEqual([])
   },
-  // Go builds its library once.
+  // Go compiles its standard library for the first snippet.
   120_000,
 )

@@ -1,5 +1,3 @@
-// docs/compat/sidejob.md contains every behaviour of SideJob, and the tests that it names exist.
-
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

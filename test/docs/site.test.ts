@@ -1,5 +1,3 @@
-// The site builds, its links lead somewhere, and its search needs no network.
-
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, normalize } from 'node:path'

@@ -1,5 +1,3 @@
-// Starts, in this process, the deployment that a page assumes.
-
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
@@ -40,7 +38,6 @@ export async function startSite(work: Worker[] | Served, vars: Record<string, un
     if (!answer.body) return outgoing.end()
     const sent = Readable.fromWeb(answer.body as never)
     sent.on('error', () => outgoing.end()).pipe(outgoing)
-    // Ends the stream when the client disconnects.
     outgoing.on('close', () => sent.destroy())
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -69,7 +66,7 @@ export async function startSite(work: Worker[] | Served, vars: Record<string, un
     env,
     redis: state.options,
     qstash,
-    /** Creates jobs until the next one has this id. */
+    /** The next job has this id. */
     async from(id: number) {
       await client.workers.register('before', 'before', { pull: true })
       if (id > 1)

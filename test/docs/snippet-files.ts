@@ -1,5 +1,3 @@
-// Writes the snippets as files of a project, with the line numbers of their pages.
-
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pagesIn } from '../../infra/docs/pages.ts'
@@ -27,7 +25,7 @@ function fileOf({ page, line, code, kind }: Snippet): string {
   return `src/${page.replaceAll('/', '~').replace(/\.md$/, '')}~${line}.${kind}`
 }
 
-/** Keeps the line numbers of the page, so that errors point to the page. */
+/** Errors of the compiler name the lines of the page, because the snippet keeps its line number. */
 const moduleOf = ({ line, code, kind }: Snippet): string =>
   `${kind === 'tsx' ? '/** @jsxImportSource react */' : ''}${'\n'.repeat(line)}${code}${/^(import|export) /m.test(code) ? '' : 'export {}\n'}`
 

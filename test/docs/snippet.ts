@@ -1,5 +1,3 @@
-// Loads a TypeScript snippet of a page as a module.
-
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Worker } from '../../src/core/worker.ts'
@@ -25,7 +23,6 @@ const modules: Record<string, string> = {
   'cloudflare:workers': 'test/docs/snippets/workers.ts',
 }
 
-/** Imports of the package resolve to this repository. */
 function write(name: string, text: string): string {
   const file = join(folder, name)
   mkdirSync(dirname(file), { recursive: true })

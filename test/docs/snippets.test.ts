@@ -1,5 +1,4 @@
-// Every snippet compiles in a project from the template `worker`. snippets/assumed.d.ts declares the names that
-// snippets use without a declaration.
+// snippets/assumed.d.ts declares the names that snippets use without a declaration.
 
 import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
@@ -34,7 +33,7 @@ const tsconfig = {
 function compile(): string {
   try {
     const tsc = join(root, 'node_modules/typescript/bin/tsc')
-    // Several threads would check the same types several times, for three times the CPU.
+    // Several threads would check the same types several times.
     execFileSync(process.execPath, [tsc, '-p', folder, '--pretty', 'false', '--singleThreaded'], {
       cwd: folder,
       encoding: 'utf8',

@@ -1,5 +1,3 @@
-// docs/speed.md contains the markers that `npm run bench:workloads -- --write` replaces.
-
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,5 +1,3 @@
-// The table of symptoms contains every reason.
-
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// Names that fragments of pages use without a declaration.
+// Snippets use these names without a declaration.
 
 import type { Job } from 'sidejob'
 import type { Client } from 'sidejob/client'

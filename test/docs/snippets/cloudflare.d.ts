@@ -1,4 +1,4 @@
-// Part of the runtime module that src/cloudflare.d.ts omits.
+// src/cloudflare.d.ts omits this part of the runtime module.
 
 declare module 'cloudflare:workers' {
   export const env: object

@@ -1,4 +1,4 @@
-// Replaces vitest in tests that the manual shows, because these tests run inside another test.
+// Tests that the manual shows run inside another test, so they cannot use vitest itself.
 
 export { expect } from 'vitest'
 
