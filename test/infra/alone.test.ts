@@ -1,5 +1,3 @@
-// The Worker in workerd, without any code of development.
-
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

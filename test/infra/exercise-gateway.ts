@@ -1,6 +1,5 @@
-// Tests the gateway for the documented behaviour of the vendor's REST API. Names begin with their source: `restapi`,
-// `readyourwrites`, `scripting` and `billing` are pages of upstash.com/docs/redis, `sdk` is @upstash/redis 1.39, and
-// `gateway` means needs of our tests.
+// A title begins with its source: `restapi`, `readyourwrites`, `scripting` and `billing` are pages of
+// upstash.com/docs/redis, `sdk` is @upstash/redis 1.39, and `gateway` means needs of our tests.
 
 import { createHash } from 'node:crypto'
 import { Redis } from '@upstash/redis'
@@ -11,7 +10,6 @@ import type { RunningRedis } from '../../infra/stand-ins/redis.ts'
 type World = {
   gateway: Gateway
   redis: RunningRedis
-  /** Uses auto-pipelining, base64 and deserialization. */
   client: Redis
   /** Each call is one request, and values are strings. */
   plain: Redis

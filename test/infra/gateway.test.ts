@@ -1,5 +1,3 @@
-// The gateway in front of each kind of Redis: its behaviour, start and end.
-
 import { describe, expect, test } from 'vitest'
 import { startGateway } from '../../infra/stand-ins/gateway.ts'
 import { findServer, startRedis } from '../../infra/stand-ins/redis.ts'

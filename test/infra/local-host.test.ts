@@ -1,5 +1,3 @@
-// Stand-ins refuse requests whose host is not this machine.
-
 import { request } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startQstash } from '../../infra/stand-ins/qstash.ts'

@@ -1,5 +1,3 @@
-// Rejects Lua that any supported engine would refuse, and reports the line number.
-
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -300,7 +298,7 @@ describe('small scripts', () => {
   })
 })
 
-// Larger scripts make each call slower, so the size of each script has a maximum.
+// A larger script makes each call slower.
 const KIB: Record<string, number> = {
   breaker: 2,
   classes: 5,
@@ -396,7 +394,7 @@ test('an undeclared name in a script fails the build with its line', () => {
   )
 })
 
-// Records are decoded by runtime/readable, so that a damaged record stops only its own job. Arguments need no guard.
+// A damaged record must stop only its own job.
 test('no script decodes a record of Redis without a guard', () => {
   const own = ['runtime/readable', 'runtime/pieces', 'runtime/cache', 'doctor/salvage', 'doctor/shape']
   const bare = luaFiles().flatMap((file) =>

@@ -1,5 +1,3 @@
-// Refuses Lua that gopher-lua and Redis read differently, and reports the file and line.
-
 import type luaparse from 'luaparse'
 import { buildScripts, type Editing, editedTexts } from '../../infra/lua-build/index.ts'
 import type { Unit } from '../../infra/lua-build/modules.ts'
@@ -20,7 +18,7 @@ function calleeOf(node: Node): string {
 const isCall = (node: Node): node is Node & luaparse.CallExpression => node.type === 'CallExpression'
 const nameOf = (node: Node): string => (isCall(node) ? calleeOf(node.base as Node) : '')
 
-/** The tree has no parentheses, so this looks between the last element of a list and its end. */
+/** The syntax tree has no parentheses, so this searches the text after the last element. */
 function isInParentheses(last: Node, list: Node, text: string): boolean {
   const between = text.slice(last.range![1], list.range![1]).replace(/\s/g, '')
   return isCall(list) ? between.startsWith('))') : between.startsWith(')')
@@ -40,7 +38,6 @@ function bareMatch(node: Node, _: Scope, text: string): string | undefined {
 const numeric = new Set(['tonumber', 'math.floor', 'math.ceil', 'math.abs', 'math.max', 'math.min', 'take_int'])
 const clocks = new Set(['now', 'micros', 'seq', 'lease', 'this_minute'])
 
-/** True for a number from input, a number computed from it, or a time. */
 function isUnbounded(node: Node, known: Scope): boolean {
   if (node.type === 'BinaryExpression' && '+*/^%'.includes(node.operator))
     return [node.left, node.right].some((side) => isUnbounded(side as Node, known))
@@ -50,7 +47,7 @@ function isUnbounded(node: Node, known: Scope): boolean {
   return clocks.has(node.name) || (value !== undefined && value !== node && isUnbounded(value as Node, new Map()))
 }
 
-/** Some engines allocate a list of length n for t[n]. With a time in minutes, this took seconds and 1.8 GB. */
+/** Some engines allocate a list of length n for t[n]: 1.8 GB for a time in minutes. */
 function bigIndex(node: Node, known: Scope): string | undefined {
   if (node.type !== 'AssignmentStatement') return undefined
   const found = node.variables.find((to) => to.type === 'IndexExpression' && isUnbounded(to.index as Node, known))
@@ -76,7 +73,7 @@ function cacheByNumber(node: Node): string | undefined {
 
 const computed = new Set(['TableConstructorExpression', 'LogicalExpression'])
 
-/** In gopher-lua, assigning several calls, tables or choices in one statement overwrites other variables. */
+/** In gopher-lua, an assignment of several calls, tables or choices overwrites other variables. */
 function severalValues(node: Node): string | undefined {
   if (node.type !== 'AssignmentStatement' || node.init.length < 2) return undefined
   const isPlain = node.variables.every((to) => to.type === 'Identifier')
@@ -84,7 +81,6 @@ function severalValues(node: Node): string | undefined {
   return 'calls, tables or choices among several values for existing variables: expected one assignment each, or new locals'
 }
 
-/** unpack fails for thousands of values. */
 function boundless(node: Node): string | undefined {
   if (!isCall(node) || nameOf(node) !== 'unpack' || node.arguments.length === 3) return undefined
   return 'unpack of a list without a bound: expected unpack(list, from, to), or a loop'
@@ -102,7 +98,7 @@ function octal(node: Node): string | undefined {
 const bodyOf = (node: Node): Node[] =>
   node.type === 'FunctionDeclaration' ? [] : [node, ...children(node).flatMap(bodyOf)]
 
-/** In an older gopher-lua, a function that returns too few values leaves the old values in the variables. */
+/** In an older gopher-lua, variables without a returned value keep their old values. */
 function unequalReturns(node: Node, _: Scope, text: string): string | undefined {
   if (node.type !== 'FunctionDeclaration') return undefined
   const returns = (node as FunctionNode).body.flatMap(bodyOf).filter((one) => one.type === 'ReturnStatement')
@@ -119,14 +115,14 @@ function unequalReturns(node: Node, _: Scope, text: string): string | undefined 
 const isConcat = (node: Node | undefined): node is Node & luaparse.BinaryExpression =>
   node?.type === 'BinaryExpression' && node.operator === '..'
 
-/** In gopher-lua, `a .. (b and c or d .. e)` returns only `a`, because both concatenations use the same register. */
+/** In gopher-lua, `a .. (b and c or d .. e)` returns only `a`. */
 function concatInChoice(node: Node): string | undefined {
   if (!isConcat(node) || node.right.type !== 'LogicalExpression' || !isConcat(node.right.right as Node))
     return undefined
   return 'a concatenation as the last choice at the end of another: expected a local for the choice'
 }
 
-/** In gopher-lua, `a = b and c or f(a)` passes b to f if b is false, because a already contains b. */
+/** In gopher-lua, `a = b and c or f(a)` passes b to f if b is false. */
 function choiceOfItself(node: Node): string | undefined {
   if (node.type !== 'AssignmentStatement') return undefined
   const isRead = node.variables.some((variable, i) => {
@@ -201,7 +197,6 @@ function localsAtOnce(body: readonly Node[], before: number): number {
   return most
 }
 
-/** Locals and intermediate values share the registers of a function. */
 function tooManyLocals(node: Node): string | undefined {
   if (node.type !== 'FunctionDeclaration') return undefined
   const { body, parameters } = node as Block
@@ -282,7 +277,7 @@ function circlesIn(library: Library, textOf: (file: string) => string): Refused[
   })
 }
 
-/** Statements become locals of one function, which has 200 registers in some engines. */
+/** In some engines, a function has 200 registers. */
 const MAX_LOCALS = 150
 
 export function refusedScripts(edit?: Editing): string[] {

@@ -1,5 +1,3 @@
-// In the package, scripts are compressed, and limits and Redis fields lose their descriptions. Nothing else changes.
-
 import { readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Runs the probe, which is meant for the first hour with a real account, against stand-ins.
+// The probe is meant for a real account. These tests use stand-ins.
 
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -17,7 +17,6 @@ import { canBuild, strictBinary } from '../../infra/stand-ins/strict/index.ts'
 import { startWorkerd, type Workerd } from '../e2e/workerd/kit.ts'
 import { startCloud } from './deploy/cloud.ts'
 
-/** Measurements, which depend on this machine. */
 const measured = [
   'Lua: a large number as an index of a table',
   'one script called 50 times',
@@ -28,7 +27,7 @@ const measured = [
 ]
 /** This check fails here, because in the local stack only QStash sends ticks. */
 const CRON = "a tick of Cloudflare's cron trigger"
-/** In milliseconds. On a real account, these waits take minutes. */
+/** Milliseconds. On a real account, these waits take minutes. */
 const short = { silence: 300, cronPatience: 300, delays: [1, 2] }
 const RECORD = 12_000_000
 
@@ -103,7 +102,6 @@ describe.skipIf(!canBuild())('the probe', { timeout: 120_000 }, () => {
     expect(lines).toHaveLength(27 + 10 + measured.length + 1)
 
     expect(said).toHaveLength(lines.length)
-    // The key of a local stack, `dev`, must not appear as a word in any line.
     for (const name of Object.keys(env).filter((one) => /TOKEN|SIGNING_KEY/.test(one)))
       expect(said.join('\n')).not.toContain(env[name])
     expect(await schedules()).toEqual(ticking)

@@ -1,5 +1,3 @@
-// The stand-in for QStash applies the limits of the vendor's plans.
-
 import { Client } from '@upstash/qstash'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { type PlanName, planOf, plans } from '../../infra/stand-ins/plan.ts'

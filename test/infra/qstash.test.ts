@@ -1,4 +1,3 @@
-// Through the real client, the stand-in behaves like the vendor.
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import http from 'node:http'

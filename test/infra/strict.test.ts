@@ -1,4 +1,4 @@
-// Tests the vendor's Lua, limits, error messages and billing. Only `SIDEJOB_REDIS=strict npm test` runs these tests.
+// Only `SIDEJOB_REDIS=strict npm test` runs these tests.
 
 import { Redis } from '@upstash/redis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -34,7 +34,6 @@ async function startStack(compileEach = false) {
 
 const MiB = 1024 * 1024
 
-// The strict stand-in needs a redis-server.
 describe.skipIf(kind !== 'strict' || !canBuild() || !findServer())('the strict Redis', () => {
   let stack: Awaited<ReturnType<typeof startStack>>
   beforeAll(async () => {
@@ -136,12 +135,11 @@ describe.skipIf(kind !== 'strict' || !canBuild() || !findServer())('the strict R
         Array.from({ length: 100 }, (_, i) => ['log', 'info', JSON.stringify('x'.repeat(size(from + i + 1) - 2))]),
       )
     await stack.limit('record', 30 * MiB)
-    // Writes 32 MB. Redis stores only the size of entries of more than 16 KiB.
+    // Only the size of a larger entry would be stored, not its text.
     for (let n = 0; n < 2_000; n += 100) await log(n, () => 16_384)
     // Redis trims whole nodes, and a node contains one entry of this size.
     expect(await stack.redis.xlen(key)).toBeLessThanOrEqual(1_281)
-    // The worst case: each entry is a little smaller than the previous one, so that no entry is removed. The size is
-    // measured exactly, because an estimate would use the first nodes, which are the largest here.
+    // The worst case: each entry is a little smaller than the previous one, so that no entry is removed.
     await stack.limit('record', 0)
     for (let n = 0; n < 10_000; n += 100) await log(n, (k) => Math.min(16_384, Math.floor((20 * MiB) / k)))
     expect(await stack.redis.xlen(key)).toBeGreaterThanOrEqual(9_900)
@@ -152,7 +150,6 @@ describe.skipIf(kind !== 'strict' || !canBuild() || !findServer())('the strict R
   }, 60_000)
 
   test('a queue keeps a bounded number of ended jobs, so that its index stays below the maximum of a record', async () => {
-    // Fills the index with the maximum number of entries, each of the maximum size (ids of ten digits).
     const fill = `for i = 1, 20000 do redis.call('ZADD', KEYS[1], 1795333598183 + i, string.format('%.0f', 1000000000 + i)) end`
     await stack.redis.eval(fill, ['ended'], [])
     const measure = "return redis.call('MEMORY', 'USAGE', KEYS[1], 'SAMPLES', '0')"
@@ -186,7 +183,6 @@ describe.skipIf(kind !== 'strict' || !canBuild() || !findServer())('the strict R
     for (const [name, { text }] of buildScripts().scripts)
       most[name] = Math.max(...(await registersOf(text)).map(({ registers }) => registers))
     expect(Object.entries(most).filter(([, registers]) => registers > 150)).toEqual([])
-    // Functions with more registers than allowed are reported.
     const many = Array.from({ length: 151 }, (_, i) => `local a${i} = ARGV[1]`).join('\n')
     const uses = await registersOf(`local function f()\n${many}\nreturn a150\nend\nreturn f()`)
     expect(Math.max(...uses.map(({ registers }) => registers))).toBeGreaterThan(150)
@@ -194,7 +190,7 @@ describe.skipIf(kind !== 'strict' || !canBuild() || !findServer())('the strict R
 
   test('an enqueue takes the CPU of some milliseconds at most, and so does a commit of 100 with a claim of 100 that are alike', async () => {
     const calls = await measureScripts(1 / 4)
-    // Measured: 1.1, 2.2 and 24 ms. CPU time hardly depends on load, but another machine may be slower.
+    // Measured: 1.1, 2.2 and 24 ms, but another machine may be slower.
     expect(calls['an enqueue of 1']).toBeLessThan(20)
     expect(calls['a commit of 100 with a claim of 100, alike']).toBeLessThan(15)
     expect(calls['a commit of 100 with a claim of 100, documents']).toBeLessThan(60)

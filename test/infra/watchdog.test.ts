@@ -1,5 +1,3 @@
-// Detects a function that never yields.
-
 import { expect, test } from 'vitest'
 import { cpuOf, createWatchdog } from '../../src/dev/watchdog.ts'
 

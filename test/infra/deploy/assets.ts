@@ -1,4 +1,4 @@
-// Uploads of static files: wrangler sends a manifest, then the files that Cloudflare does not have yet.
+// wrangler sends a manifest, and then the files that Cloudflare does not have yet.
 
 type Entry = { hash: string; size: number }
 type Form = Iterable<[string, FormDataEntryValue]>

@@ -1,4 +1,4 @@
-// Fakes of Cloudflare, Upstash and QStash. An unknown request fails the test.
+// An unknown request fails the test.
 
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -13,7 +13,6 @@ export type Fault = {
   status?: number
   code?: number
   message?: string
-  /** `never` keeps the request open without a response. */
   breaks?: 'before' | 'after' | 'never'
   times?: number
 }
@@ -41,7 +40,7 @@ export async function startCloud({ onDeployed }: { onDeployed?: OnDeployed } = {
     pageSize: 2,
     subdomain: 'acme' as string | undefined,
     r2: true,
-    /** If false, the token has no permission for D1. */
+    /** Permission of the token for D1. */
     d1: true,
     databases: [near],
     mount: '',
@@ -50,7 +49,6 @@ export async function startCloud({ onDeployed }: { onDeployed?: OnDeployed } = {
     health: { ok: true, redis: true, version: VERSION } as { ok: boolean; redis?: boolean; version?: string },
     delivery: 'DELIVERED',
     late: 2,
-    /** Every nth request of an API is refused as too frequent. */
     busyEvery: 29,
     faults: [] as Fault[],
     seen: [] as string[],
@@ -67,7 +65,7 @@ export async function startCloud({ onDeployed }: { onDeployed?: OnDeployed } = {
   }
   const qstash = createQstashApi(state, takes)
 
-  /** Outside the mount, a Worker is its owner's app, which has no /health. */
+  /** Outside the mount, a Worker belongs to the user's app, which has no /health. */
   function worker(response: ServerResponse, name: string, path: string, hasKey: boolean): unknown {
     const json = (status: number, body: unknown) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))

@@ -1,5 +1,3 @@
-// The part of Cloudflare's API that wrangler and a deployment use.
-
 import { DatabaseSync } from 'node:sqlite'
 import { createAssets, type Files } from './assets.ts'
 import { regions } from './placement.ts'
@@ -25,7 +23,6 @@ export type FakeWorker = {
   databases: string[]
   crons: string[]
   placement?: object
-  /** Absent if a test created the Worker. */
   metadata?: Metadata
   modules?: Module[]
   files?: Files
@@ -77,7 +74,7 @@ export function createCloudflareApi(state: State, onDeployed: OnDeployed = async
     return ok(result, { result_info: { page, per_page: size, count: result.length, ...total } })
   }
 
-  /** Drops secrets that an upload does not mention, unless the upload keeps them. */
+  /** An upload removes secrets that it does not mention, unless it keeps them. */
   function made({ metadata, modules }: Upload, former?: FakeWorker): FakeWorker {
     const kept = metadata.keep_bindings?.includes('secret_text') ? former?.secrets : {}
     return {
@@ -114,7 +111,7 @@ export function createCloudflareApi(state: State, onDeployed: OnDeployed = async
       return ok(assets.begin(manifest))
     }
     if (!worker) return noWorker()
-    // An existing Worker gets a new version, which a separate call deploys.
+    // A new version is not served before a separate call deploys it.
     if (at === 'POST /versions') {
       const uploaded = await upload(call, name)
       if ('status' in uploaded) return uploaded
@@ -203,7 +200,6 @@ export function createCloudflareApi(state: State, onDeployed: OnDeployed = async
     return ok({ uuid, name, version: 'production', created_at: new Date().toISOString() })
   }
 
-  /** Runs one statement on a real SQLite. */
   function queryDatabase({ body }: Call, id: string): Answer {
     const found = databases.get(id)
     if (!found) return refused(404, 7404, `The database ${id} could not be found`)
@@ -264,7 +260,6 @@ export function createCloudflareApi(state: State, onDeployed: OnDeployed = async
     workers,
     buckets,
     databases,
-    /** Returns undefined for an unknown path. */
     async answer(call: Call): Promise<Answer | undefined> {
       if (call.path === '/accounts' && call.method === 'GET') return paged(state.accounts, call)
       const [, account, rest] = /^\/accounts\/([^/]+)(\/.*)$/.exec(call.path) ?? []

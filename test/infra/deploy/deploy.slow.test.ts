@@ -1,5 +1,3 @@
-// Deploys with the real wrangler against fakes of the vendors.
-
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +11,7 @@ let cloud: Cloud
 let folder: string
 let said: string[]
 
-// Deploys a small Worker instead of ours, because this test does not cover the build.
+// A small Worker is enough, because this test does not cover the build.
 const toml = `name = "sidejob"
 main = "w.js"
 compatibility_date = "2026-10-20"
@@ -29,7 +27,6 @@ beforeEach(async () => {
   writeFileSync(join(folder, 'wrangler.toml'), toml)
   writeFileSync(join(folder, 'w.js'), "export default { fetch: () => new Response('') }")
   said = []
-  // Routes workers.dev to the Workers of the fake.
   const real = globalThis.fetch
   vi.spyOn(globalThis, 'fetch').mockImplementation((input, init) => {
     const url = String(input instanceof Request ? input.url : input)

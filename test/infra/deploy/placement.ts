@@ -1,4 +1,4 @@
-// Regions of Cloudflare's placement, from GET /accounts/:account/workers/placement/regions.
+// Source: GET /accounts/:account/workers/placement/regions of Cloudflare's API.
 
 const words = (text: string): string[] => text.trim().split(/\s+/)
 

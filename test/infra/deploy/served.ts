@@ -1,5 +1,3 @@
-// Runs uploaded Workers in workerd, each at an address that is reserved before the upload.
-
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, request as httpRequest, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createRequire } from 'node:module'
@@ -20,7 +18,7 @@ const kinds: Record<string, V4ModuleDefinition['type']> = {
   'text/plain': 'Text',
 }
 
-/** Puts the entry first, and omits source maps, which only Cloudflare's logs need. */
+/** Only Cloudflare's logs need source maps. */
 function modulesOf(modules: Module[], main: string): V4ModuleDefinition[] {
   const known = modules.filter(({ type }) => type in kinds)
   const entry = known.find(({ name }) => name === main)!

@@ -1,5 +1,3 @@
-// A deployment stores the positions of its source files for its five newest builds.
-
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

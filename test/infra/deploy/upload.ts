@@ -1,5 +1,3 @@
-// Reads uploads of wrangler, and refuses them for the same reasons as Cloudflare.
-
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { placements } from './placement.ts'
@@ -40,7 +38,7 @@ export const databasesOf = ({ bindings }: Metadata): string[] =>
 
 let workerd: Buffer | undefined
 
-/** Looks for the flag in the binary of workerd, where each flag is a string that ends with a zero byte. */
+/** In the binary of workerd, each flag is a string that ends with a zero byte. */
 function isFlag(name: string): boolean {
   const require = createRequire(createRequire(import.meta.url).resolve('wrangler/package.json'))
   workerd ??= readFileSync((require('workerd') as { default: string }).default)

@@ -1,5 +1,3 @@
-// Fakes of Upstash's developer API and of QStash.
-
 import type { Answer, Call } from './cloudflare.ts'
 
 export type Listed = {
@@ -19,7 +17,7 @@ const json = (status: number, body: unknown): Answer => ({ status, json: body })
 export function answerUpstash({ method, path, headers }: Call, databases: Listed[]): Answer | undefined {
   if (method !== 'GET') return undefined
   if (headers.authorization !== `Basic ${btoa('me@example.test:upstash-key')}`) return json(401, 'Unauthorized')
-  // The list has fewer fields.
+  // The list has fewer fields than a single database.
   if (path === '/v2/redis/databases')
     return json(
       200,
@@ -34,7 +32,6 @@ type Schedule = { destination: string; cron: string }
 type Message = { destination: string; looks: number }
 
 export type QstashState = {
-  /** DELIVERED only if the destination accepts the message. */
   delivery: string
   late: number
 }
@@ -50,7 +47,6 @@ export function createQstashApi(state: QstashState, takes: (destination: string)
     return json(201, { scheduleId: id })
   }
 
-  /** Returns nothing at first, then the creation of the message, then its end. */
   function logs({ query }: Call): Answer {
     const messageId = query.get('messageId') ?? ''
     const message = messages.get(messageId)

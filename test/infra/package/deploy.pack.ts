@@ -1,5 +1,3 @@
-// The real wrangler deploys five Workers from the package to a fake cloud, where each runs a job in workerd.
-
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -12,7 +10,7 @@ import { jsonOf, must, type Packed, pack, start, textOf } from './kit.ts'
 
 const VITE = ['vite@7.3.8', '@cloudflare/vite-plugin@1.64.0']
 const TOKEN = 'the-redis-token'
-/** A deployment refuses the published keys of the development server, so these differ. */
+/** A deployment refuses the published keys of the development server. */
 const qstashAccount = { token: 'qstash-token', currentSigningKey: 'sig_1', nextSigningKey: 'sig_2' }
 
 let packed: Packed

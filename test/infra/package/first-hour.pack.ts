@@ -1,5 +1,4 @@
-// Follows README.md and docs/start.md in an empty folder, by their text alone. Each `# …` line is the output of the
-// previous command.
+// Uses only the text of README.md and docs/start.md.
 
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,7 +8,6 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { blocksOf, root } from '../../docs/blocks.ts'
 import { freePort, must, start } from './kit.ts'
 
-// `npm ci` of the repository takes most of the time.
 vi.setConfig({ testTimeout: 1_200_000 })
 
 let scratch: string

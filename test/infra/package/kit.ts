@@ -1,5 +1,3 @@
-// The package as npm would publish it, and projects that install it.
-
 import { type ChildProcess, spawn } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -21,7 +19,6 @@ export function run(folder: string, command: string, env: Record<string, string>
   return new Promise((done) => child.once('close', (code) => done({ code, out })))
 }
 
-/** Milliseconds that tests have waited for npm. */
 export const waited = { ms: 0 }
 
 export async function must(folder: string, command: string, env: Record<string, string> = {}): Promise<string> {

@@ -1,6 +1,3 @@
-// Installs the package as a user would, in templates and in an existing Worker. Runs the client in every Node and in a
-// browser.
-
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
@@ -60,7 +57,7 @@ test('a new project has types, tests and a build for Cloudflare', async () => {
   await must(first, 'npm install --no-audit --no-fund')
   const gzipped = await check(first)
   console.log(`a Worker with two small functions and the dashboard: ${gzipped.toFixed(0)} KiB gzipped`)
-  // KiB. Not minified, so that stack traces contain names of functions; minified it would be 505.
+  // KiB. The bundle is not minified, so that stack traces contain names of functions.
   expect(gzipped).toBeLessThan(665)
 })
 

@@ -1,11 +1,8 @@
-// `npm run probe -- --rules` checks a selection of the protocol's rules on the Redis that the environment names.
-
 import { afterAll, expect, test } from 'vitest'
 import { createWorld, type World } from '../../redis/direct.ts'
 import { rules } from '../../redis/rules/index.ts'
 
 const FACTS = 200
-/** All facts together take at most two minutes. */
 const DEADLINE_MS = 105_000
 
 const { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token, SIDEJOB_PROBE_NAMESPACE: prefix } = process.env
@@ -35,7 +32,7 @@ for (const [n, [name, play]] of selected().entries())
     await play(world)
   })
 
-// Running the doctor after each fact would cost 15 times as much as the facts.
+// The doctor runs once, because a run after each fact would cost 15 times as much as the facts.
 afterAll(async () => {
   const ids = await Promise.all(worlds.map(({ store }) => store.lastId()))
   const fullest = worlds[ids.indexOf(Math.max(...ids))]
