@@ -1,5 +1,3 @@
-// The fast parser of a list returns the same result as the schema, or lets the schema parse the list.
-
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { alike, isAlikeBut } from '../../src/core/alike.ts'

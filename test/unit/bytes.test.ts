@@ -3,7 +3,7 @@ import { readUpTo } from '../../src/core/bytes.ts'
 
 const text = (bytes: Uint8Array | undefined) => bytes && new TextDecoder().decode(bytes)
 
-/** Returns a byte stream, as in a request, and a plain stream. `taken`: chunks that were read. */
+/** A byte stream, as in a request, and a plain stream. `taken`: chunks that were read. */
 function streams(chunks: string[]) {
   const made = (type?: 'bytes') => {
     const told = { taken: 0, isCancelled: false }

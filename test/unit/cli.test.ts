@@ -1,5 +1,3 @@
-// The target of commands, the storage of keys, and terminal output.
-
 import { chmodSync, mkdirSync, mkdtempSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,3 @@
-// Moving the test clock affects both the Worker and the QStash stand-in.
-
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'

@@ -1,5 +1,3 @@
-// defineWorker refuses definitions with the same messages as the HTTP API.
-
 import { describe, expect, test, vi } from 'vitest'
 import * as z from 'zod'
 import { createWorker } from '../../src/cloudflare/node.ts'

@@ -1,4 +1,4 @@
-// Every option has a description, which OpenAPI and the generated pages show.
+// OpenAPI and the generated pages show the descriptions.
 
 import { expect, test } from 'vitest'
 import * as z from 'zod'
@@ -6,7 +6,6 @@ import { jobInput, jobPatch, worker } from '../../src/core/schemas.ts'
 
 type Described = { description?: string; properties?: Record<string, { description?: string }> }
 
-/** Like OpenAPI, uses the description inside an optional or parsed option. */
 const silentIn = (schema: z.ZodType): string[] => {
   const { properties = {} } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Described
   expect(Object.keys(properties).length).toBeGreaterThan(5)

@@ -1,4 +1,4 @@
-// Decoders handle random input in bounded time. SIDEJOB_TEST_FUZZ=<n> multiplies the number of inputs.
+// SIDEJOB_TEST_FUZZ=<n> multiplies the number of inputs.
 
 import * as fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
@@ -15,17 +15,15 @@ import { ownOf, ownWords } from '../../src/redis/packed-jobs.ts'
 import { createVault } from '../../src/redis/vault.ts'
 
 const times = Number(process.env.SIDEJOB_TEST_FUZZ ?? 1)
-/** Milliseconds for one property. */
-const BUDGET = 1_500 * times
-vi.setConfig({ testTimeout: 10 * BUDGET + 10_000 })
+const BUDGET_MS = 1_500 * times
+vi.setConfig({ testTimeout: 10 * BUDGET_MS + 10_000 })
 
 const holds = <T>(arbitrary: fc.Arbitrary<T>, is: (value: T) => void, runs = 300): void =>
   fc.assert(
     fc.property(arbitrary, (value) => void is(value)),
-    { numRuns: runs * times, interruptAfterTimeLimit: BUDGET, markInterruptAsFailure: false },
+    { numRuns: runs * times, interruptAfterTimeLimit: BUDGET_MS, markInterruptAsFailure: false },
   )
 
-/** Every exception of a decoder is an error for the caller. */
 function readOrRefused<T>(read: () => T): { value: T } | undefined {
   try {
     return { value: read() }

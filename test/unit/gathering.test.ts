@@ -1,5 +1,3 @@
-// Decides whether a short wait for more calls is worthwhile.
-
 import { expect, test } from 'vitest'
 import { createGathering } from '../../src/core/gathering.ts'
 

@@ -1,5 +1,3 @@
-// Compares globs with regular expressions, and tries patterns that are designed to be slow.
-
 import { expect, test } from 'vitest'
 import { fitsGlob } from '../../src/core/glob.ts'
 

@@ -1,5 +1,3 @@
-// `sidejob init` keeps handlers, versions, import styles and comments.
-
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'

@@ -1,5 +1,3 @@
-// Errors name the field, the expected forms and the received value.
-
 import { expect, test } from 'vitest'
 import type * as z from 'zod'
 import { check } from '../../src/core/issues.ts'

@@ -1,5 +1,3 @@
-// Schemas that other authors wrote are checked correctly, and in bounded time.
-
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { encodeValue } from '../../src/core/codec/value.ts'

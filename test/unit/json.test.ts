@@ -1,5 +1,3 @@
-// Closed values stay unchanged, open ones are read strictly.
-
 import { expect, test } from 'vitest'
 import { fromBase64, toBase64 } from '../../src/core/codec/base64.ts'
 import {
@@ -200,7 +198,7 @@ const number = () =>
 const inSpace = (text: string) => space() + text + space()
 const array = (depth: number) =>
   `[${Array.from({ length: random(4) }, () => inSpace(json(depth))).join(',')}${space()}]`
-// V8 13.6's JSON.parse, the reference here, can confuse the names "\"" and "\\" at the same position, so avoid them.
+// V8 13.6's JSON.parse can confuse the names "\"" and "\\" at the same position, so the test avoids them.
 const name = (n: number) => `"${n}${string().slice(1).replaceAll('\\\\', '')}`
 const member = (depth: number) => (_: unknown, n: number) => `${inSpace(name(n))}:${inSpace(json(depth))}`
 const object = (depth: number) => `{${Array.from({ length: random(4) }, member(depth)).join(',')}${space()}}`

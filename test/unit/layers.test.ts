@@ -1,5 +1,3 @@
-// Each folder imports only the folders that this table allows.
-
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { expect, test } from 'vitest'
@@ -68,7 +66,6 @@ const filesIn = (folder: string): string[] =>
     .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => relative(root, join(entry.parentPath, entry.name)))
 
-/** Matches imports at the start of a line, and `import('…')` anywhere. */
 const imports = /(?:^(?:import|export)\s+(type\s+)?(?:[^']*?\sfrom\s+)?|(typeof\s+)?\bimport\()'([^']+)'/gm
 const comments = /^\s*(?:\/\/|\/?\*).*$/gm
 
@@ -127,7 +124,7 @@ test('deployed code contains no examples, which any key could run for hours', ()
   expect([...reached].filter((file) => file.startsWith('examples/'))).toEqual([])
 })
 
-/** Layers from top to bottom. Each layer may import lower layers, and only types from the files of the root. */
+/** From top to bottom. */
 const rooms = ['api', 'lane', 'run', 'remote', 'jobs']
 
 test.each(rooms)('engine/%s imports only rooms below it', (room) => {

@@ -1,5 +1,3 @@
-// Checks that the map in src/README.md names existing files.
-
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'

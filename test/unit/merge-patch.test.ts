@@ -1,4 +1,4 @@
-// RFC 7396, with a depth limit so that no data delays other calls.
+// Source: RFC 7396.
 
 import { expect, test } from 'vitest'
 import { mergePatch } from '../../src/facades/bedrock/data.ts'

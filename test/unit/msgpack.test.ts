@@ -1,5 +1,3 @@
-// Slices equal their input byte for byte, and no input makes the reader crash or hang.
-
 import { decode, encode } from '@msgpack/msgpack'
 import { expect, test } from 'vitest'
 import { CLOSED, type Closed, each, lenient, list, maps, OPEN, type Pattern } from '../../src/core/codec/json.ts'

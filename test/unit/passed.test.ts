@@ -1,5 +1,3 @@
-// Records which slots a late run has missed, under each policy.
-
 import { describe, expect, test } from 'vitest'
 import { type Passed, passedBy, passedOf, passedText, slotsFrom } from '../../src/core/repeat/passed.ts'
 import { nextSlot, parseRepeat } from '../../src/core/repeat.ts'

@@ -1,5 +1,3 @@
-// A Worker that is reachable from outside refuses keys of the development stack.
-
 import { expect, test } from 'vitest'
 import { development } from '../../src/development.ts'
 import { deploymentOf, type Environment } from '../../src/environment.ts'

@@ -1,4 +1,4 @@
-// Compares random repeats with SQLite's date functions, which define Bedrock's modifiers.
+// SQLite's date functions define Bedrock's modifiers.
 
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'

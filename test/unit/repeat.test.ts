@@ -15,7 +15,8 @@ const at = (text: string) => Date.parse(`${text.replace(' ', 'T')}Z`)
 const shown = (ms: number) => new Date(ms).toISOString().slice(0, 19).replace('T', ' ')
 const allAt = (moment: number): Moments => ({ scheduled: moment, started: moment, finished: moment })
 
-// Row | scheduled | started | finished = now | repeat | next run | next run if missed slots are skipped (if it differs).
+// Row | scheduled | started | finished = now | repeat | next run | next run if missed slots are skipped (if it
+// differs).
 const rows = `
 1  | 2026-03-11 13:00:00 | 13:15:00 | 13:45:00 | SCHEDULED, +1 HOUR | 2026-03-11 14:00:00
 2  | 2026-03-11 13:00:00 | 13:15:00 | 13:45:00 | STARTED, +1 HOUR | 2026-03-11 14:15:00
@@ -307,7 +308,7 @@ const changes: [zone: string, from: string][] = [
   ['Europe/Berlin', '2026-10-24 00:00:00'],
   ['America/New_York', '2026-03-07 00:00:00'],
   ['America/New_York', '2026-10-31 00:00:00'],
-  // Unusual changes of the clock: by half an hour, around midnight in both directions, and over a whole day.
+  // These clocks change by half an hour, around midnight in both directions, and over a whole day.
   ['Australia/Lord_Howe', '2026-04-04 00:00:00'],
   ['America/Sao_Paulo', '2018-02-17 00:00:00'],
   ['America/Sao_Paulo', '2018-11-03 00:00:00'],

@@ -1,5 +1,3 @@
-// Stack traces name the files of a project, through the source map of its bundle.
-
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

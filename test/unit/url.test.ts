@@ -1,5 +1,3 @@
-// Internal addresses are refused in every notation.
-
 import { describe, expect, test } from 'vitest'
 import { SidejobError } from '../../src/core/errors.ts'
 import { callable } from '../../src/core/url.ts'

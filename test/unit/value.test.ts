@@ -1,5 +1,3 @@
-// Values survive encoding and decoding, and are not changed if no conversion is needed.
-
 import { decode } from '@msgpack/msgpack'
 import { expect, test } from 'vitest'
 import { toBase64 } from '../../src/core/codec/base64.ts'

@@ -1,5 +1,3 @@
-// A function that was edited incompatibly fails with an explanation instead of doing something else.
-
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Worker } from '../../../src/core/worker.ts'
 import { DAY, deployed, type Perform } from './deployed.ts'

@@ -1,5 +1,3 @@
-// A job in the sandbox waits while its function changes.
-
 import type { Worker } from '../../../src/core/worker.ts'
 import { defineWorker, type Job, port } from '../../../src/index.ts'
 import { sandbox } from '../../../src/testing/index.ts'

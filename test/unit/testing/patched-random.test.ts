@@ -1,5 +1,3 @@
-// With random patches of random functions, no step is repeated, and each patch keeps its answer.
-
 import { expect, test } from 'vitest'
 import type { Job, Steps } from '../../../src/index.ts'
 import { deployed } from './deployed.ts'
@@ -22,7 +20,6 @@ function chance(seed: number) {
 
 type Random = ReturnType<typeof chance>
 
-/** Numbers make names of steps unique. */
 function program(random: Random, count = { n: 0 }, depth = 0): Item[] {
   return Array.from({ length: 1 + random(4) }, () => {
     const kind = random(depth < 2 ? 6 : 5)
@@ -35,7 +32,6 @@ function program(random: Random, count = { n: 0 }, depth = 0): Item[] {
 const simple = (random: Random, name: string): Item[] =>
   random(3) === 0 ? [] : random(2) === 0 ? [{ step: name }] : [{ sleep: 6 + random(3) }, { step: name }]
 
-/** Returns the program with patches. Each patch adds items, and may replace the next simple item. */
 function patched(items: Item[], random: Random, count = { n: 0 }): Item[] {
   return items.flatMap((item): Item[] => {
     const inner =

@@ -1,5 +1,3 @@
-// New jobs take the new path; jobs that have passed the patch keep the old one.
-
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Job, Steps } from '../../../src/index.ts'
 import { call } from '../../../src/testing/index.ts'

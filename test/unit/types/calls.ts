@@ -1,5 +1,5 @@
-// Types for callers of a class. The compiler is the test (`npm run types`): each line below a `@ts-expect-error` must not
-// compile, all other lines must. This code never runs.
+// The compiler is the test (`npm run types`): only the lines below a `@ts-expect-error` must not compile. This code
+// never runs.
 
 import * as z from 'zod'
 import { createClient } from '../../../src/client/index.ts'
