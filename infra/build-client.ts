@@ -1,4 +1,4 @@
-// Builds the table of addresses, so that the client contains no code of the routes.
+// The client needs only the addresses of the routes. With this table, it does not include their code.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,4 @@
-// Builds the browser files of the dashboard as modules, so that a Worker needs no build.
-// Names contain a hash, so that browsers may cache files forever.
+// Builds the browser files of the dashboard. Their names contain a hash, so that browsers may cache them forever.
 
 import { hash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

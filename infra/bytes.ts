@@ -1,5 +1,5 @@
-// No room of the source may exceed its bound in bytes.json. The sum of the bounds only falls.
-// node infra/bytes.ts --update    lower the numbers of rooms that shrank
+// The sum of the bounds in bytes.json may only fall.
+// node infra/bytes.ts --update    lower the bounds of rooms that shrank
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -8,16 +8,12 @@ import { join } from 'node:path'
 const root = join(import.meta.dirname, '..')
 const boundsFile = join(import.meta.dirname, 'bytes.json')
 const SOURCE = /\.(ts|tsx|lua|css|go|js|mjs|tf)$/
-/** Bounds are multiples of this, so that small fixes pass. */
+/** Bounds are multiples of this number of bytes, so that a small fix does not exceed a bound. */
 const STEP = 10_000
 
 type Bytes = Record<string, number>
 
-/**
- * Returns the room of a file: a folder of src or infra, or a top-level folder.
- *
- * @example roomOf('src/redis/lua/lib/job.lua') // 'src/redis/lua'
- */
+/** @example roomOf('src/redis/lua/lib/job.lua') // 'src/redis/lua' */
 export function roomOf(file: string): string {
   if (file.startsWith('src/redis/lua/')) return 'src/redis/lua'
   const [top, room, rest] = file.split('/')

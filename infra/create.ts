@@ -1,4 +1,4 @@
-// `npm run create -- ../my-jobs` works like `npm create sidejob my-jobs`, but uses this repository as the package.
+// `npm run create -- ../my-jobs` works like `npm create sidejob my-jobs` with the package of this repository.
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path'
 const root = resolve(import.meta.dirname, '..')
 const OLDEST = 22
 
-/** Checks the user's own Node, because npm runs this script with the Node of the repository. */
+/** npm runs this script with the Node of the repository, but the project needs the user's own Node. */
 function checkNode(): void {
   const { npm_node_execpath: node } = process.env
   if (!node) return

@@ -1,5 +1,4 @@
-// Makes `dist` smaller: removes texts that only pages of the manual show, and the source maps of generated modules and of
-// the dashboard. Also replaces `#jsx`, which package.json maps to TypeScript.
+// Makes `dist` smaller: removes texts that only the manual needs, and source maps of generated modules.
 
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'

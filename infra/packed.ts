@@ -1,5 +1,5 @@
 import { brotliCompressSync, constants } from 'node:zlib'
 
-/** For `unpacking` of src/core/codec/packed.ts. */
+/** src/core/codec/packed.ts unpacks the value. */
 export const packed = (value: unknown): string =>
   brotliCompressSync(JSON.stringify(value), { params: { [constants.BROTLI_PARAM_LGWIN]: 24 } }).toString('base64')

@@ -1,4 +1,4 @@
-// `npm run probe [-- --record | -- --rules]` checks the assumptions of the stand-ins on the real platforms.
+// `npm run probe [-- --record | -- --rules]` checks on the real platforms what the stand-ins assume.
 
 import { parseArgs } from 'node:util'
 import { probe } from './probe/index.ts'

@@ -1,4 +1,3 @@
-// No folder may have more hard sentences or long lines than `prose/bounds.json`.
 // node infra/prose.ts src/http docs   print every hit in these paths
 // node infra/prose.ts --update        lower the bounds
 
@@ -12,7 +11,7 @@ const boundsFile = join(import.meta.dirname, 'prose/bounds.json')
 type Counts = { hits: number; long: number; sentences: number }
 type Bounds = Record<string, { hits: number; long: number }>
 
-/** Excludes the rules themselves, because they quote the patterns that they forbid. */
+/** The rules are not checked, because they quote the patterns that they forbid. */
 const isProse = (path: string): boolean =>
   /\.(ts|tsx|lua|mjs|css|go|md)$/.test(path) && !/\.generated\.|\/fixtures?\/|^(infra|test\/infra)\/prose/.test(path)
 

@@ -31,7 +31,6 @@ const passedOn = [
 let stack: Stack | undefined
 let ending = false
 
-/** Exits after at most 5 seconds. */
 async function end(code: number) {
   if (ending) return
   ending = true

@@ -6,7 +6,7 @@ export const patientClient = (url: string, key: string): Client => createClient(
 
 export type Counted = { id: number; total: Record<string, number> }
 
-/** Milliseconds. Lost runs continue within two minutes. */
+/** Milliseconds. A lost run is repeated within two minutes. */
 const PATIENCE = 240_000
 
 export async function countWords(
@@ -15,7 +15,7 @@ export async function countWords(
   show: (done: number) => void,
   made: (id: number) => void = () => {},
 ): Promise<Counted> {
-  // The parent runs before its children, so that results are merged before more words are counted.
+  // The parent has a smaller priority number than its children, so it merges results before more words are counted.
   const options = { class: 'word_count', priority: -1, createdBy: 'demo' }
   const { id } = await client.jobs.enqueue({ ...options, args: { files: texts.length } })
   made(id)

@@ -1,4 +1,4 @@
-// `npm run demo`: hundreds of jobs count the words of READMEs and licences.
+// `npm run demo`
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// `npm run demo:kill` runs the demo and kills the Worker three times.
+// `npm run demo:kill`
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import { progress } from './progress.ts'
 import { allTexts } from './texts.ts'
 
 const PERCENT = [30, 60, 90]
-// Short, so that killed runs soon repeat (default: 45 s). Small batches make it likely that each kill interrupts a run.
+// With a short lease, killed runs repeat soon. With small batches, each kill probably interrupts a run.
 const LEASE = '3s'
 const BATCH = 4
 

@@ -7,7 +7,7 @@ export type Reading = { runs: number; lost: number; trips?: number; billed?: num
 export async function read(client: Client, note?: StackNote): Promise<Reading> {
   const own = await counted(client)
   if (!note) return own
-  // The gateway numbers its requests, so a ping returns their count.
+  // The response to a ping contains the number of requests so far.
   const ping = await fetch(`${note.gateway.url}/ping`, { headers: bearer(note.gateway.token) })
   const trips = Number(ping.headers.get('upstash-sync-token')?.split(':')[1])
   return { ...own, trips, billed: await billed(note), messages: await messages(note) }
@@ -29,7 +29,7 @@ async function counted(client: Client) {
   return { runs: sum('runs'), lost: sum('lost') }
 }
 
-// Upstash bills the call of a script and each command in it, but not these commands.
+// Upstash does not bill these commands.
 const free = new Set(['info', 'client', 'ping', 'script', 'script|load', 'command', 'select', 'auth'])
 
 async function billed({ redis }: StackNote): Promise<number | undefined> {

@@ -20,7 +20,6 @@ export function allTexts(): Text[] {
 
 export const pathOf = ({ name }: Text) => join(ROOT, name)
 
-/** `bytes` is far below the maximum size of a request. */
 export function* batches(texts: Text[], { bytes = 1_000_000, count = 100 } = {}): Generator<Text[]> {
   let batch: Text[] = []
   let size = 0

@@ -1,4 +1,4 @@
-// Adds examples to the OpenAPI document of the manual. Workers omit examples to keep the upload small.
+// The document of a Worker has no examples, because they would make the upload larger.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -2,7 +2,6 @@ import MiniSearch, { type Options, type Query } from 'minisearch'
 
 export type Section = { id: string; page: string; title: string; keywords: string; text: string }
 
-/** Words of other systems, and the words that the manual uses instead. */
 const synonyms: Record<string, string> = {
   abort: 'terminate',
   activity: 'step',
@@ -39,7 +38,6 @@ const synonyms: Record<string, string> = {
   worker: 'worker',
 }
 
-/** Words that are too common to search for. */
 const stops = new Set(
   'a an and are at be can could do does for from has have how i in is it its my not of on or our so than that the their this to was we what when where which who why will with would you your'.split(
     ' ',
@@ -48,7 +46,7 @@ const stops = new Set(
 
 const wordsOf = (text: string): string[] => text.match(/[\p{L}\p{N}]+/gu) ?? []
 
-/** Maps `jobs` and `job`, or `retries` and `retry`, to one term. */
+/** `jobs` and `job` become one term, and so do `retries` and `retry`. */
 const stem = (term: string): string => {
   const word = term.toLowerCase()
   if (word.length > 4 && word.endsWith('ies')) return `${word.slice(0, -3)}y`
@@ -65,7 +63,7 @@ const options: Options<Section> = {
     boost: { title: 4, page: 2, keywords: 6 },
     prefix: (term) => term.length > 2,
     fuzzy: (term) => (term.length > 5 ? 0.2 : false),
-    // Pages about other systems and about the repository rank below the manual.
+    // The manual comes first.
     boostDocument: (id) => {
       if (/^(compat|decisions|repository)\//.test(String(id))) return 0.1
       return /^(benchmarks|functions|keys|api)\./.test(String(id)) ? 0.4 : 1
@@ -90,11 +88,7 @@ export type Found = { id: string; title: string; page: string }
 
 const OF_A_PAGE = 2
 
-/**
- * Returns the sections that contain all words of a question, or as many as possible.
- *
- * @example find(index, 'dead letter')[0] // { id: 'bulk.html#bulk-actions', … }
- */
+/** If no section contains all words, returns the sections with most of them. */
 export function find(index: MiniSearch<Section>, text: string, most = 12): Found[] {
   const words = wordsOf(text)
   const kept = words.filter((word) => !stops.has(word.toLowerCase()))

@@ -9,7 +9,6 @@ import { type Nav, template } from './template.ts'
 const root = join(import.meta.dirname, '../..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
-/** The manual is at the top level. Other linked files are under `repository/`. */
 export function targetOf(path: string): string {
   const name = path.startsWith('docs/') ? path.slice('docs/'.length) : `repository/${path}`
   return name === 'README.md' ? 'index.html' : name.replace(/\.md$/, '.html')
@@ -102,7 +101,6 @@ function pagesFrom(start: string[]): Page[] {
     if (found.has(path)) continue
     const page = draw(path)
     found.set(path, page)
-    // Links of pages outside the manual are not followed.
     if (path.startsWith('docs/')) waiting.push(...page.links)
   }
   return [...found.values()]
@@ -166,7 +164,7 @@ export async function buildSite(folder: string): Promise<string[]> {
   cpSync(join(root, 'docs/pictures'), join(folder, 'pictures'), { recursive: true })
   cpSync(join(import.meta.dirname, 'style.css'), join(folder, 'style.css'))
   const index = createIndex(pages.flatMap(({ sections }) => sections))
-  // The index is a script, because a page opened from disk cannot use fetch.
+  // A page that was opened from disk cannot use fetch, so the index is a script.
   writeFileSync(join(folder, 'search-index.js'), `window.searchIndex=${JSON.stringify(JSON.stringify(index))}`)
   await build({
     entryPoints: [join(import.meta.dirname, 'browser.ts')],

@@ -1,5 +1,5 @@
-// Names that Lua and TypeScript share. In Lua, `doc.lease_until` becomes the field `le`, `fields.lease_until` the
-// string 'le', `reply.made { jobs = … }` a list, and `PLACE.leased` the string 'l'. The build refuses undeclared names.
+// Names that Lua and TypeScript share. The build replaces them: `doc.lease_until` becomes the field `le`,
+// `fields.lease_until` the string 'le', and `PLACE.leased` the string 'l'. It refuses undeclared names.
 
 import { replies, rows } from '../../src/redis/answers.ts'
 import { dayFields, jobFields, laneFields, limitFields, queueFields } from '../../src/redis/keys.ts'
@@ -26,7 +26,7 @@ const records: Record<string, Names> = {
 
 const makers: Record<string, string> = { 'cache.find': 'fields', 'cache.need': 'fields', 'cache.queue': 'queue_fields' }
 
-/** Contains the first letter of each kind. Every script includes this text, so it must be short. */
+/** Every script contains this text, so kinds are shortened to one letter. */
 const kindsOf = (fields: Record<string, readonly string[]>): string =>
   `{${Object.values(fields).flatMap(([name, , kind]) => (kind ? [`${name}='${kind[0]}'`] : []))}}`
 
@@ -152,7 +152,7 @@ const wordTables: Record<string, Readonly<Record<string, Args>>> = { verbs: { ..
 
 const READ = 'args.take()'
 
-/** For other kinds, run/ops/given.lua has a function. */
+/** Functions in run/ops/given.lua read the other kinds. */
 const readers: Partial<Record<Kind, string>> = {
   text: READ,
   value: READ,
@@ -165,7 +165,7 @@ const readers: Partial<Record<Kind, string>> = {
   values: 'args.take_list()',
 }
 
-/** Kinds that take several arguments, or have another name in Lua. */
+/** These kinds take several arguments, or have another name in Lua. */
 const called: Partial<Record<Kind, string[]>> = {
   target: ['id', 'doc'],
   job: ['spec', 'job_args'],
@@ -174,7 +174,7 @@ const called: Partial<Record<Kind, string[]>> = {
 }
 
 /**
- * Makes each verb read its arguments in the order of src/redis/ops.ts. Line numbers do not change.
+ * Adds statements that read the arguments of a verb, in the order of src/redis/ops.ts. Line numbers do not change.
  *
  * @example readArguments('lib/run/ops/on_x.lua', 'function verbs.unset(me, field) end') // '… local field =
  * args.take() end'

@@ -1,4 +1,4 @@
-// Finds the names that each statement of the Lua sources declares and uses. A file may use any module by its name.
+// A Lua file may use any module by its name, without `require`. This finds the names that each statement uses.
 
 import { basename } from 'node:path'
 import { marks } from '../../src/redis/marks.ts'
@@ -22,7 +22,7 @@ export type Unit = {
 export type File = {
   file: string
   source: Source
-  /** Name of a module that the file uses → path. */
+  /** Path of each module that the file uses, by name. */
   requires: ReadonlyMap<string, string>
   own: string
   body: readonly Node[]
@@ -32,7 +32,7 @@ export type File = {
 export type Module = File & { path: string; members: Map<string, Given>; names: Map<string, Given>; units: Unit[] }
 export type Modules = ReadonlyMap<string, Module>
 
-/** Often used, so each gets a short local. */
+/** These names are used often, so each gets a short local. */
 export const handy: ReadonlyMap<string, Given> = new Map(
   'redis.call cjson.encode cjson.decode math.min math.max math.floor table.concat string.format tonumber ipairs pairs unpack'
     .split(' ')
@@ -196,7 +196,7 @@ export function nameEdits(
   const { source, edits } = file
   const isIn = ({ start }: { start: number }): boolean => start >= from && start < to
   const used = new Set(uses.map(({ start }) => start))
-  // Only locals of the function, because locals of the file have other names.
+  // Locals of the file have other names, so only locals of the function count.
   const before = source.body.filter(({ range }) => range[0] < from).flatMap(localsOf).length
   const locals = source.places.filter(isIn).flatMap(({ start, end, line, name, binding }): Edit[] => {
     const text = binding ? nameOfLocal(binding.depth - before) : args.get(name)

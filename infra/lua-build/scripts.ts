@@ -1,12 +1,12 @@
-// A script has only the statements that it reaches. Functions are created on first use: `F` is a table of members by
-// number, and a loader creates a missing member together with its group.
+// A script contains only the statements that it needs. The table `F` has its functions by number. A loader creates a
+// function on its first use, together with its group.
 
 import { hash } from 'node:crypto'
 import { type File, type Given, handy, linked, nameEdits, type Unit, type Use, usesIn } from './modules.ts'
 import type { Header } from './sources.ts'
 import { nameOfShared, type Piece, print } from './syntax.ts'
 
-/** `end`: exclusive upper bound of the numbers that the members of the group have in `F`. */
+/** `end`: all members of the group have smaller numbers in `F`. */
 type Group = { units: Unit[]; end: number }
 
 type Part = Piece & { file?: string }
@@ -23,16 +23,12 @@ export type Built = Header & {
   units: Unit[]
 }
 
-/** Arguments of every script, before its own. */
+/** Every script takes these arguments before its own. */
 const COMMON = ['ns', 'clock', 'seed']
-/** Names that modules use without a declaration. `at`: position of the last argument that was taken. */
+/** Modules use these names without a declaration. `at` is the position of the last argument that was taken. */
 const KNOWN = [...COMMON, 'at']
 
-/**
- * A script begins by taking its own arguments.
- *
- * @example paramsOf(read('local name, most = args.take(), args.take_int()').body)[1] // { name: 'most', int: true }
- */
+/** @example paramsOf(read('local name, most = args.take(), args.take_int()').body)[1] // { name: 'most', int: true } */
 export function paramsOf(body: readonly Unit['node'][]): Param[] {
   const params: Param[] = []
   for (const statement of body) {
@@ -74,13 +70,12 @@ export class Library {
     this.#giveNames(units)
   }
 
-  /** Units with assigned members are created eagerly, because a later creation would reset these members. */
+  /** Units whose members are assigned are created at once. Later, their creation would reset the members. */
   #assigned(scripts: Iterable<File>): Unit[] {
     const uses = [...scripts].flatMap((script) => usesIn(script.body, script, new Map(), this.modules))
     return uses.flatMap(({ symbol, isTarget }) => (isTarget ? (this.unitOf.get(symbol) ?? []) : []))
   }
 
-  /** Only members that other groups use are in `F`. */
   #giveNames(units: readonly Unit[]): void {
     const groupOf = new Map<Unit, Group>(
       this.groups.flatMap((group) => group.units.map((unit) => [unit, group] as const)),
@@ -123,7 +118,6 @@ export class Library {
     const [from, end] = node.range
     const edits = nameEdits(module, node.range, uses, this.nameOf, this.known)
     if (unit.isFunction) {
-      // `function a.f(…)` becomes `F[1]=function(…)`.
       const start = identifier!.range[0]
       edits.push(
         { start: from, end: start, text: '' },
@@ -157,10 +151,10 @@ function usesOf(units: readonly Unit[]): Map<Given, number> {
   return uses
 }
 
-/** A loader can have 60 upvalues: eager statements, `F`, names of Lua and the arguments of all scripts. */
+/** Lua allows 60 upvalues per function. The loader also needs `F`, names of Lua, and the arguments of all scripts. */
 const MAX_EAGER = 43
 
-/** The most used statements, and the values of their modules, become locals that each call creates. */
+/** The most used statements become locals of each call. */
 function eagerOf(units: readonly Unit[], unitOf: ReadonlyMap<Given, Unit>, always: readonly Unit[]): Set<Unit> {
   const uses = [...usesOf(units)].filter(([symbol]) => symbol.constant === undefined && unitOf.has(symbol))
   const eager = new Set<Unit>(always)
@@ -190,7 +184,7 @@ const local = (names: readonly string[], values = ''): string =>
 
 const made = (text: string): Part => ({ text, lines: Array(text.split('\n').length - 1).fill(1) })
 
-/** A chain of comparisons is shorter code than a tree, and is slower only if it is long. */
+/** Up to this length, a chain of comparisons is fast enough, and its code is shorter than a tree. */
 const MAX_CHAIN = 12
 
 function tree(groups: readonly (readonly [Group, Part[]])[]): Part[] {
@@ -237,7 +231,7 @@ export function build(script: File, header: Header, library: Library): Built {
   ]
   const range = [script.body[0]!.range[0], script.body.at(-1)!.range[1]] as const
   const own = print(script.source.text, range, nameEdits(script, range, uses, library.nameOf, library.known))
-  // Preallocated, so that `F` never grows and finds members by position.
+  // With its final size from the start, `F` never grows, and finds members by position.
   const room = `unpack({},1,${groups.at(-1)?.[0].end})`
   const parts = [
     made(head.join('')),

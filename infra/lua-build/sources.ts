@@ -1,11 +1,9 @@
-// The files of src/redis/lua, and the headers of scripts.
-
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
 const root = join(import.meta.dirname, '../../src/redis/lua')
 
-/** `access`: the first words of the keys that the script may touch. */
+/** `access`: the first words of the keys that the script may use. */
 export type Header = {
   name: string
   note: string[]

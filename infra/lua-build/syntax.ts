@@ -1,4 +1,4 @@
-// Reads Lua 5.1 and minifies it. Every printed line belongs to one source line.
+// Reads Lua 5.1 and makes it shorter. Each printed line belongs to one source line, so errors can be traced.
 
 import luaparse from 'luaparse'
 
@@ -6,7 +6,7 @@ type At = { range: [number, number]; loc: { start: { line: number } } }
 export type Node = luaparse.Node & At
 export type Identifier = luaparse.Identifier & At
 
-/** `at`: offset of the declaration. `depth`: number of other locals that are visible at the declaration. */
+/** `at`: offset of the declaration. `depth`: number of other locals that are visible there. */
 export type Binding = { depth: number; at: number }
 
 export type Place = {
@@ -23,7 +23,7 @@ export type Edit = { start: number; end: number; text: string }
 
 export type Piece = { text: string; lines: number[] }
 
-/** `nodes` are all nodes of the body, parents first. */
+/** `nodes`: all nodes of the body, parents first. */
 export type Source = { text: string; body: readonly Node[]; nodes: readonly Node[]; places: readonly Place[] }
 
 export const children = (node: object): Node[] =>
@@ -42,7 +42,7 @@ export const refuse = (file: string, line: number, says: string): never => {
 
 const remembered = new Map<string, Source>()
 
-/** Cached, because tests build hundreds of versions that differ in one file. */
+/** Tests build hundreds of versions that differ in one file, so the result is cached. */
 export function read(text: string): Source {
   const known = remembered.get(text)
   if (known) return known
@@ -144,10 +144,10 @@ const KEYWORDS = new Set(
 )
 const PAIRS = [...SMALL].flatMap((a) => [...DIGITS].map((b) => a + b)).filter((name) => !KEYWORDS.has(name))
 
-/** `F` is the table of the loader. */
+/** `F` is not in these lists, because it is the table of the loader. */
 export const nameOfShared = (n: number): string => CAPITALS[n] ?? PAIRS[n - CAPITALS.length]!
 
-/** Named by depth, so that two locals that are visible together have different names. */
+/** Two locals that are visible together have different depths, so they get different names. */
 export const nameOfLocal = (depth: number): string => SMALL[depth] ?? `_${DIGITS[depth - SMALL.length]}`
 
 const TOKEN =
@@ -155,7 +155,7 @@ const TOKEN =
 
 const isWord = (character: string | undefined): boolean => character !== undefined && /\w/.test(character)
 
-/** True if Lua would read both tokens as one token without a space between them. */
+/** True if Lua would read the two tokens as one. */
 const wouldJoin = (before: string, after: string): boolean =>
   (isWord(before.at(-1)) && isWord(after[0])) ||
   (/\d$/.test(before) && after.startsWith('.')) ||
@@ -182,10 +182,10 @@ function tokensOf(source: string, [from, to]: readonly [number, number], edits: 
   return tokens
 }
 
-/** These tokens cannot raise an error, so they stay on the previous line. */
+/** These tokens cannot cause an error, so their line number does not matter. */
 const isCloser = ({ text }: Token): boolean => /^(end|else|[)}\],])$/.test(text)
 
-/** A function head cannot raise an error, so the next token stays on the same line. */
+/** The head of a function cannot cause an error, so its line number does not matter. */
 const HEAD = /\bfunction\b[^()\n]*\([^()\n]*\)$/
 
 /** @example print('local a = 1 -- one', [0, 18], []).text // 'local a=1' */

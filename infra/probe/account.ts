@@ -29,13 +29,10 @@ export function databaseQuestion(env: Env): Question {
   }
 }
 
-/** Tolerance, because `Date` headers have whole seconds. */
+/** `Date` headers have whole seconds. */
 const SPREAD_MS = 2_000
 
-/**
- * Returns how far the server's clock is ahead, in milliseconds, or undefined if the server sends no `Date` (workerd
- * does not).
- */
+/** Returns milliseconds, or undefined if the server sends no `Date`. workerd does not send it. */
 async function aheadOf(url: string, init: RequestInit = {}): Promise<number | undefined> {
   const sent = Date.now()
   const { headers } = await fetch(url, { ...init, signal: AbortSignal.timeout(30_000) })

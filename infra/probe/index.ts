@@ -10,7 +10,7 @@ import { questionsOfWorker } from './worker.ts'
 type ProbeOptions = {
   env: Env
   record?: number
-  /** In milliseconds: how long a subscription stays silent, the maximum wait for a cron trigger, and delays. */
+  /** Milliseconds: how long a subscription is silent, the maximum wait for a cron trigger, and delays. */
   silence?: number
   cronPatience?: number
   delays?: readonly number[]
@@ -57,7 +57,7 @@ function required(env: Env): Record<keyof typeof settings, string> {
 const shown = ({ verdict, about, expected, got }: Line): string =>
   `${verdict.padEnd(9)}  ${about}\n           expected ${expected}\n           got      ${got}`
 
-/** Throws an error that names all missing settings, or things that could not be deleted. */
+/** Throws one error that names all missing settings, or all things that could not be deleted. */
 export async function probe({
   env,
   record,

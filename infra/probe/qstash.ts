@@ -9,7 +9,7 @@ type QstashPlace = {
   schedule: string
 }
 
-/** Once a year, so that it never fires during a probe. */
+/** A yearly schedule, which does not fire during a probe. */
 const SELDOM = '0 0 1 1 *'
 
 export function questionsOfQstash(place: QstashPlace) {
@@ -45,7 +45,7 @@ export function questionsOfQstash(place: QstashPlace) {
       expected: '10 or more: each lane holds one, and a queue has at most 8 lanes',
       async ask() {
         const { parallelismMax } = await get<{ parallelismMax: number | null }>('/v2/globalParallelism')
-        // An account without a limit has Infinity, which is null in JSON.
+        // Without a limit, the account has Infinity, which is null in JSON.
         return is((parallelismMax ?? Number.POSITIVE_INFINITY) >= 10, parallelismMax ? `${parallelismMax}` : 'no limit')
       },
     },

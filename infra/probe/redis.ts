@@ -15,15 +15,15 @@ type RedisPlace = {
 }
 
 const MiB = 1024 * 1024
-/** Maximum size of a request or response on the smaller plans. */
+/** Maximum bytes of a request or response on the smaller plans. */
 const MOST = 10 * MiB
-/** Arguments of a large piece, and a number of arguments that exceeds the registers of gopher-lua. */
+/** The arguments of a large piece fit into the registers of gopher-lua. 7,000 arguments do not. */
 const [PIECE, TOO_MANY] = [2_400, 7_000]
 const ROUNDS = 50
 const SILENCE_MS = 100_000
-/** Number of concurrent ticks, and the maximum time by which they may slow each other down, in milliseconds. */
+/** This number of concurrent ticks may slow each other down by this number of milliseconds. */
 const [AT_ONCE, CROWDED_MS] = [20, 50]
-/** Compiling takes about 15 ms; a compiled script takes 1 ms more than an empty one. */
+/** Milliseconds. Compiling a script takes about 15 ms. A compiled script takes 1 ms more than an empty script. */
 const COMPILED = 8
 
 const scripts = Object.values(generated) as Script<unknown>[]
@@ -35,7 +35,7 @@ const short = (text: string): string =>
     .slice(0, 160)
 
 function askedAt({ url, token, namespace, record, silence = SILENCE_MS }: RedisPlace) {
-  // Like the product, sends one command per request, without pipelining.
+  // Like sidejob, sends one command per request.
   const redis = new Redis({
     url,
     token,
@@ -238,7 +238,7 @@ function crowdQuestion({ client, namespace }: Asked): Question {
   }
 }
 
-/** Values that cjson treats specially, and on which the scripts rely. */
+/** The scripts rely on these special cases of cjson. */
 const jsonQuestions = ({ run }: Asked): Question[] =>
   [
     ['an empty list and an empty map', "return cjson.encode(cjson.decode('[[],{}]'))", '[{},{}]'],

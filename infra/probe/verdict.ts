@@ -7,7 +7,7 @@ export type Line = { about: string; verdict: Verdict; expected: string; got: str
 export type Question = {
   about: string
   expected: string
-  /** If the answer cannot be found from here, `as` is undefined and `got` explains how to find it. */
+  /** `as` is undefined if the probe cannot find the answer. Then `got` tells the operator how to find it. */
   ask: () => Promise<{ as?: boolean; got: string }>
 }
 

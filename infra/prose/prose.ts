@@ -16,7 +16,6 @@ const sentencesOf = (text: string): string[] =>
     .split(/(?<=[.!?;:])\s+(?=[A-Z`*("])/)
     .filter((sentence) => sentence.split(' ').length >= 4)
 
-/** `isTable`: the line is a row of a table. */
 function* linesOfMarkdown(text: string): Generator<{ line: number; text: string; isTable: boolean }> {
   let isCode = false
   for (const [i, line] of text.split('\n').entries()) {
@@ -47,7 +46,7 @@ function* piecesOfMarkdown(text: string): Generator<Piece> {
   if (buffer) yield { line: from, kind: 'text', text: buffer }
 }
 
-/** Comments that are signatures or instructions for tools. */
+/** These comments are signatures, or instructions for tools. */
 const SIGNATURE = /^(keys|args|reads|writes|returns|@|biome-|eslint|#)/
 
 const isSentence = (literal: string): boolean =>

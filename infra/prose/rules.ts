@@ -1,4 +1,4 @@
-// Patterns of English that native readers have to read twice. A sentence without a hit can still be hard to read.
+// Native readers have to read these patterns twice. A sentence without a hit can still be hard to read.
 
 export type Rule = { name: string; pattern: RegExp; advice: string }
 

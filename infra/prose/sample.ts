@@ -1,4 +1,4 @@
-// Prints random sentences of each area, for a reader to judge.
+// Prints random sentences for a reader to judge.
 // node infra/prose/sample.ts 4711 10    10 of each area, with this seed
 
 import { execFileSync } from 'node:child_process'
@@ -52,7 +52,7 @@ function descriptions(): Sample[] {
   return [...found].map(([sentence, at]) => ({ at, sentence }))
 }
 
-/** Uses mulberry32. */
+/** The algorithm is mulberry32. */
 function randomFrom(start: number): () => number {
   let state = start
   return () => {

@@ -1,4 +1,4 @@
-// Runs Redis in this process. Saves a snapshot at most once a second after a change, and at the end.
+// Runs Redis in this process. A snapshot is saved at most once a second, and at the end.
 
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
@@ -16,7 +16,7 @@ type EmbeddedOptions = {
   port?: number
 }
 
-/** Opens its own port, because js-redis-server would accept connections from the whole network. */
+/** js-redis-server's own port would accept connections from the whole network. */
 export async function startEmbedded({ dir, port = 0 }: EmbeddedOptions) {
   const core = await import('js-redis-server/core').catch((cause) => {
     throw new Error('The embedded Redis needs js-redis-server, which is not installed: run npm install', { cause })
@@ -52,12 +52,12 @@ type Note = { pid: number; port: number }
 
 const noteOf = (dir: string) => join(dir, 'embedded.json')
 
-/** Two processes that save to one folder would overwrite each other. */
+/** Two processes that save to one folder would overwrite each other's data. */
 async function takeOver(dir: string): Promise<void> {
   mkdirSync(dir, { recursive: true })
   const note = readNote(dir)
   if (!note || !isAlive(note.pid)) return
-  // A process that is ending still accepts connections for a moment.
+  // A process that ends still accepts connections for a moment.
   for (let left = 20; ; left--) {
     const other = await connect({ host: HOST, port: note.port }, { timeout: 1_000 }).catch(() => undefined)
     if (!other) return
@@ -114,7 +114,7 @@ function keepSnapshots(state: RedisServerState, file: string) {
 
   async function save(): Promise<void> {
     if (!isChanged) return
-    // A running script has made only some of its changes, so wait until the script ends.
+    // A running script has made only some of its changes, so the snapshot waits until the script has ended.
     const turns = await Promise.all(state.databases.map((database) => database.turnQueue.waitTurn()))
     isChanged = false
     const began = performance.now()

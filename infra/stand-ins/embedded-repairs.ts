@@ -1,4 +1,4 @@
-// Repairs of js-redis-server, where it differs from Redis.
+// js-redis-server differs from Redis in these details.
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -10,11 +10,11 @@ import type { CommandExecutor, RedisLuaRuntime, RedisServerState, RedisValue } f
 
 const require = createRequire(import.meta.url)
 
-// The section of a WebAssembly file that sets the size of its memory. Unused memory costs nothing.
+// The part of a WebAssembly file that sets the size of its memory. Unused memory costs nothing.
 const MIB_64 = Buffer.from([5, 6, 1, 1, 0x80, 8, 0x80, 8])
 const MIB_512 = Buffer.from([5, 6, 1, 1, 0x80, 64, 0x80, 64])
 
-/** The package gives Lua 64 MiB. Scripts that read a page of large jobs need more. */
+/** The package gives Lua 64 MiB, but scripts that read a page of large jobs need more. */
 function readWasm(): Buffer {
   const lua = createRequire(require.resolve('js-redis-server/core')).resolve('lua-redis-wasm')
   const wasm = readFileSync(join(dirname(lua), 'redis_lua.wasm'))
@@ -37,8 +37,8 @@ const LONG = 1_000
 const READ_ONLY = 8
 
 /**
- * In the package, each call compiles its script, which takes up to 10 ms. Here, a table in `string` caches the
- * functions. Scripts cannot write to `string`, so its write protection is turned off while the table is created.
+ * Each call would compile its script, which takes up to 10 ms. So functions are cached in Lua's table `string`. Its
+ * write protection is turned off while the cache is created.
  */
 function keepFunctions(runtime: RedisLuaRuntime): void {
   const { engine } = runtime as unknown as Inner
@@ -64,10 +64,10 @@ function keepFunctions(runtime: RedisLuaRuntime): void {
   }
 }
 
-/** Maximum instructions of one script. The default interrupts checks of large jobs. */
+/** Maximum instructions of one script. Checks of large jobs need more than the default. */
 const MAX_FUEL = 2_000_000_000
 
-/** In the package, a script without memory ends Lua, and each later script fails. Here, the next script gets a new Lua. */
+/** If a script exceeds the memory, Lua ends and all later scripts fail. So the next script starts a new Lua. */
 export function createState(core: typeof Core): RedisServerState {
   core.setLuaWasmLoadOptions({ wasmBytes: readWasm(), limits: { maxFuel: MAX_FUEL } })
   const state = new core.RedisServerState({ databaseCount: 16 })
@@ -94,7 +94,7 @@ type Scan = { cursor: bigint; count?: number; noValues?: boolean }
 type Bulk = RedisValue & { value: Buffer }
 type Page = { value: RedisValue & { items: [cursor: Bulk, RedisValue & { items: Bulk[] }] } }
 
-/** In the package, a cursor is a position, so a scan skips keys if other keys are deleted between two pages. */
+/** In the package, a cursor is a position. If keys are deleted between two pages, such a scan skips other keys. */
 export function createExecutor(core: typeof Core): CommandExecutor {
   const registry = core.createRedisCommandRegistry()
   for (const name of ['scan', 'sscan', 'hscan', 'zscan']) {
@@ -109,7 +109,6 @@ export function createExecutor(core: typeof Core): CommandExecutor {
         at: i * step,
       }))
       const rest = hashes.filter(({ hash }) => hash >= cursor).sort((a, b) => a.hash - b.hash)
-      // Entries with equal hashes are in one page.
       const end = rest.findIndex(({ hash }, i) => i >= count && hash !== rest[i - 1]!.hash)
       const page = end < 0 ? rest : rest.slice(0, end)
       const { array, bulkString } = core.RedisValue

@@ -1,6 +1,6 @@
 import type { Command } from './resp.ts'
 
-/** Maximum size of a request on the vendor's smaller plans. */
+/** Maximum size of a request on Upstash's smaller plans. */
 export const MAX_BYTES = 10 * 1024 * 1024
 
 export const tooLarge = (bytes: number) =>
@@ -62,7 +62,7 @@ export function refusal(command: Command, readOnly: boolean): string | undefined
 
 const words = (text: string) => new Set(text.split(/\s+/))
 
-/** Commands that block, depend on the connection, or are for the operator of the server. */
+/** These commands block, depend on the connection, or are for the operator of the server. */
 const unavailable = words(`
   BLPOP BRPOP BLMOVE BRPOPLPUSH BLMPOP BZPOPMIN BZPOPMAX BZMPOP
   MULTI EXEC DISCARD WATCH UNWATCH AUTH HELLO SELECT QUIT RESET CLIENT READONLY READWRITE ASKING

@@ -6,12 +6,12 @@ export type Fault =
   | { kind: 'refuse'; status: number; error: string }
   | { kind: 'delay'; ms: number }
 
-/** Affects `times` of the requests that `when` accepts, beginning with the `nth` (default: the next). */
+/** The fault affects `times` of the requests that `when` accepts, from the `nth` on (default: the next). */
 type Aim = { nth?: number; times?: number; when?: (commands: Command[]) => boolean }
 
 export type Faults = ReturnType<typeof createFaults>
 
-/** @example gateway.faults.refuse(429, { nth: 3 }) // the third is refused and does not run */
+/** @example gateway.faults.refuse(429, { nth: 3 }) // refuses the third request */
 export function createFaults() {
   let planned: (Required<Aim> & { fault: Fault })[] = []
 

@@ -1,4 +1,4 @@
-// Converts replies to JSON byte by byte, without intermediate values.
+// Converts replies byte by byte, because intermediate values would make the gateway slow.
 
 import { COLON, MINUS, PLUS, STAR } from './resp.ts'
 
@@ -23,11 +23,10 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COMMA = 0x2c
 const CR = 0x0d
-/** For more bytes than this, the native function is faster. */
+/** For more bytes, the native function is faster. */
 const LONG = 512
 
 function createWriter(size: number, encoding: Encoding) {
-  // Large enough for most replies: a short reply grows by its envelope, a long reply by its escapes.
   let out = Buffer.allocUnsafe(64 + size + (size >> 2))
   let end = 0
   let raw: Buffer = out
@@ -107,7 +106,6 @@ function createWriter(size: number, encoding: Encoding) {
     literal(`"${raw.toString('base64', from, to)}"`)
   }
 
-  /** Copies bytes that need at most a backslash. */
   function quoted(to: number, from = 1) {
     if (to - from > LONG) return stringified(from, to)
     reserve(2 * (to - from) + 2)

@@ -39,7 +39,7 @@ export type Gateway = Awaited<ReturnType<typeof startGateway>>
 export async function startGateway({ redis, token, readOnlyToken, port = 0, host = '127.0.0.1' }: GatewayOptions) {
   const link = createLink(redis)
   const faults = createFaults()
-  /** `bytes` counts bodies in both directions, without streams. */
+  /** `bytes` counts requests and responses, but not streams. */
   const counters = { requests: 0, commands: 0, bytes: 0 }
   const streams = new Set<Connection>()
 
@@ -49,7 +49,7 @@ export async function startGateway({ redis, token, readOnlyToken, port = 0, host
       response.destroy()
     })
   })
-  // Node's default of 5 s would close kept connections between bursts, which looks like a network fault.
+  // Node's default of 5 s would close idle connections, which looks like a network fault.
   server.keepAliveTimeout = 75_000
   server.requestTimeout = 0
   await listen(server, port, host)
@@ -105,7 +105,7 @@ export async function startGateway({ redis, token, readOnlyToken, port = 0, host
     return parsed.map((one) => ('error' in one ? Buffer.from(`-${one.error}\r\n`) : replies[next++]!))
   }
 
-  /** If one item is refused, the whole transaction is discarded and the refusal is the answer. */
+  /** If one command is refused, no command runs. */
   async function transaction(parsed: Parsed[]): Promise<Buffer[] | Refused> {
     const refused = parsed.find((one) => 'error' in one)
     if (refused) return refused
@@ -174,7 +174,7 @@ function permitted(command: Command, access: Access): Parsed {
   return error ? { error } : command
 }
 
-/** The vendor's maximum request size also applies to each response. */
+/** Upstash's maximum size of a request also applies to each response. */
 function withinLimit(reply: Buffer) {
   return reply.length > MAX_BYTES ? Buffer.from(`-${tooLarge(reply.length)}\r\n`) : reply
 }
@@ -253,10 +253,7 @@ function listen(server: ReturnType<typeof createServer>, port: number, host: str
   })
 }
 
-/**
- * Reads an oversized body to its end, so that the client receives the error. Does not iterate over the request, because
- * this would add a tenth to the time of a call.
- */
+/** Reads an oversized body to its end, so that the client receives the error. An iterator would be slower. */
 function readBody(request: IncomingMessage): Promise<{ body: Buffer; size: number }> {
   const chunks: Buffer[] = []
   let size = 0

@@ -1,5 +1,5 @@
-// Protects against DNS rebinding: a website can point its domain to 127.0.0.1, but its requests carry that domain as
-// host.
+// A website can point its domain to 127.0.0.1 (DNS rebinding). Its requests are refused, because their host is
+// this domain.
 
 import type { IncomingMessage } from 'node:http'
 

@@ -6,7 +6,7 @@ export type Bounds = {
   connections?: number
   subrequests?: number
   services?: number
-  /** Maximum invocations of the same Worker in one request, including the first. */
+  /** Maximum invocations of the same Worker for one request, including the first. */
   invocations?: number
   /** Milliseconds that work may continue after the response. */
   kept?: number
@@ -41,7 +41,7 @@ export const plans = {
   payg: { redis, qstash, workers },
   /** QStash Fixed 1M: https://upstash.com/pricing/qstash.md */
   fixed: { redis, qstash: { ...qstash, daily: 1_000_000, parallelism: 200, message: 50 * MB }, workers },
-  /** QStash's protocol itself allows delays of a year and messages of 10 MB. */
+  /** QStash's API allows delays of a year and messages of 10 MB. */
   off: {
     redis: { record: NONE, commandsASecond: NONE, commandsAMonth: NONE },
     qstash: { daily: NONE, parallelism: NONE, message: NONE, delay: NONE },

@@ -1,4 +1,3 @@
-// A local QStash: the part of its API that sidejob uses.
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { development } from '../../src/development.ts'
@@ -21,12 +20,12 @@ type Options = {
   token?: string
   currentSigningKey?: string
   nextSigningKey?: string
-  /** If this returns a constant, only `advance()` moves the clock. */
+  /** If the function returns a constant, only `advance()` moves the clock. */
   now?: () => number
   file?: string
   plan?: PlanName
   parallelism?: number
-  /** Allows anyone to move the clock: POST /test/clock {"advance": milliseconds}. */
+  /** Anyone may move the clock: POST /test/clock {"advance": milliseconds}. */
   control?: boolean
 }
 export type Qstash = Awaited<ReturnType<typeof startQstash>>
@@ -64,7 +63,7 @@ export async function startQstash({
     const end = clock.begin()
     outgoing.once('close', end)
     const answer = await answerTo(incoming)
-    // Write accepted messages to the file before the response.
+    // A crash after the response must not lose the message.
     journal.flush()
     if (answer.drop) incoming.socket.resetAndDestroy()
     else write(outgoing, answer)

@@ -1,5 +1,3 @@
-// Finds or starts Redis: a given address, a server, the strict server, or the embedded one.
-
 import { spawn } from 'node:child_process'
 import { accessSync, constants, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
@@ -115,7 +113,7 @@ async function startPersistent(binary: string, dir: string, port?: number): Prom
   mkdirSync(dir, { recursive: true })
   await retire(dir)
   const server = await launch(binary, ['--dir', dir, '--appendonly', 'yes', '--appendfsync', 'everysec'], port)
-  // The connection marks the server as owned until this process ends or is killed.
+  // This connection shows other processes that the server has an owner. It ends with this process.
   const owner = await connect(server.address)
   await owner.call('CLIENT', 'SETNAME', `${OWNER}${process.pid}`)
   owner.unref()
@@ -137,10 +135,7 @@ const OWNER = 'sidejob-owner-'
 const ownerPattern = new RegExp(`name=${OWNER}(\\d+)`)
 const noteOf = (dir: string) => join(dir, 'server.json')
 
-/**
- * Stops an earlier server of this folder, because two servers would destroy its data. A server that has an owner is not
- * stopped. If no server listens, its data is already saved.
- */
+/** Two servers would destroy the data of a folder, so an earlier server without an owner is stopped. */
 async function retire(dir: string) {
   const note = readNote(dir)
   const redis = note && (await connect({ host: HOST, port: note.port }, { timeout: 1_000 }).catch(() => undefined))
@@ -192,10 +187,7 @@ async function launch(binary: string, options: string[], wanted?: number) {
   }
 }
 
-/**
- * When this process ends, the pipe to a child breaks and the child stops the server. The child has its own session, so
- * that Ctrl-C does not end it first.
- */
+/** If this process ends, the pipe breaks and the child stops the server. Ctrl-C does not reach the child. */
 function spawnServer(binary: string, options: string[]) {
   const script = '(read answer <&3 || kill $$) & exec "$@" 3<&-'
   const child = spawn('/bin/sh', ['-c', script, 'sh', binary, ...options], {
@@ -240,7 +232,7 @@ async function ready(port: number, server: ReturnType<typeof spawnServer>) {
       .then((pong) => (pong instanceof RespError ? undefined : infoOf(redis)))
       .catch(() => undefined)
     await redis?.close()
-    // Another server may have taken the port; then this server is about to end.
+    // If another server took the port, this server is about to end.
     if (info?.pid === server.pid) return info
     await sleep(20)
   }

@@ -12,7 +12,7 @@ export type Address = {
 
 export type Command = (string | Buffer)[]
 
-/** A refusal by Redis is a value, not an exception. */
+/** An error of Redis is a value, not an exception. */
 export type Reply = Buffer | number | null | RespError | Reply[]
 
 export class RespError extends Error {
@@ -186,7 +186,7 @@ function write(socket: Socket, commands: Command[]) {
   socket.uncork()
 }
 
-/** `open` counts missing elements at all depths, so that a large nested reply is read once without a stack. */
+/** `open` counts the missing elements of all levels, so a large nested reply is read once, without recursion. */
 function createFramer(emit: (reply: Buffer) => void) {
   let bytes: Buffer = Buffer.alloc(0)
   let filled = 0
@@ -207,7 +207,7 @@ function createFramer(emit: (reply: Buffer) => void) {
     }
   }
 
-  /** Never overwrites filled parts, because emitted replies are views of `bytes`. */
+  /** Emitted replies are views of `bytes`, so these parts are never overwritten. */
   function append(chunk: Buffer) {
     if (start === filled) {
       bytes = chunk

@@ -1,15 +1,15 @@
-// A clock that shows the real time plus the time added by advance(), with one timer for the earliest entry.
+// The time is the real time plus the time that was added by advance(). One timer waits for the earliest alarm.
 import { createHeap, type Node } from './heap.ts'
 
 type Alarm = { at: number; order: number; ring: () => void }
 export type Timer = Node<Alarm>
 export type Clock = ReturnType<typeof createClock>
 type Options = {
-  /** Real time that a receiver has to answer before the clock advances further, in milliseconds. */
+  /** Real milliseconds in which a receiver must answer. Then the clock advances without its answer. */
   patience?: number
 }
 
-// setTimeout takes 31 bits, so a longer wait is split.
+// setTimeout takes 31 bits, so a longer wait has several timeouts.
 const LONGEST_TIMEOUT = 2 ** 31 - 1
 
 export function createClock(real: () => number) {
@@ -64,7 +64,6 @@ export function createClock(real: () => number) {
 
   function moveTo(time: number) {
     added += Math.max(0, time - now())
-    // The timeout was computed before the clock moved.
     clearTimeout(armed?.timeout)
     armed = undefined
   }
@@ -96,7 +95,7 @@ export function createClock(real: () => number) {
     if (armed && armed.at <= at) return
     clearTimeout(armed?.timeout)
     const started = real()
-    // A timeout may fire slightly early and find nothing due.
+    // A timeout may fire slightly early, when no alarm is due.
     const wait = Math.min(at - now() + 1, LONGEST_TIMEOUT)
     const timeout = setTimeout(() => {
       armed = undefined
@@ -131,7 +130,7 @@ function createActivity() {
           resolve()
         }
       })
-      // A receiver that has not answered by now is slow. Do not wait for it again.
+      // These receivers are slow. The next advance does not wait for them again.
       open.clear()
     },
   }

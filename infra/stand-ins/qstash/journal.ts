@@ -1,4 +1,4 @@
-// Stores one line per change, and rewrites the file when most lines are outdated. Without a file it stores nothing.
+// Appends one line for each change. If most lines are outdated, rewrites the file. Without a file, stores nothing.
 import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
@@ -49,7 +49,6 @@ export function openJournal(file: string | undefined) {
       appendFileSync(file, `${lines.join('\n')}\n`)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-      // The folder was deleted.
       return rewrite(file)
     }
     written += lines.length
@@ -76,7 +75,7 @@ export function openJournal(file: string | undefined) {
 
 const name = (table: string, key: string) => `${table}/${key}`
 
-// An incomplete last line was cut by a crash and never acknowledged.
+// A crash cut an incomplete last line. Its message was never acknowledged.
 function linesOf(path: string): string[] {
   try {
     return readFileSync(path, 'utf8').split('\n').slice(0, -1)

@@ -1,4 +1,3 @@
-// Reads the headers that sidejob sends, and refuses all further headers.
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { parseDuration } from './rules.ts'
 
@@ -61,7 +60,7 @@ export function keptHeaders(headers: Record<string, unknown>): Headers {
   return kept
 }
 
-/** Refuses headers that the vendor supports and this stand-in does not. */
+/** Refuses headers of QStash that this stand-in does not support. */
 function checkNames(headers: Headers) {
   for (const name in headers) {
     if (!name.startsWith('upstash-') || name.startsWith(FORWARD) || KNOWN.includes(name)) continue

@@ -14,7 +14,7 @@ export function parseDuration(text: string): number | undefined {
   return ms
 }
 
-/** The vendor's table: 12 s, 2m28s, 30m8s, 6h7m6s, then a day. `retry` counts from 1. */
+/** QStash's delays: 12 s, 2m28s, 30m8s, 6h7m6s, then a day. `retry` counts from 1. */
 export const backoff = (retry: number) => Math.min(86_400, Math.floor(Math.exp(2.5 * retry))) * SECOND
 
 export function nextAttempt(retried: number, answer: Answered, now: number): number {
@@ -29,7 +29,7 @@ function steeredWait(answer: Answered, now: number): number | undefined {
   const text = steering.map((name) => answer[name]).find((value) => value !== undefined)
   if (text === undefined) return undefined
   const wait = parseWait(String(text).trim(), now)
-  // A delay above a day is ignored in favor of the table.
+  // QStash ignores delays of more than a day.
   return wait <= DAY ? Math.max(0, wait) : undefined
 }
 

@@ -75,7 +75,7 @@ export function createSchedules({ clock, broker, journal }: { clock: Clock; brok
     journal.put('schedules', schedule.id, () => toJournal(schedule))
   }
 
-  // Missed ticks are skipped; the next tick is in the future.
+  // Missed times are skipped.
   function arm(schedule: Schedule) {
     clock.cancel(schedule.timer)
     schedule.nextTime = nextTick(schedule.cron, clock.now())

@@ -7,7 +7,7 @@ export type Outcome = { status: number; headers: http.IncomingHttpHeaders; body:
 export type Flight = { abort(reason: string): void }
 export type Sender = ReturnType<typeof createSender>
 
-// Closes idle connections before servers do (usually after 5 s), so a reset is always a fault of the receiver.
+// Servers usually close idle connections after 5 s. These are closed earlier, so a reset is a fault of the receiver.
 const KEEP_ALIVE = { keepAlive: true, timeout: 2_000 }
 
 export function createSender() {
@@ -41,7 +41,7 @@ export function createSender() {
   }
 }
 
-/** The JWT states that this body was sent to this URL within five minutes of now. */
+/** The receiver accepts the signature for five minutes. */
 export function sign({ url, body, key, now }: { url: string; body: Buffer; key: string; now: number }): string {
   const issued = Math.floor(now / 1_000)
   const claims = {
@@ -51,7 +51,7 @@ export function sign({ url, body, key, now }: { url: string; body: Buffer; key: 
     nbf: 0,
     iat: issued,
     jti: `jwt_${randomUUID().replaceAll('-', '')}`,
-    // The vendor keeps the padding, which Node's base64url omits.
+    // QStash keeps the padding, which Node's base64url omits.
     body: createHash('sha256').update(body).digest('base64').replaceAll('+', '-').replaceAll('/', '_'),
   }
   const text = `${JWT_HEADER}.${base64url(claims)}`

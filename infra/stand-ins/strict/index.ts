@@ -1,4 +1,4 @@
-// Builds the Go program of this folder and starts it in front of redis-server.
+// A Go program with Upstash's Lua and limits, in front of redis-server.
 
 import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -45,7 +45,6 @@ export async function startStrict({
   compileEach = process.env.SIDEJOB_STRICT_COMPILE === 'each',
 }: StrictOptions) {
   const { record, commandsAMonth, commandsASecond } = plans[plan].redis
-  // 0 means no limit.
   const most = (n: number) => (Number.isFinite(n) ? String(n) : '0')
   const args = ['-redis', `${redis.host}:${redis.port}`, '-port', String(port), '-record', most(record)]
   args.push('-monthly', most(commandsAMonth), '-per-second', most(commandsASecond))
