@@ -244,7 +244,6 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     for (const { calls } of [without, first, second, third]) expect(calls).toBe(1)
     expect(without.billed, JSON.stringify(without.commands)).toBe(4)
     expect(first.billed, JSON.stringify(first.commands)).toBe(7)
-    // A minute may have ended between the two calls.
     expect(Math.min(second.billed, third.billed), JSON.stringify(second.commands)).toBe(5)
     expect(Math.max(second.billed, third.billed)).toBeLessThanOrEqual(6)
   })
@@ -283,7 +282,6 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect(sum).toBe(9)
   })
 
-  // Each failure adds an entry to the log, and an entry to the runs of its job.
   test('100 runs that fail without retries left: 1 command for the index of their errors', async () => {
     const queue = await servedQueue('failing')
     await pause(queue)
@@ -392,7 +390,6 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     const { calls, billed, commands } = await cost(() => kit.engine.channels.list({ publishers: true }))
     expect(calls).toBeLessThanOrEqual(3 + queues + many)
     expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(3 + queues + many)
-    // A ZRANGE and an MGET read the kept messages.
     const without = await cost(() => kit.engine.channels.list())
     const last = await cost(() => kit.engine.channels.list({ last: true }))
     expect(last.billed, JSON.stringify(last.commands)).toBeLessThanOrEqual(without.billed + 2)
@@ -407,7 +404,6 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect((await kit.engine.jobs.list({ queue })).jobs).toEqual([])
   })
 
-  // HSET records that the process is alive. The first claim of a process also checks for room.
   test('a claim under a name costs no further call, and one further command (the first claim three)', async () => {
     await kit.engine.workers.register('pulled', 'work', { pull: true })
     const claim = (process?: string) => cost(() => kit.engine.runs.claim('pulled', { process }))

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => state.close())
 
-/** User data that looks like a record of Redis. No script may interpret it. */
+/** User data that looks like a record of Redis, and must not be read as one. */
 const misleading = JSON.stringify(' {"n":"0","z":"l","tk":"1.1.x","le":"9","rd":"5","q":"q","l":"1","m":"1:1",^i:o:')
 
 const plain: Record<string, Making> = {

@@ -57,7 +57,6 @@ const windows: Record<string, Window> = {
     says: 'a process that dies after its read has taken no values and left no data',
     async fact(world) {
       const id = await world.make(one)
-      // Smaller values would be stored in the record of the job.
       const large = ['1', `"${'2'.repeat(600)}"`]
       await world.push(id, 'in', ...large)
       expect(seen(await world.claimOne())).toEqual(large)

@@ -1,4 +1,4 @@
-// Redis refuses each write of a script in turn. Then the call is repeated, and each effect must happen once.
+// Redis refuses each write of a script in turn. A second call must have each effect once.
 
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -349,7 +349,6 @@ const fields =
     }
   }
 const YEARS = 10 * 365 * 86_400_000
-/** Damages fields of the record of a queue. Expects the short field names that Redis stores. */
 const inQueue =
   (change: (record: Record<string, never>, world: World) => object, prepare = timer): Damage =>
   async (world) => {

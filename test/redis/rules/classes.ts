@@ -142,7 +142,6 @@ const taken: Facts = {
 const rule128: Facts = {
   async 'events of a class are reported by the hour, over midnight too'(world) {
     const HOUR = 3_600_000
-    // Half an hour before midnight.
     world.advance(DAY - (world.now() % DAY) - HOUR / 2)
     const hours = async (day?: 'today' | 'yesterday') => {
       const { classes } = await createStats({ store: world.store } as Context).classes({

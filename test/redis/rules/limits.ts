@@ -273,7 +273,6 @@ async function crowded(world: World, n: number, making: Making = {}) {
   return { run, ids }
 }
 
-/** '' means no group. */
 const of1 = (group: string): Making => ({
   ...(group ? { group } : {}),
   limits: [...(group ? [{ key: `group:${group}`, how: 'first' as const, concurrency: 2 }] : []), ...limits(1).limits!],

@@ -162,7 +162,6 @@ const rule30: Facts = {
   async 'a claim past its waiting time is no longer called'(world) {
     const act = async () => {
       world.advance(10_001)
-      // Without a waiting claim, no call is sent.
       const claim = { max: 1, lease: 45_000, pull: true, waiter: { id: 'late', wait: 30_000 }, patterns: ['mail'] }
       await world.store.commit({ queue: 'q', claim })
       await world.make({ pull: true })

@@ -80,7 +80,6 @@ const waiting: Facts = {
       inputs: { n: Array.from({ length: 1 + (i % 2) }, () => '=1') },
     }))
     const mixed = (await world.store.enqueue(many)).made.map(({ id }) => id)
-    // With 'in pieces', each job may be in a different piece.
     if (world.way === 'as it comes') await expectOut(world, mixed, mixed)
     for (const job of [{ inputs: { n: [`="${'x'.repeat(600)}"`] } }, { in: { n: { channels: ['/a'] } } }]) {
       const ids = await pack(world, job)

@@ -180,7 +180,6 @@ const rule20: Facts = {
     expect(queuesOf([...first.rings, ...second.rings])).toEqual(['other', 'q'])
   },
   async 'a timer set for another queue is kept while that queue has due timers'(world) {
-    // The expired lease is in one queue. Its end wakes the parent in the other queue.
     await world.make()
     await (await world.claimOne()).commit()
     const parent = await world.make({ queue: 'other' })
