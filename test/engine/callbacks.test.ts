@@ -38,7 +38,7 @@ beforeAll(async () => {
     webhookSecrets: [SECRET, NEXT],
     random: () => 0.5,
   })
-  // The tick records that callbacks make HTTP calls. Lanes then claim fewer jobs each, and more lanes open.
+  // After this tick, lanes claim only a few callbacks each, because callbacks make HTTP calls.
   await kit.engine.tick()
 })
 afterAll(() => kit.close())

@@ -59,7 +59,6 @@ test('leases are renewed while every slot for calls is taken', async () => {
   const leases = async () =>
     Promise.all(ids.map(async (id) => Number((await kit.store.inspect(id)).document.leaseUntil ?? 0)))
   const first = Math.max(...(await leases()))
-  // Without renewals of the leases, runs would be lost after this time.
   await kit.until(async () => (await leases()).filter((until) => until > first + 1_500).length >= LANES * CALLS)
   receiver.answer = (_, response) => response.end()
   for (const response of held) response.end()

@@ -1,4 +1,4 @@
-// Only scripts see the changed clock of Redis. Keys expire by the real clock.
+// Only scripts see the changed clock, so keys expire by the real time.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { defineWorker } from '../../src/index.ts'
@@ -8,7 +8,6 @@ import { startReceiver } from '../kit/receiver.ts'
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000]
 const realNow = Date.now
 
-/** The embedded Redis has no clock that a test can change. */
 const differing = test.skipIf(kind === 'embedded')
 
 let kit: Kit

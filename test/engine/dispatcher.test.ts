@@ -98,7 +98,6 @@ describe('a lane', () => {
     await start({ lane: { short: 60_000 } })
     await kit.engine.queues.update('default', { lanes: 1 })
     await make(1_500)
-    // Four requests claim 100, 300, 600 and 500 jobs. The fifth ends the last of them.
     expect(await trips(dispatch)).toBe(5)
     const ids = await make(500, 'noop', { inputs: {}, group: { id: 'g' } })
     expect(await trips(dispatch)).toBe(6)

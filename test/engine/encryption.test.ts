@@ -14,7 +14,6 @@ import { startReceiver } from '../kit/receiver.ts'
 
 const MARK = 'M4rk3r'
 const mark = (what: string) => `${MARK} ${what}`
-/** Too long for the record of its job. */
 const long = (what: string) => ({ [what]: mark(what).repeat(90) })
 
 const [first, second] = [randomBytes(32), randomBytes(32)]

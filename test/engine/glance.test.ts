@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => kit.close())
 
 test('the overview agrees with the separate requests for queues, series, runs and health', async () => {
-  // Each call recounts some queues. After these calls all counts are new, so the next call recounts none.
+  // Each call recounts some queues, so that the measured call below has none left.
   for (let i = 0; i < 30; i++) await kit.engine.stats.totals()
   const glance = await kit.engine.stats.glance({ step: 'minute' })
   const [stats, series, { processes, others }, health] = await Promise.all([
@@ -75,7 +75,6 @@ counted('without a step it costs as a look at the queues', async () => {
   await kit.engine.stats.glance()
   const { calls, billed, commands } = await costOf(kit, () => kit.engine.stats.glance())
   expect(calls).toBe(1)
-  // Up to 10 commands, because jobs wait for limits and one limit is paused.
   expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(10)
 })
 

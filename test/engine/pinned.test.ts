@@ -23,7 +23,7 @@ beforeEach(async () => {
 })
 afterEach(() => kit.close())
 
-/** Sends requests to deployed versions to their app. All other requests use the real network, and fail. */
+/** Requests to other addresses use the real network, and fail. */
 const network: typeof fetch = async (url, init) => {
   const app = apps.get(new URL(String(url)).origin)
   if (!app) return fetch(url, init)

@@ -33,7 +33,6 @@ const herald = defineWorker({
   perform: (job) => job.write('say', 'written'),
 })
 
-/** Several pages of a relay. */
 const N = 2_000
 
 let kit: Kit

@@ -218,7 +218,7 @@ describe('the request to a push worker', () => {
   })
 
   test('the signature matches the example of Standard Webhooks', async () => {
-    // The example is in the libraries of the specification.
+    // Source: the libraries of Standard Webhooks.
     const body = new TextEncoder().encode('{"test": 2432232314}')
     const headers = await webhookHeaders(
       'msg_p5jXN8AQM9LWM0D4loKWxJek',

@@ -113,7 +113,6 @@ test('errors are redacted on request, in lists, runs and kinds of errors too', a
   expect(textOf(shown.view.error)).toMatchObject({ message: '[redacted]' })
   expect(shown.log.entries[0]!.entry).toMatch(/^\{"error":"\[redacted\]","reason":"other"/)
   expect(shown.errors.errors[0]).toMatchObject({ class: 'pay', example: '[redacted]' })
-  // The stack repeats the message, so the stack must be redacted too.
   expect(text(shown)).not.toContain(SECRET)
 })
 

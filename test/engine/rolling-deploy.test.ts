@@ -61,7 +61,6 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-/** Returns the expected effects of a job, each with the minimum time after the previous effect. */
 function pathOf(all: Effect[]): [string, number][] {
   const by = Object.fromEntries(all.map(({ what, by }) => [what, by]))
   const audited: [string, number][] = by.remind === 'new' ? [['audit', 0]] : []

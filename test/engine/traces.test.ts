@@ -79,7 +79,7 @@ afterAll(async () => {
   await Promise.all([collector.close(), world.close()])
 })
 
-/** If a response was lost, the jobs of the lane continue when their leases end. So this advances the clock. */
+/** Advances the clock, because the jobs of a lost response continue when their leases end. */
 const eventually = async (fact: () => boolean): Promise<void> => {
   const end = Date.now() + 20_000
   while (!fact() && Date.now() < end) {

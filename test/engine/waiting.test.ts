@@ -52,7 +52,6 @@ test('a waiting claim is called when the queue is resumed', async () => {
   await kit.engine.runs.commit(snapshot!.run.token, { end: 'completed' })
 })
 
-// The embedded Redis is slow.
 const [waiting, made] = kind === 'embedded' ? [8, 20] : [50, 100]
 
 test('many waiting claims get many jobs, each once', async () => {

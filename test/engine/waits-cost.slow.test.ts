@@ -68,7 +68,7 @@ describe.skipIf(kind === 'embedded')('a run', () => {
   }
 
   async function weighed(className: string, runs: number[]): Promise<Weighed[]> {
-    // The first run of a day costs more, because it also stores the counts of the previous day. It is not measured.
+    // The first run of a day costs more, because it also stores the counts of the previous day.
     await kit.advance(DAY - (kit.now() % DAY))
     const { jobs } = await engine.jobs.enqueue([{ queue: 'default', class: className }])
     const answers: Weighed[] = []

@@ -6,7 +6,6 @@ import { type Kit, kind, startKit } from '../../kit/index.ts'
 import { costOf } from '../../redis/commandstats.ts'
 import { chain, workers } from './kit.ts'
 
-// The embedded Redis does not count commands.
 describe.skipIf(kind === 'embedded')('a value from end to end', () => {
   let kit: Kit
   beforeAll(async () => {

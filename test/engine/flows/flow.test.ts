@@ -302,7 +302,6 @@ describe.each(orders)('%s', (_name, order) => {
   for (const [name, scenario] of Object.entries(scenarios)) test(name, () => scenario(order))
 })
 
-// The reference graphs run in all orders, and other graphs in at most 20 orders.
 describe('in random orders', () => {
   for (const [name, scenario] of Object.entries(scenarios))
     test(name, { timeout: 120_000 }, async () => {
