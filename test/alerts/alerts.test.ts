@@ -234,7 +234,6 @@ test('failed jobs that were all retried cause no second message about the same f
   expect(texts('jobs failed in the last 15 minutes')).toEqual([])
 })
 
-/** Runs a tick of another Worker, and returns the errors that it printed. */
 async function tick(check: () => Promise<void>, settings: Record<string, string> = {}): Promise<unknown[]> {
   const said = vi.spyOn(console, 'error').mockImplementation(() => undefined)
   const jobs = createWorker<Record<string, unknown>>({ functions: [send], alerts: { ...alerting, check } })

@@ -416,7 +416,6 @@ describe('failing', () => {
     const { body } = await result(id)
     expect(body).toMatchObject({ type: 'failure', reason: 'timeout', should_retry: true })
     expect(body.finished_at).toMatch(/^\d{4}-\d\d-\d\dT.*Z$/)
-    // This is the token of the first attempt, which can no longer post a result.
     const token = calls[0]!.headers['webhook-id'] as string
     const posted = await ask('POST', `/jq/jobs/${id}/result`, pack(success('late')), { 'webhook-id': token })
     expect(posted.status).toBe(410)

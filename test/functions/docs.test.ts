@@ -22,7 +22,6 @@ function wrapped(text: string, indent = ''): string {
 
 const sentenceOf = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 
-/** Descriptions quote the names of ports. The page shows them as code. */
 const withCode = (description = ''): string => description.replace(/"(\w+)"|(\[key.*?\])/g, '`$1$2`')
 
 const jsonTypes: Record<string, string> = { array: 'list' }

@@ -6,7 +6,7 @@ export type Player = {
   advance: (time: string) => Promise<void> | void
   setDefault: (port: string, value: unknown) => Promise<void> | void
   write: (port: string, values: unknown[]) => Promise<void> | void
-  /** Runs the job until it no longer runs. With `ask`, the job runs at least once. */
+  /** With `ask`, the job runs at least once. */
   settle: (ask: boolean) => Promise<void>
   look: () => Promise<Seen>
 }

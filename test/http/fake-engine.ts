@@ -762,7 +762,7 @@ export type Answers = {
   [Noun in keyof Engine]?: Engine[Noun] extends (...args: never[]) => unknown ? Engine[Noun] : Partial<Engine[Noun]>
 }
 
-/** These calls authenticate the request. They do not belong to its route. */
+/** These calls authenticate a request, and are not calls of its route. */
 const ofTheDoor = ['keys.authenticate', 'keys.isActive', 'audit.write']
 
 export const fakeEngine = (given: Answers = {}) => {

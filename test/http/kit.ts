@@ -68,7 +68,7 @@ export const asRequest = async ({ method, path, as = 'admin', headers, body, sig
   const sent = typeof body === 'function' ? body() : body
   const asked = path.replace('JOB', '7')
   if (sign) made.set('upstash-signature', await signature({ body: String(sent), path: asked, ...sign }))
-  // Behind a proxy, the host of a request differs from the public host. Only the public host may have an effect.
+  // Behind a proxy, the host of a request is not the public host, and must have no effect.
   return new Request(`http://inside.test${asked}`, { method, headers: made, body: sent as BodyInit })
 }
 

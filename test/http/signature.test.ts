@@ -83,7 +83,6 @@ test('calls without the header, or to a deployment without keys, are refused', a
   expect(await open({ signature: await sign(), body, url })).toBe(false)
 })
 
-// QStash's own receiver behaves differently here.
 test('a signature must have an expiry and a body hash', async () => {
   const endless = await claims({ exp: undefined })
   expect(await verify({ signature: endless, body, url })).toBe(false)

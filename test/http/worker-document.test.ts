@@ -6,7 +6,6 @@ import { createSigner } from '../../src/engine/remote/sign.ts'
 import { setUp } from './kit.ts'
 import { answered, document, post, sent } from './worker-document.ts'
 
-// A part of the schema of OpenAPI 3.1.1. Unknown members are refused, so that typing errors are found.
 const text = z.string().min(1)
 const schema = z.record(z.string(), z.unknown())
 const content = z.record(z.string().regex(/^\w+\/[\w.+-]+$/), z.strictObject({ schema }))

@@ -11,7 +11,6 @@ type Plain = string | number | null | Plain[]
 /** The vendor's client gives its errors this name. */
 const refusalOf = ({ message }: RespError) => Object.assign(new Error(message), { name: 'UpstashError' })
 
-/** Returns the same value as the HTTP API. */
 export function plain(reply: Reply): Plain {
   if (reply instanceof RespError) throw refusalOf(reply)
   if (Array.isArray(reply)) return reply.map(plain)

@@ -20,7 +20,6 @@ type Part = { path: string; type: string; takes: (value: unknown) => boolean }
 
 const answers = new WeakMap<z.ZodType, Map<unknown, boolean>>()
 
-/** Many routes share a schema, so the answers are cached. */
 function isTaken(schema: z.ZodType, value: unknown): boolean {
   const known = answers.get(schema) ?? new Map<unknown, boolean>()
   answers.set(schema, known)

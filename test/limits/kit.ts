@@ -42,7 +42,7 @@ export async function startDoors(options: KitOptions = {}) {
   const server = (options.on ?? kind) === 'server'
   if (server) await raw('CONFIG', 'SET', 'slowlog-log-slower-than', String(MAX_CALL_MS * 1_000))
 
-  /** CPU time in milliseconds. It does not depend on the load of the machine. */
+  /** CPU time does not depend on the load of the machine. */
   async function worked(): Promise<number> {
     const info = await raw('INFO', 'cpu')
     const seconds = (name: string) => Number(new RegExp(`${name}:([\\d.]+)`).exec(info)![1])
@@ -96,7 +96,6 @@ export async function startDoors(options: KitOptions = {}) {
       watched(`${method} ${path}`, () => ask(method, path, body, headers)),
     watched,
     raw,
-    /** Always empty with the embedded Redis. */
     slow: () => slow.splice(0),
   }
 }

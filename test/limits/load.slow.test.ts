@@ -25,7 +25,7 @@ afterAll(async () => {
 
 type Ask = (method: string, path: string, body?: unknown) => Promise<{ status: number; text: string }>
 
-/** workerd closes idle connections after 5 s. A request at this moment would fail. */
+/** After 5 s, workerd closes idle connections. A request at this moment would fail. */
 const agent = new Agent({ keepAlive: true, timeout: 2_000 })
 
 const asking =
@@ -126,7 +126,6 @@ type Pair = { idle: Times; loaded: Times }
 
 const times = (): Times => ({ work: [], look: [] })
 
-/** Compares the 99th percentiles. Medians are only printed. */
 async function measure(clients: Client[], ask: Ask) {
   const pairs: Pair[] = []
   for (let spent = 0; spent < SECONDS * 1_000; spent += ROUND) {

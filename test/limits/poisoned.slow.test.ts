@@ -1,4 +1,4 @@
-// A poison is a run whose commit is always refused. It must not affect the 99 other runs of its batch.
+// The commit of a "poison" is always refused. The 99 other runs of its batch must not notice it.
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'

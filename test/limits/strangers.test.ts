@@ -10,7 +10,6 @@ import { fakeEngine } from '../http/fake-engine.ts'
 const MAX_CPU_MS = 50
 const TIMES = 5
 
-/** These bodies are too large for every route. */
 const URL_BYTES = 16_000
 const HEADER_BYTES = 30_000
 const BODY_BYTES = 4 * 1024 * 1024

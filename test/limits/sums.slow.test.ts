@@ -1,4 +1,4 @@
-// Each call sends 10 MiB, in lists of half their maximum length. Redis must refuse the call or handle it quickly.
+// Redis must refuse each of these calls or handle it quickly.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type * as z from 'zod'
@@ -82,7 +82,6 @@ function sample(schema: z.ZodType, i: number, depth = 0): unknown {
 
 const keyOf = (schema: z.ZodType | undefined, i: number): string => String(schema ? sample(schema, i) : `a${i}`)
 
-/** `around`: the enclosing schemas, which may also limit the list. */
 function half(around: readonly z.ZodType[], of: (n: number) => unknown): number {
   const most = COUNTS.find((n) => around.every((schema) => takes(schema, of(n)))) ?? 1
   return Math.max(1, Math.floor(most / 2))
@@ -214,7 +213,6 @@ function shrunk(value: unknown, most: number): unknown {
   )
 }
 
-// The test clock and the routes for QStash.
 const LEFT_OUT = new Set(['/v1/test/clock', '/dispatch/:queue'])
 const asked = list.filter(({ path, only, body }) => body && !LEFT_OUT.has(path) && !only) as Route[]
 
@@ -233,7 +231,6 @@ beforeAll(async () => {
 })
 afterAll(() => doors.close())
 
-/** Each commit needs its own token. */
 async function claimed(): Promise<string> {
   await doors.ask('POST', '/v1/jobs', { queue: 'pulled', class: 'c', in: { in: {} }, out: { out: {} } })
   const { text } = await doors.ask('POST', '/v1/queues/pulled/claim', { max: 1 })

@@ -37,7 +37,6 @@ async function run(words: string[], namespace: string | undefined) {
   return { exit, noted: notes.join('\n') }
 }
 
-/** Redis does not define the order of members of sets and hashes. */
 async function contentOf(namespace: string): Promise<Record<string, unknown>> {
   const lines = await dump(redis, `${namespace}*`)
   const sorted = (value: unknown) => (Array.isArray(value) ? value.toSorted() : value)

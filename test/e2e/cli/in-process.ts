@@ -3,7 +3,6 @@
 import { createIo, talking } from '../../../src/cli/io.ts'
 import { main } from '../../../src/cli/main.ts'
 
-/** `lines`: the standard input. */
 export async function runInProcess(words: string[], lines: string[] = []) {
   let printed = ''
   let noted = ''

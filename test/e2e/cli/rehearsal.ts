@@ -54,7 +54,6 @@ const deployedAdder = defineWorker({
   },
 })
 
-/** Six classes are unchanged. One renames a step, one waits for less time, one is removed, and one throws. */
 const next = `
 import { createWorker } from '${root}/src/cloudflare/index.ts'
 import { defineWorker } from '${root}/src/index.ts'

@@ -489,7 +489,6 @@ test('open opens the dashboard in a browser, logged in, also at the page of a jo
     const link = new URL(printed.trim())
     const login = await fetch(`${link.origin}${link.pathname}`, {
       method: 'POST',
-      // The button on the linked page submits this form.
       body: new URLSearchParams({ once: link.searchParams.get('once')!, to: link.searchParams.get('to') ?? '' }),
       headers: { 'sec-fetch-site': 'same-origin' },
       redirect: 'manual',

@@ -1,4 +1,4 @@
-// Tests in this folder use only HTTP. They must not import from src.
+// Tests of this folder must not import from src.
 
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -87,7 +87,6 @@ export type Stack = ReturnType<typeof useStack>
 
 /** The start of a stack takes longer than most files, so the files of a process share one. */
 let shared: ReturnType<typeof start> | undefined
-/** Makes the names of classes unique. */
 let classes = 0
 
 export function useStack(env?: Record<string, string>) {
@@ -157,7 +156,6 @@ export function useStack(env?: Record<string, string>) {
   }
 }
 
-/** After the timeout, throws the last error. */
 export async function eventually<T>(fact: () => Promise<T> | T, ms = 10_000): Promise<T> {
   for (const end = Date.now() + ms; ; ) {
     try {

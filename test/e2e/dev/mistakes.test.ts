@@ -1,5 +1,3 @@
-// The mistakes are in docs/mistakes.md.
-
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ApiError, createClient } from '../../../src/client/index.ts'

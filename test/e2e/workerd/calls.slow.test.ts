@@ -7,7 +7,7 @@ const LANES = 8
 const CALLS = 4
 const LEASE = 8_000
 
-/** The id of a call is the token of its run. Tokens contain the lane. */
+/** The id of a call is the token of its run, which contains the lane. */
 const laneOf = ({ headers }: Came): string => headers['webhook-id']!.split('.')[2]!.slice(0, 6)
 const open: Record<string, number> = {}
 let most = 0
@@ -50,7 +50,6 @@ test('200 jobs of 3 s each on one queue: each is called once, at most four at on
     expect(runs.map(({ outcome, attempt }) => ({ outcome, attempt }))).toEqual([{ outcome: 'completed', attempt: 1 }])
   }
   for (const { lost } of await all()) expect(lost).toBe(0)
-  // A failed host would have a key here.
   expect(await keysLike(stack, '*breaker*')).toEqual([])
   expect(workerd.printed).toEqual([])
 }, 120_000)

@@ -162,7 +162,6 @@ describe('bad input', () => {
       code,
       status,
       doc_url: expect.stringMatching(new RegExp(`/docs/errors#${code}$`)),
-      // The engine has its own messages.
       message: by === 'engine' ? expect.any(String) : expect.stringContaining(message),
       ...(path && { path }),
     })

@@ -25,7 +25,6 @@ afterEach(async () => {
   folder.remove()
 })
 
-/** npm starts further processes. Their ids are unknown. */
 function npmStart(env: Record<string, string> = {}) {
   const npm = spawn('npm', ['start'], {
     cwd: ROOT,

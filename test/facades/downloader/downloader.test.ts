@@ -528,7 +528,7 @@ describe('callbacks', () => {
       const stats = (await (await kit.ask('GET', '/downloader/stats/processor')).json()) as Record<string, number>
       return stats[name]! >= 1
     }
-    // Counts are per day. Three hours later, a new day may have begun.
+    // Counts are per day, and a new day may begin in these three hours.
     await kit.until(() => counted('download.response.200'))
     await kit.advance(179 * MINUTE)
     expect(await status(id)).toBe(200)

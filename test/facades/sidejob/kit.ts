@@ -130,7 +130,6 @@ function deskOf(engine: ReturnType<typeof createEngine>, { client, namespace, cl
     },
     keys: async (pattern: string) => client.ask((redis) => redis.keys(`${namespace}${pattern}`)),
     ready: async () => (await engine.ready()).map(({ id }) => id).sort((a, b) => a - b),
-    /** Creates a job that receives messages, but does not run for them. */
     ear: (...channels: string[]) => make('deaf', { in: { ear: { channels } } }),
     async heard(ear: number): Promise<unknown[]> {
       const { size } = await engine.ports.get(String(ear), 'in', 'ear', 1)
