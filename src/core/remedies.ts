@@ -73,7 +73,7 @@ export const remedies: Record<Code, Remedy> = {
   },
   LIMITED: {
     means: 'a limit of the API key, the job family or the vendor is reached',
-    remedy: 'wait `Retry-After` seconds; read waiting values, or create fewer jobs below one root',
+    remedy: 'wait `Retry-After` seconds; read values that wait at ports, or create fewer jobs below one root',
   },
   INTERNAL: {
     means: 'sidejob had an internal error',

@@ -10,7 +10,7 @@ const about: Record<string, string> = {
   create: 'Projects',
   run: 'Jobs',
   'queues ls': 'Queues, limits, schedules and more',
-  stats: 'Counts, copies, checks',
+  stats: 'Statistics, history and maintenance',
 }
 
 test('docs/cli.md is what the table of commands says', async () => {

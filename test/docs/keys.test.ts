@@ -145,10 +145,11 @@ const fieldTable = (fields: Record<string, readonly [short: string, note: string
     Object.entries(fields).map(([name, [short, note]]) => [name, `\`${short}\``, note]),
   )
 
-const page = `# What is in Redis
+const page = `# Redis keys
 
-This page is for people who read Redis directly: to find out what a key is, to write a tool, or to change a script. Programs should use the API, because the format may change with each
-schema ([upgrade.md](upgrade.md)). \`~\` is the namespace, \`sidejob:\` unless \`SIDEJOB_NAMESPACE\` sets another.
+This page lists all keys that sidejob uses in Redis. Programs should use the API instead of these keys, because their
+format may change with each schema ([upgrade.md](upgrade.md)). In this page, \`~\` is the namespace. It is \`sidejob:\`
+unless \`SIDEJOB_NAMESPACE\` sets another namespace.
 
 ${table(
   ['key', 'type', 'holds'],
@@ -157,8 +158,8 @@ ${table(
 
 ## The fields of a job's record
 
-A field that is absent means: no, none, or the default. The code uses the long names, in TypeScript and in the sources of scripts. Redis has the short
-names, because each waiting job needs memory for them.
+An absent field means no, none, or the default. The code uses the long names, in TypeScript and in the sources of
+scripts. Redis contains the short names, to save memory.
 
 ${fieldTable(jobFields)}
 
@@ -185,7 +186,7 @@ Each script does one thing, and does it in one atomic step.
 
 ${table(['script', 'does'], scripts)}
 
-## Who reads and writes what
+## Readers and writers of each key
 
 The table is generated from the headers of the scripts. A test compares these headers with the commands that Redis receives. "API" means all routes, including the facades. "Dispatcher" is the code that serves lanes.
 "Callbacks" are sent by jobs; the lane that performs such a job also commits its result. "Tick" runs once a minute. \`verify\` reads every key and is omitted.

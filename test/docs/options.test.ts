@@ -76,7 +76,7 @@ test('docs/jobs.md has every option of defineWorker', () => {
   const options = [...`${types[1]}${types[2]}`.matchAll(/^ {2}(\w+)\??:/gm)].map(([, name]) => name!)
   expect(options).toContain('isolate')
   expect(options).toContain('perform')
-  const [, part] = read('docs/jobs.md').split('takes the same options for a function')
+  const [, part] = read('docs/jobs.md').split('takes these options for a function')
   const told = [...part!.matchAll(/^\| (`.+?`) \|/gm)].flatMap(([, cell]) => cell!.match(/\w+/g)!)
   expect(told.sort()).toEqual(options.sort())
 })

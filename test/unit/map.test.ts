@@ -24,7 +24,7 @@ test('files named on the map exist', () => {
 test('the walks name existing files, each once', () => {
   const page = readFileSync(join(src, 'README.md'), 'utf8')
   const walks = page
-    .slice(page.indexOf('## The two walks'), page.indexOf('## Words'))
+    .slice(page.indexOf('## How requests pass through the files'), page.indexOf('## Words'))
     .split(/^### |^In Redis:/m)
     .slice(1)
     .map((walk) => [...walk.matchAll(/^\d+\. `([\w/.-]+)`/gm)].map(([, file]) => file!))
