@@ -47,7 +47,7 @@ export const limits = {
   ports: limit(
     1_000,
     'ports',
-    'input or output ports of one job, including removed ports',
+    'input ports or output ports of one job, including removed ports',
     `${refused}, or ${tooMuch}`,
   ),
   stateFields: limit(1_000, 'fields', 'the state of one job', `${refused}, or ${tooMuch}`),
@@ -67,7 +67,7 @@ export const limits = {
   publishedNames: limit(
     10_000,
     'names',
-    'channels to which one call or run publishes, including all channels above; counted for each message',
+    'channels of all messages of one call or run. Each message counts its channel and all channels above it',
     tooMuch,
   ),
   delivered: limit(
@@ -79,7 +79,7 @@ export const limits = {
   keptMessage: limit(
     4_096,
     'bytes',
-    'the kept last message of a channel, as stored in Redis',
+    'the last message that a channel keeps, as stored in Redis',
     'only the size of the message is kept',
   ),
   keptChannels: limit(
@@ -111,7 +111,7 @@ export const limits = {
   family: limit(
     500,
     'jobs',
-    'jobs (one and its descendants) that one call ends or deletes together',
+    'a job and its descendants that one call ends or deletes together',
     'an internal job continues in steps of the same size',
   ),
   keptJobs: limit(
@@ -120,7 +120,7 @@ export const limits = {
     'ended jobs that a queue keeps, for each status',
     'the jobs that would expire next are removed early',
   ),
-  generations: limit(1_000, 'jobs', 'generations of jobs, from the topmost parent to the last child', limited),
+  generations: limit(1_000, 'generations', 'generations of jobs, from the topmost parent to the last child', limited),
   queriedJobs: limit(10_000, 'jobs', 'rows that one Query of Bedrock reads', NEXT_PAGE),
   queriedRows: limit(1_000, 'rows', 'rows that one Query of Bedrock returns', NEXT_PAGE),
   requeued: limit(1_000, 'ids', 'ids in one call of Bedrock’s RequeueJobs', 'refused with a Bedrock error'),
@@ -128,7 +128,7 @@ export const limits = {
   keptInputs: limit(
     65_536,
     'bytes',
-    'inputs of the last run that are kept for copies of a job with a history; each value counts 32 bytes more',
+    'inputs of the last run that a job with `history` keeps for copies. Each value counts 32 bytes more than its size',
     'no inputs are kept',
   ),
   bulkIds: limit(10_000, 'ids', 'jobs listed in one bulk action', refused),

@@ -11,9 +11,9 @@ const row = ([name, { most, unit, of, above }]: [string, Limit]): string =>
 const partRow = ({ name, weight }: { name: string; weight: number }): string => `| ${name} | ${weight} |`
 
 test('docs/limits.md has a row for every part of a call, and states the budget', () => {
-  const [, sums = ''] = page.split('## The sum of a call')
+  const [, sums = ''] = page.split('## The budget of a call')
   const rows = sums
-    .split('## Each limit')[0]!
+    .split('## All limits')[0]!
     .split('\n')
     .filter((line) => /^\| [^-]+ \| [\d.]+ \|$/.test(line))
   const { bytes, ...counted } = parts

@@ -20,10 +20,10 @@ export const mistakes = {
     'an unknown input port': {
       call: (client) => client.jobs.enqueue({ class: 'typed', inputs: { m: [1] } }),
     },
-    'a class that is not in the list': {
+    'a class that is not in `functions`': {
       call: (client) => client.jobs.enqueue({ class: 'unknown', inputs: { n: [1] } }),
     },
-    'input values that are not in a list': {
+    'input values without a list': {
       call: (client) => client.jobs.enqueue({ class: 'typed', inputs: { n: 1 } } as never),
     },
     'an unknown member': { call: (client) => client.jobs.enqueue({ clas: 'typed', class: 'typed' } as never) },
