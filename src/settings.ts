@@ -21,7 +21,7 @@ export const settings = {
   SIDEJOB_NAMESPACE: {
     about: 'Redis',
     means: 'Prefix of all keys in Redis. Deployments with different prefixes can share a database, but share no data.',
-    without: '`sidejob:`; `npm run deploy` sets `<name>:`',
+    without: '`sidejob:`; `sidejob deploy` sets `<name>:`',
   },
   QSTASH_TOKEN: { about: 'QStash', means: 'QStash token that sidejob uses to send bells.', ...given },
   QSTASH_CURRENT_SIGNING_KEY: { about: 'QStash', means: 'Key that QStash uses to sign its calls.', ...given },
