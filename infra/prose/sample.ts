@@ -1,4 +1,4 @@
-// Prints random sentences for a reader to judge.
+// Prints random sentences and texts of each area, for a reader to judge.
 // node infra/prose/sample.ts 4711 10    10 of each area, with this seed
 
 import { execFileSync } from 'node:child_process'
@@ -6,7 +6,8 @@ import { readFileSync } from 'node:fs'
 import { facades } from '../../src/facades/index.ts'
 import { openapi } from '../../src/http/openapi.ts'
 import { list, listed } from '../../src/http/routes.ts'
-import { type Sentence, sentencesIn } from './prose.ts'
+import { type Kind, sentencesIn } from './prose.ts'
+import { type Text, textsIn } from './texts.ts'
 
 /** `code`: the line of code below a comment. */
 type Sample = { at: string; sentence: string; code?: string }
@@ -18,15 +19,12 @@ const filesIn = (...paths: string[]): string[] =>
     .split('\n')
     .filter((path) => /\.(ts|tsx|lua|go|md)$/.test(path))
 
-function read(paths: string[], isWanted: (sentence: Sentence, lines: readonly string[]) => boolean): Sample[] {
-  return filesIn(...paths).flatMap((path) => {
-    const text = readFileSync(path, 'utf8')
-    const lines = text.split('\n')
-    return sentencesIn(path, text)
-      .filter((sentence) => isWanted(sentence, lines))
-      .map(({ line, sentence }) => ({ at: `${path}:${line}`, sentence }))
-  })
-}
+const read = (paths: string[], wanted: Kind): Sample[] =>
+  filesIn(...paths).flatMap((path) =>
+    sentencesIn(path, readFileSync(path, 'utf8'))
+      .filter(({ kind }) => kind === wanted)
+      .map(({ line, sentence }) => ({ at: `${path}:${line}`, sentence })),
+  )
 
 const COMMENT = /^\s*(--|\/\/|\/?\*)/
 
@@ -37,10 +35,17 @@ const withCode = (samples: Sample[]): Sample[] =>
     return { ...sample, code: below.find((text) => text.trim() !== '' && !COMMENT.test(text))?.trim() ?? '' }
   })
 
-const isError = ({ kind, line, sentence }: Sentence, lines: readonly string[]): boolean =>
-  kind === 'string' &&
-  (/\bexpected\b/.test(sentence) ||
-    /(Error|Refusal|Failure|Terminal|refuse)\(/.test(lines.slice(Math.max(0, line - 3), line).join('\n')))
+const samplesOf = (paths: string[], isWanted: (text: Text) => boolean): Sample[] =>
+  filesIn(...paths)
+    .filter((path) => /\.(tsx?|lua)$/.test(path))
+    .flatMap((path) =>
+      textsIn(path, readFileSync(path, 'utf8'))
+        .filter(isWanted)
+        .map(({ line, text }) => ({ at: `${path}:${line}`, sentence: text })),
+    )
+
+const isError = ({ text, calls }: Text): boolean =>
+  /\bexpected\b/.test(text) || calls.some((name) => /(Error|Refusal|Refused|Failure|Terminal)$|^refuse$/.test(name))
 
 function descriptions(): Sample[] {
   const document = openapi([...list, ...facades.flatMap(({ name, routes }) => listed(name, routes))], '')
@@ -64,11 +69,11 @@ function randomFrom(start: number): () => number {
 }
 
 const areas: Record<string, () => Sample[]> = {
-  comments: () => withCode(read(['src', 'functions', 'infra', 'test'], ({ kind }) => kind === 'comment')),
-  errors: () => read(['src', 'functions'], isError),
+  comments: () => withCode(read(['src', 'functions', 'infra', 'test'], 'comment')),
+  errors: () => samplesOf(['src', 'functions'], isError),
   OpenAPI: descriptions,
-  dashboard: () => read(['src/dashboard'], ({ kind }) => kind === 'string'),
-  docs: () => read(['docs', 'README.md', 'CONTRIBUTING.md', 'SECURITY.md'], ({ kind }) => kind === 'text'),
+  dashboard: () => samplesOf(['src/dashboard'], () => true),
+  docs: () => read(['docs', 'README.md', 'CONTRIBUTING.md', 'SECURITY.md'], 'text'),
 }
 
 console.log(`seed ${seed}`)
