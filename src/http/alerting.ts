@@ -3,6 +3,5 @@ import type { Engine } from '../engine/index.ts'
 
 export type Alerting = {
   worker: Worker
-  /** The tick calls this once per minute. */
   check: (of: { engine: Engine; publicUrl: string; now: number }) => Promise<void>
 }

@@ -30,11 +30,11 @@ type Beside = {
 }
 
 const defaults = { body: 10 * 1024 * 1024 }
-/** Maximum bytes to read from a larger body, as a multiple of the size limit. */
+/** As a multiple of the size limit. */
 const READ_ON = 3
 
 export const createApp = ({ facades = [], dashboard, ...deps }: Deps & Beside): Hono => {
-  // A prefix of the path selects the tenant. The rest of the path selects the route.
+  // The path may begin with the name of a tenant.
   const app = createHono({ getPath: ({ url }) => splitPath(new URL(url).pathname).path.replace(/^\/ui\/$/, '/ui') })
   const gate = createGate(deps)
   const admit = createDoor(deps, gate)
@@ -68,10 +68,9 @@ export const createApp = ({ facades = [], dashboard, ...deps }: Deps & Beside): 
   return app
 }
 
-/** True for routes of our own API that need no special signature. */
 const isOfApi = (route: Listed): boolean => route.path.startsWith('/v1/') && !isSigned(route) && !route.facade
 
-// `dir` matches only `in` or `out`. A channel may contain slashes.
+// A channel may contain slashes.
 const pattern = (path: string): string => path.replace(':dir', ':dir{in|out}').replace(':channel', ':channel{.+}')
 
 const readerOf = (path: string) => list.find((one) => one.method === 'GET' && one.path === path)
@@ -135,7 +134,6 @@ const serve = (route: Listed, deps: Deps, admit: Admit, gate: Gate, about: About
       hangUp()
       throw error
     } finally {
-      // A stream calls `hangUp` when it ends.
       if (!isStream(route)) hangUp()
     }
   }
@@ -186,8 +184,7 @@ async function guarded(c: Context, next: () => Promise<void>): Promise<void> {
 }
 
 const bytesOf = async (request: Request, most: number): Promise<Uint8Array> => {
-  // Many callers report a broken pipe if the response comes before they have sent the whole body, so larger bodies are
-  // read too, up to a maximum.
+  // Many callers report a broken pipe if the response comes before they have sent the whole body.
   const said = Number(request.headers.get('content-length') ?? 0) || 0
   const bytes = await readUpTo(request.body, most, { readOn: most * READ_ON, said })
   if (!bytes) throw new SidejobError('TOO_LARGE', `the body: expected at most ${most} bytes`)
@@ -250,12 +247,12 @@ const failed = (c: Context, error: unknown, { report, publicUrl }: Pick<Deps, 'r
 
 const known = (error: unknown, report: (error: unknown) => void = console.error): SidejobError => {
   if (!(error instanceof SidejobError)) return unexpected(error, report)
-  // Also reports errors of our code and settings to the operator.
+  // The operator also has to see errors of our code and settings.
   if (codes[error.code] === 500) report(error)
   return error
 }
 
-// Reports details of internal errors only to the operator, and not to the caller.
+// Only the operator may see details of internal errors.
 const unexpected = (error: unknown, report: (error: unknown) => void): SidejobError => {
   report(error)
   return new SidejobError('INTERNAL', 'sidejob had an internal error; the log of the deployment has the cause')

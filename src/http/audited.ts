@@ -8,7 +8,7 @@ import { isForced } from './door.ts'
 import type { Listed } from './openapi.ts'
 import type { Place } from './places.ts'
 
-/** Programs use these routes all the time, and recording them would cost a command per job. */
+/** Programs use these routes all the time, and each record costs a command. */
 const dataPath = new Set([
   ...['jobs.enqueue', 'jobs.copy', 'jobs.takeResult', 'jobs.addAlias', 'jobs.removeAlias'],
   ...['jobs.lock', 'jobs.refresh', 'jobs.unlock'],
@@ -23,7 +23,7 @@ export const isAudited = (route: Listed, request: Request): boolean => {
   return route.scope === 'write' && !route.facade && !dataPath.has(`${route.resource}.${route.verb}`)
 }
 
-/** Bodies for these resources contain settings or SQL, and no data of users. No request contains a key. */
+/** Bodies for these resources contain settings or SQL, and no data of users. */
 const settings = new Set([
   'keys',
   'queues',
@@ -42,7 +42,6 @@ export function changeIn({ resource }: Listed, bytes: Uint8Array): { change?: st
   return { change: new TextDecoder().decode(bytes.subarray(0, MAX_CHANGE)) }
 }
 
-/** Current values of the members that a change sets, or null if the object is new. */
 export async function formerIn(
   { change }: { change?: string },
   read: () => Promise<unknown>,

@@ -90,10 +90,7 @@ export const channels = {
 
 type Messages = (signal: AbortSignal) => Promise<AsyncIterable<{ channel: string; message: Encoded }>>
 
-/**
- * A stream lasts at most an hour, or until its key is removed. Messages are not stored, so a client that reconnects
- * with its last id learns that it may have missed messages.
- */
+/** If a client reconnects with its last id, the server reports that messages may be missing. */
 async function events(
   c: Context,
   hangUp: () => void,
@@ -117,7 +114,7 @@ async function events(
         await stream.writeSSE({ id: `${Date.now()}-${++sent}`, data: writeJson({ channel, message: raw(message) }) })
       }
     } catch (error) {
-      // The client has disconnected, and its pending work has ended.
+      // An error after a disconnect does not matter.
       if (!gone.signal.aborted) throw error
     } finally {
       stop()
@@ -126,7 +123,7 @@ async function events(
   })
 }
 
-/** Sends comments, so that no proxy closes the connection. Checks the key before each comment. */
+/** A proxy would close a silent connection. */
 const beating = (stream: SSEStreamingApi, isKnown: () => Promise<boolean>, end: () => void) => {
   const comment = () => stream.write(': here\n\n')
   comment()

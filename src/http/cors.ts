@@ -3,7 +3,7 @@ import type { Context } from 'hono'
 const METHODS = 'GET, POST, PUT, PATCH, DELETE'
 const SENT = 'authorization, content-type, accept, idempotency-key, if-match, last-event-id'
 const SHOWN = 'retry-after, server-timing, allow'
-/** Time that a browser may cache the response, in seconds. */
+/** Seconds for which a browser may cache the response. */
 const REMEMBERED = '7200'
 
 export const sharedWith =

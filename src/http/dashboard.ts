@@ -5,7 +5,6 @@ import type { Gate } from './gate.ts'
 
 export type Given = {
   deps: Deps
-  /** Pages and the API share these limits. */
   gate: Gate
   /** The API, with the dashboard's own authentication. */
   api: (door: Admit) => Hono

@@ -11,7 +11,7 @@ const deploymentList = z.object({
   deployments: z.array(
     z.object({
       id: z.string(),
-      /** Time at which the newest version announced itself. */
+      /** Announcement of the newest version. */
       at: moment,
       classes: z.int(),
       version,

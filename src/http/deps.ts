@@ -8,9 +8,8 @@ import type { Signed } from './signature.ts'
 export type Deps = {
   engine: Engine
   verify: (signed: Signed) => Promise<boolean>
-  /** Has no trailing slash. */
+  /** Without a trailing slash. */
   publicUrl: string
-  /** This key has all scopes. All other keys are in Redis. */
   apiKey?: string
   clock?: { advance: (ms: number) => void | Promise<void> }
   downloads?: Downloads

@@ -22,7 +22,7 @@ export function createDoor(deps: Deps, gate: Gate): Admit {
 
   async function knownBy(key: string, hash: string, { engine }: Place): Promise<KnownKey | undefined> {
     if (engine !== deps.engine || !deps.apiKey) return engine.keys.authenticate(key)
-    // Compares hashes, which have equal lengths, so that the time reveals nothing about the key.
+    // Hashes have equal lengths, so the time of the comparison reveals nothing about the key.
     ownHash ??= await hashOf(deps.apiKey)
     if (!sameHash(hash, ownHash)) return engine.keys.authenticate(key)
     return { id: hash.slice(0, 16), name: 'deployment', scopes: ['admin'], unlimited: true }
@@ -64,7 +64,7 @@ export function createDoor(deps: Deps, gate: Gate): Admit {
     return placed({ ...known, home: home.engine }, own, home, tenant)
   }
 
-  /** A tenant's key always acts in its own tenant. A deployment's key needs the scope `admin` to enter a tenant. */
+  /** A tenant's key works only in its tenant. A deployment's key needs the scope `admin` to enter a tenant. */
   async function placed(caller: Caller, own: string | undefined, home: Place, tenant = own): Promise<Admitted> {
     if (tenant === own) return { place: home, caller: { ...caller, ...ofTenant(own, home) } }
     if (own !== undefined) throw new SidejobError('NOT_FOUND', `there is no tenant ${tenant}`)
@@ -77,13 +77,12 @@ export function createDoor(deps: Deps, gate: Gate): Admit {
     return { place, caller: { ...caller, ...ofTenant(tenant, place) } }
   }
 
-  /** Checks no key, only that the tenant in the address exists. */
   async function byAddress(request: Request, tenant: string | undefined): Promise<Admitted> {
     if (tenant === undefined) return { place: deps }
     return { place: await opened(tenant, () => gate.lookUp(request, `tenant ${tenant}`, async () => homeOf(tenant))) }
   }
 
-  /** The key is optional: an invalid key, or a key of another tenant, counts as no key. */
+  /** An invalid key, or a key of another tenant, counts as no key. */
   async function greeted(request: Request, tenant: string | undefined): Promise<Admitted> {
     const { place } = await byAddress(request, tenant)
     if (!request.headers.has('authorization')) return { place }
@@ -122,12 +121,12 @@ export const admitSigned = async (request: Request, bytes: Uint8Array, { verify,
   throw unsigned(signature)
 }
 
-/** Called before the body is read. `admitSigned` verifies the signature. */
+/** `admitSigned` verifies the signature after reading the body. */
 export const expectSignature = (request: Request): void => {
   if (!signatureOf(request)) throw unsigned(undefined)
 }
 
-/** Called before the body is read. `versions.received` verifies the signature. */
+/** `versions.received` verifies the signature after reading the body. */
 export const expectVersion = (request: Request): void => {
   if (request.headers.has('webhook-signature')) return
   throw new SidejobError(
@@ -143,7 +142,7 @@ const unsigned = (signature: string | undefined): SidejobError => {
   return new SidejobError('UNAUTHENTICATED', `expected a valid Upstash-Signature, got ${came}`)
 }
 
-/** Uses a part of the key's hash, so that Redis does not contain the key. */
+/** A part of the key's hash names the caller, so that Redis does not contain the key. */
 export const callOf = async (request: Request, caller: Caller | undefined, bytes: Uint8Array): Promise<Call> => {
   const traceparent = request.headers.get('traceparent') ?? undefined
   const by = {
@@ -168,7 +167,6 @@ export const callOf = async (request: Request, caller: Caller | undefined, bytes
 
 const rootOf = ({ scopes }: Caller): Pick<Call, 'rootless'> => (scopes.includes('admin') ? {} : { rootless: true })
 
-/** The deployment's own key has no quota. */
 const quotaOf = ({ unlimited, limits, tenantLimits }: Caller): Pick<Call, 'quota'> => {
   if (unlimited) return {}
   const quota = { jobs: limits?.jobs ?? quotas.jobs, bytes: limits?.bytes ?? quotas.bytes }
@@ -189,7 +187,6 @@ const bearer = (request: Request): string => {
   throw new SidejobError('UNAUTHENTICATED', `expected the header "Authorization: Bearer <API key>", got ${came}`)
 }
 
-/** Returns the path without the mount, but with the tenant. */
 export const tokenPath = (url: string): string => {
   const { tenant, path } = splitPath(new URL(url).pathname)
   return `${tenant === undefined ? '' : `/t/${tenant}`}${path.slice(Math.max(0, path.indexOf('/v1/')))}`

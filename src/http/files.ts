@@ -136,10 +136,9 @@ export async function listFiles(
 const has = ({ id, type, job }: ListedFile, wanted: string): boolean =>
   id.includes(wanted) || (type ?? '').includes(wanted.toLowerCase()) || `#${job}` === `#${wanted.replace(/^#/, '')}`
 
-/** Maximum pages that a search reads. */
 const PAGES = 10
 
-/** `wanted` is a part of an id or type, or the id of a job. `looked` counts the read files. */
+/** `wanted` is a part of an id or type, or the id of a job. */
 export async function searchFiles(
   files: Files,
   wanted: string,
@@ -160,7 +159,7 @@ export async function searchFiles(
 const COUNTED = 10_000
 const PAGE = 1_000
 
-/** Adds up the pages of the bucket, because R2 reports no totals. */
+/** R2 reports no totals, so the pages of the bucket are added up. */
 export async function totalOf({ bucket }: Files): Promise<FilesTotal> {
   const total = { files: 0, bytes: 0, more: false }
   let cursor: string | undefined
@@ -173,7 +172,6 @@ export async function totalOf({ bucket }: Files): Promise<FilesTotal> {
     }
     cursor = page.cursor
     if (cursor === undefined) return total
-    // A page without objects still costs a request.
     seen += Math.max(PAGE / 10, page.objects.length)
   }
   return { ...total, more: true }
@@ -181,7 +179,7 @@ export async function totalOf({ bucket }: Files): Promise<FilesTotal> {
 
 const missing = () => new SidejobError('NOT_FOUND', 'there is no such file')
 
-/** Does not look up ids that this deployment did not issue. */
+/** A lookup costs a request, so ids that this deployment did not issue are refused first. */
 const ownKey = async (files: Files, id: string): Promise<string> => {
   if ((await files.jobOf(id)) === undefined) throw missing()
   return keyOf(id)
@@ -210,7 +208,7 @@ const send = async (files: Files, id: string, asked: Headers): Promise<Response>
 
 const mayRange = (asked: Headers, { etag }: Stored): boolean => !asked.has('if-range') || asked.get('if-range') === etag
 
-// Untrusted content must never run on our domain, so it gets no scripts and no content sniffing.
+// Untrusted content must never run on our domain.
 const headersOf = ({ type, etag }: Stored): Headers =>
   new Headers({
     'content-type': type ?? 'application/octet-stream',

@@ -42,7 +42,6 @@ const isKnown = ({ type, weight }: Preference) => Object.hasOwn(mediaTypes, type
 
 const trimmed = (text: string) => text.trim()
 
-/** Values at the positions of `closed` stay encoded. */
 export const readBody = (bytes: Uint8Array, format: Format, closed: Closed): unknown => {
   try {
     return format === 'json' ? parseJson(utf8(bytes), closed, { builder }) : parseMsgpack(bytes, closed, { builder })
@@ -57,7 +56,6 @@ const written: Record<Format, { type: string; write: (tree: unknown) => BodyInit
   msgpack: { type: 'application/vnd.msgpack', write: (tree) => writeMsgpack(tree) as BodyInit },
 }
 
-/** Caches must not store the response. */
 export const respond = (
   tree: unknown,
   format: Format,
@@ -81,7 +79,7 @@ export const utf8 = (bytes: Uint8Array): string => {
   }
 }
 
-// Refuses a member called __proto__, which validation would silently drop.
+// Validation would silently drop a member called __proto__.
 const builder: typeof objects = {
   ...objects,
   set: (made, name, value) => {

@@ -1,4 +1,4 @@
-// Each isolate counts requests before it asks Redis.
+// Requests are counted before Redis is asked.
 
 import { SidejobError } from '../core/errors.ts'
 import { doors } from '../core/limits.ts'
@@ -8,23 +8,19 @@ import { networkOf } from './network.ts'
 import type { Caller } from './places.ts'
 
 export type Gate = {
-  /**
-   * Each lookup takes a token from the bucket of the caller's address. A known caller gets the token back and is not
-   * limited again. If the credential has no `name`, every lookup counts.
-   */
+  /** Each lookup takes a token from the bucket of the caller's address. A known caller gets it back. */
   lookUp: <T>(request: Request, name: string | undefined, find: () => Promise<T | undefined>) => Promise<T | undefined>
-  /** Counts the stream until the returned function is called. @throws LIMITED */
+  /** The stream counts until the returned function is called. @throws LIMITED */
   listen: (caller: Pick<Caller, 'id' | 'unlimited' | 'tenant'>, isAtRoot: boolean) => () => void
   /** @throws LIMITED */
   count: (caller: Pick<Caller, 'id' | 'limits' | 'unlimited' | 'tenant' | 'tenantLimits'>) => void
 }
 
-/** A rate limit that the platform provides. */
 export type Limiter = (address: string) => Promise<boolean>
 
 const STRANGERS = 'requests without a known API key, session or tenant from this address'
 
-/** The caller may try again after this many seconds, because another stream may have ended. */
+/** In seconds. Another stream may have ended by then. */
 const LISTEN_AGAIN = 5
 
 const paceOf = (rate: number | undefined): Pace => (rate === undefined ? doors.requests : { rate, burst: 2 * rate })
@@ -63,7 +59,7 @@ export function createGate({ limiter }: { limiter?: Limiter }): Gate {
   return {
     async lookUp(request, name, find) {
       const address = request.headers.get('cf-connecting-ip')
-      // Cloudflare always sends the address. Without an address, all callers would share one bucket.
+      // Without an address, all callers would share one bucket. Cloudflare always sends the address.
       if (address === null) return find()
       const network = networkOf(address)
       const wasKnown = name !== undefined && known.get(name) === true

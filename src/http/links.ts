@@ -22,7 +22,7 @@ async function once(token: string, body: Uint8Array): Promise<Call> {
   return { key: `link:${used}`, fingerprint: await hashOfBytes(body), by: 'link', keep: MOST }
 }
 
-/** Requires a Content-Type, because any web page can make a browser send a body without a Content-Type. */
+/** Any web page can make a browser send a body without a Content-Type, so the header is required. */
 function expectPage({ headers }: Request, origins: readonly string[] = []): void {
   if (headers.get('content-type') === null)
     throw new SidejobError('UNSUPPORTED', 'expected the header "Content-Type: application/json", got none')
@@ -43,7 +43,7 @@ export const links = {
     answers: { 201: z.object({ url: z.string(), expiresAt: moment }) },
     handle: async ({ engine, deps, params, body, caller }) => {
       const { id } = await engine.jobs.get(params.job)
-      // Reports a missing port to the creator of the link, and not to the person who answers.
+      // The creator of the link should see that the port is missing, and not the person who answers.
       await engine.ports.get(String(id), 'in', params.port, 0)
       const path = `/v1/answers/${id}/${params.port}`
       const [tenant = ''] = TENANT.exec(deps.publicUrl) ?? []

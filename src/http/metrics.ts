@@ -1,4 +1,4 @@
-// Writes the Prometheus text format 0.0.4.
+// Prometheus text format 0.0.4.
 
 import { type ClassCount, classEnds } from '../core/class-counts.ts'
 import { waitEnds } from '../core/waits.ts'
@@ -7,7 +7,6 @@ import type { GroupView, LimitView, QueueView } from '../engine/engine.ts'
 export type Measured = {
   queues: QueueView[]
   total: Record<string, Record<string, number>>
-  /** Numbers of runs by queue and waiting time. `waitEnds` has the bounds of the waiting times. */
   waits: Record<string, readonly number[]>
   classes: ({ queue: string } & Pick<ClassCount, 'class' | 'took'>)[]
   limits: LimitView[]
@@ -24,7 +23,6 @@ const labelled = (labels: Labels): string =>
     .map(([name, value]) => `${name}="${escaped(value)}"`)
     .join(',')
 
-/** The last sample contains the total. */
 function histogram(name: string, help: string, samples: Sample[]): string {
   if (samples.length === 0) return ''
   const counts = samples.flatMap(([{ le, ...labels }, n]): Sample[] => (le === '+Inf' ? [[labels, n]] : []))
@@ -51,7 +49,7 @@ export function metrics({ queues, total, waits, classes, limits, groups }: Measu
   return [...ofQueues(queues, total), ofWaits(waits), ofRuns(classes), ...ofLimits(rooms)].join('')
 }
 
-/** Buckets are cumulative. Counts restart each day, as after a restart of a process. */
+/** Counts restart each day, as after a restart of a process. */
 function bucketsOf(labels: Labels, buckets: readonly number[], ends: readonly number[]): Sample[] {
   let sum = 0
   return buckets.map((n, i) => {

@@ -1,7 +1,7 @@
 const GROUPS = 8
 const NETWORK_GROUPS = 4
 
-/** An IPv6 /64 network counts as one address, because one caller usually has all of it. */
+/** One caller usually has a whole IPv6 /64 network. */
 export function networkOf(address: string): string {
   const text = address.trim().toLowerCase()
   const mapped = /^::ffff:(\d+(?:\.\d+){3})$/.exec(text)?.[1]

@@ -59,7 +59,7 @@ const schemasOf = ({ path, query, body, answers, facade }: Route): z.ZodType[] =
     (schema) => schema !== undefined,
   )
 
-/** Reads the JSON schema. Parsing an empty object would be slow, because zod would first compile the schema. */
+/** zod would compile the schema to parse an empty object, which is slow. */
 function needsBody(
   { $ref, anyOf, required = [], minProperties = 0, type }: Shape,
   named: Record<string, Shape>,
@@ -163,7 +163,7 @@ names.add(workerView, { id: 'Worker' })
 names.add(queueView, { id: 'Queue' })
 names.add(failure, { id: 'Error' })
 
-/** Describes all schemas in one pass, so that shared shapes are read only once. */
+/** One pass over all schemas reads shared shapes only once. */
 function describeAll(list: Iterable<z.ZodType>, schemas: Record<string, Schema>): Map<z.ZodType, Schema> {
   const all = [...new Set(list)]
   const whole = z.object(Object.fromEntries(all.entries()))

@@ -1,4 +1,4 @@
-// Each tenant has its own engine with its own namespace in Redis, so a request cannot name data of another tenant.
+// Each tenant has its own engine and namespace, so a request cannot name data of another tenant.
 
 import { missing, SidejobError } from '../core/errors.ts'
 import type { Downloads } from '../core/files.ts'
@@ -13,7 +13,7 @@ export type Place<E extends Engine = Engine> = {
   tenantLimits?: KeyLimits
 }
 
-/** `key` is the key as it was sent, if any. `home` is the engine that stores the key. */
+/** `key` is the key as it was sent. `home` is the engine that stores it. */
 export type Caller = KnownKey & { key?: string; home: Engine; tenant?: string; tenantLimits?: KeyLimits }
 
 export function keyOf({ key }: Caller): string {
@@ -24,7 +24,7 @@ export function keyOf({ key }: Caller): string {
 
 export type Tenants<E extends Engine = Engine> = {
   open: (name: string) => Promise<Place<E> | undefined>
-  /** Erases one slice: keys in Redis, then the history, then files. With `preview`, only counts the data. */
+  /** One slice at a time: keys in Redis, then the history, then files. */
   erase: (
     name: string,
     slice: { cursor?: string; preview?: boolean },
@@ -33,7 +33,6 @@ export type Tenants<E extends Engine = Engine> = {
   tick: (by?: Parameters<Engine['tick']>[0]) => ReturnType<Engine['tick']>
 }
 
-/** Maximum tenant engines that an isolate keeps. */
 const OPEN = 200
 const ERASED_FILES = 100
 const FILES = 'files:'
@@ -63,7 +62,7 @@ export function createPlaces<E extends Engine>(
     return { files: objects.length, cursor: next === undefined ? null : FILES + next }
   }
 
-  /** Starts as true, because the mark for tenants may have been lost. */
+  /** The mark for tenants may have been lost, so this starts as true. */
   let wereThere = true
 
   async function tickEach(): Promise<void> {

@@ -108,7 +108,7 @@ export type Asked<Path, Query, Body> = {
   /** Pass this to every verb that changes data, so that repeated requests are safe. */
   call: Call
   caller?: Caller
-  /** A stream must call this when it ends. For all other routes, the app makes this call. */
+  /** A stream must call this when it ends. For all other routes, the app calls it. */
   hangUp: () => void
   bytes: Uint8Array
   c: Context
@@ -125,29 +125,26 @@ type Definition<
   /** The route of Hono, if it differs from `path`. */
   pattern?: string
   scope: Entry
-  /** Scope that `?force=true` requires instead. */
+  /** `?force=true` needs this scope instead. */
   forced?: Scope
-  /** Imperative, such as `Create a job`. */
+  /** Imperative: `Create a job`. */
   summary: string
-  /** Details that the summary omits. */
   description: string
   query?: Query
   body?: Body
   answers: A
-  /** Descriptions of statuses for which `OK` or `Created` is not specific enough. */
+  /** For statuses that need more than `OK` or `Created`. */
   named?: Partial<Record<number, string>>
-  /** Media type of a response that is not data. */
   media?: 'text/html' | 'text/event-stream' | 'text/plain' | 'application/octet-stream'
   facade?: Facade
   /** Accepts `If-Match`, and returns 412 if the resource has changed. */
   matches?: true
-  /** Query parameters that become lists. */
   repeated?: readonly string[]
-  /** Query parameters with a name after a dot (`args.<name>`), which become maps. */
+  /** These query parameters have a name after a dot (`args.<name>`), and become maps. */
   mapped?: readonly string[]
-  /** Callers need no key, but callers with a key see more. */
+  /** Callers with a key see more. */
   greets?: true
-  /** A token in the query also gives access, for clients that cannot send headers. */
+  /** For clients that cannot send headers, a token in the query gives access too. */
   byToken?: true
   /** A stream, or a call with `wait`. The number of open requests is limited. */
   listens?: true
@@ -163,7 +160,7 @@ export type Route<
   A extends Answers = Answers,
 > = Definition<Path, Query, Body, A> & { method: M; path: Path }
 
-/** The preceding members determine the type of the handler, so it is the last member. */
+/** The members before `handle` determine its type, so it is the last member. */
 export const route = <
   const M extends Method,
   const Path extends string,

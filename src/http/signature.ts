@@ -1,14 +1,11 @@
-// Does not use QStash's Receiver (qstash 2.12.0): if QSTASH_DEV is set, it accepts the published development keys even
-// in production, and it adds `jose` to the bundle.
+// QStash's Receiver (qstash 2.12.0) accepts the published development keys in production if QSTASH_DEV is set, and adds
+// `jose` to the bundle.
 
 export type Signed = { signature: string | undefined; body: string; url: string }
 
 type SigningKeys = { current: string; next: string; now: () => number }
 
-/**
- * During a rotation, QStash may sign with the next key. Does not store `jti` values, because a repeated bell does no
- * harm: it only says "look at this queue".
- */
+/** `jti` values are not stored, because a repeated bell does no harm. */
 export const verifier =
   ({ current, next, now }: SigningKeys) =>
   async ({ signature, body, url }: Signed): Promise<boolean> => {
@@ -39,7 +36,7 @@ const isSignedWith = async (key: string, { mac, signed }: Token): Promise<boolea
   return crypto.subtle.verify('HMAC', imported, mac as BufferSource, encoder.encode(signed))
 }
 
-/** Maximum difference between the clocks of QStash and the Worker, in seconds. */
+/** The clocks of QStash and the Worker may differ by this many seconds. */
 const TOLERANCE_S = 5
 
 type About = { url: string; body: string; seconds: number }

@@ -6,7 +6,7 @@ import { docs, errors } from './docs.ts'
 import { reply, route } from './route.ts'
 import { workerDocument } from './worker-document.ts'
 
-/** Redis was restored from older data, as after a failover. The jobs with these ids are lost. */
+/** Jobs with these ids were lost by a restore of Redis. */
 const restored = z.object({
   times: z.int(),
   noticedAt: z.int(),
@@ -45,7 +45,7 @@ type Health = Awaited<ReturnType<Engine['health']>>
 const HEALTH_FRESH_MS = 1_000
 const lastHealth = new WeakMap<Engine, { at: number; health: Health }>()
 
-/** Requests within a second share one command, because unknown callers may send them. */
+/** Unknown callers may send these requests, so all requests within a second share one command. */
 async function healthOf(engine: Engine): Promise<Health> {
   const last = lastHealth.get(engine)
   if (last && Math.abs(Date.now() - last.at) < HEALTH_FRESH_MS) return last.health
@@ -54,7 +54,6 @@ async function healthOf(engine: Engine): Promise<Health> {
   return health
 }
 
-/** Maximum characters of a version, or of the address of a push worker. */
 const MAX_PIN = 2_100
 
 export const system = {

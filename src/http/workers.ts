@@ -44,7 +44,7 @@ export const workers = {
   }),
 }
 
-// Hides the secret, so that a reader of workers cannot sign calls.
+// A reader of workers must not be able to sign calls.
 const withoutSecret = <W extends WorkerDefinition>({ push, ...worker }: W) => ({
   ...worker,
   ...(push && { push: { url: shownUrl(push.url), ...(push.format && { format: push.format }) } }),
