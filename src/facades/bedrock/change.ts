@@ -79,7 +79,7 @@ export async function requeueJobs(engine: Engine, from: Given): Promise<void> {
   for (let at = 0; at < ids.length; at += AT_ONCE) await Promise.all(ids.slice(at, at + AT_ONCE).map(requeue))
 }
 
-// Skips ids without a job.
+// Ids without a job are skipped.
 const unknown = (error: unknown): undefined => {
   if (!(error instanceof Refusal || hasCode(error, 'NOT_FOUND'))) throw error
 }

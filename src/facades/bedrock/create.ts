@@ -9,7 +9,6 @@ import { QUEUE, wardOf } from './jobs.ts'
 import { Refusal, refusals } from './refusal.ts'
 import { isManual, isTaken, MOCK, waitsForChildren } from './shown.ts'
 
-/** A job fails after this many deliveries without an answer. */
 const MOST_DELIVERIES = 10
 
 type Wanted = {
@@ -48,7 +47,7 @@ const parentOf = (text: string | undefined): string | undefined => {
   return id === 0 ? undefined : String(id)
 }
 
-// Reads the parameters in Bedrock's order, so that it reports the same error first.
+// In Bedrock's order, so that the same error comes first.
 const wantedOf = (from: Given): Wanted => ({
   name: needName(from),
   priority: priorityOf(from('jobPriority') ?? from('priority')),
@@ -96,7 +95,6 @@ const inputOf = (
     unique: mocked ? MOCK : '',
     uniqueness: { held: 'deleted', hit: unique ? 'same parent' : 'ignored' },
     ...(mocked ? { tag: MOCK } : {}),
-    // Keeps a finished child until its parent has seen it.
     ...(parent === undefined ? { retain: 0 } : { parent, joins: true }),
     ...(retryAfter ? { redeliver: { after: retryAfter, ...(isManual(name) ? {} : { max: MOST_DELIVERIES }) } } : {}),
     ...(repeat && !mocked ? { repeat: { bedrock: repeat, stopOnFail: true } } : {}),
@@ -104,7 +102,7 @@ const inputOf = (
   return input
 }
 
-// Redis refuses with these codes if the data has changed since our check.
+// The data may have changed since our check. Redis then refuses with these codes.
 const refusedBy: Partial<Record<SidejobError['code'], () => Refusal>> = {
   NOT_FOUND: refusals.noParent,
   WRONG_STATUS: refusals.parentState,
@@ -116,7 +114,7 @@ const inWords = (error: unknown): never => {
   throw known ? known() : error
 }
 
-/** Merges the data, and replaces repeat and priority. */
+/** The data is merged. The repeat and the priority are replaced. */
 async function merge(engine: Engine, id: number, { data, repeat, priority = 0 }: Wanted): Promise<void> {
   for (let tries = 1; ; tries++) {
     const { args } = await engine.deliveries.get(String(id))

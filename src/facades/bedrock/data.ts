@@ -1,5 +1,5 @@
-// Stores the JSON exactly as received. Adds Bedrock's own members (retryAfterCount, originalNextRun, mockRequest) only
-// to responses, and ignores them in requests.
+// The JSON is stored as received. Bedrock's own members (retryAfterCount, originalNextRun, mockRequest) appear only in
+// responses.
 
 import { CLOSED, each, maps, parseJson } from '../../core/codec/json.ts'
 import type { Encoded } from '../../core/codec/value.ts'
@@ -29,7 +29,7 @@ const unescaped = (text: string): string =>
 
 const minified = (text: string): string => text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, '$1')
 
-/** Returns the text unchanged, unless members have to be removed. */
+/** The text stays unchanged unless it has one of Bedrock's own members. */
 export const readData = (text: string): { own: Encoded; ends: boolean; mocked: boolean } => {
   const given = [text.trim(), unescaped(text.trim())].find((one) => membersOf(one))
   const members = given === undefined ? undefined : membersOf(given)
@@ -40,7 +40,7 @@ export const readData = (text: string): { own: Encoded; ends: boolean; mocked: b
   return { own: hasOurs ? written(members) : given!, ends, mocked }
 }
 
-/** Removes white space, as Bedrock's commands except CreateJob do. */
+/** Bedrock's commands remove white space, except for CreateJob. */
 export const readCompact = (text: string): ReturnType<typeof readData> => {
   const read = readData(text)
   return { ...read, own: minified(read.own) }
@@ -57,10 +57,10 @@ export const withMembers = (own: Encoded, added: Record<string, unknown>): Encod
   return `${open}${open.endsWith('{') ? '' : ','}${text}}`
 }
 
-/** Implements RFC 7396. */
+/** RFC 7396. */
 export const mergePatch = (old: Encoded, patch: Encoded): Encoded => minified(merged(old, patch, 0))
 
-/** Values below this depth are replaced as a whole, because each level parses its text again. */
+/** Each level parses its text again, so values below this depth are replaced as a whole. */
 const DEPTH = 32
 
 function merged(old: Encoded, patch: Encoded, depth: number): Encoded {

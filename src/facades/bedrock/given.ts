@@ -1,4 +1,4 @@
-// Reads parameters from headers in any case, or from members of a JSON body, which take precedence.
+// Members of a JSON body take precedence over headers.
 
 import { CLOSED, each, list, parseJson } from '../../core/codec/json.ts'
 import { decodeValue, type Encoded, encodedToJson } from '../../core/codec/value.ts'
@@ -19,7 +19,6 @@ const members = (body: Record<string, Encoded>): Given => {
   return (name) => textOf(named.get(name.toLowerCase()))
 }
 
-// Header values are bytes. Decodes valid UTF-8.
 const decoded = (header: string): string => {
   if (!/[\x80-\xff]/.test(header)) return header
   try {
@@ -30,7 +29,7 @@ const decoded = (header: string): string => {
   }
 }
 
-// HTTP has its own Connection header, which never reaches us, and its own Priority header with another meaning.
+// HTTP's own Connection header never reaches us, and its Priority header has another meaning.
 const aliases: Record<string, string> = { connection: 'x-bedrock-connection' }
 const isForeign = (name: string, value: string): boolean => name === 'priority' && !/^-?\d+$/.test(value)
 
@@ -92,7 +91,7 @@ export const needName = (from: Given): string => {
   return name
 }
 
-/** Reports an id that no job can have as not found. */
+/** An id that no job can have is "not found". */
 export const needJob = (from: Given): string => {
   const text = needText(from, 'jobID', 255)
   if (!/^(0|-?[1-9]\d*)$/.test(text)) throw refusals.malformed('jobID')
@@ -104,7 +103,7 @@ export const isJob = (text: string): boolean => /^[1-9]\d{0,15}$/.test(text) && 
 
 const PRIORITIES = new Set(['0', '250', '500', '750', '850', '1000'])
 
-/** Converts to sidejob's priority, where smaller numbers run first: 500 minus Bedrock's priority. */
+/** In sidejob, smaller numbers run first: 500 minus Bedrock's priority. */
 export const priorityOf = (text: string | undefined): number | undefined => {
   if (!text) return undefined
   if (!PRIORITIES.has(text.trim())) throw refusals.badPriority()
@@ -118,7 +117,7 @@ export const isSet = (from: Given, name: string): boolean => ![undefined, 'false
 
 export const isOn = (text: string | undefined): boolean => text === 'true' || leadingNumber(text) !== 0
 
-/** Reads "YYYY-MM-DD [HH:MM[:SS[.mmm]]]" in UTC, or ISO 8601 with a zone. */
+/** Accepts "YYYY-MM-DD [HH:MM[:SS[.mmm]]]" in UTC, and ISO 8601 with a zone. */
 export const momentOf = (text: string | undefined, name: string): number | undefined => {
   if (!text) return undefined
   const found = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d)(:\d\d(?:\.\d{1,9})?)?( ?(?:Z|[+-]\d\d:?\d\d))?)?$/.exec(

@@ -34,7 +34,7 @@ const fail = (c: Context, error: SidejobError): Response => {
 const facade = { failure, fail }
 
 type Asked = { engine: Engine; from: Given; call: Call; signal: AbortSignal }
-/** Returns a JSON body even where Bedrock returns none. */
+/** Bedrock returns no body here. */
 const telling =
   (act: (asked: Asked) => Promise<void>) =>
   async (asked: Asked): Promise<Answer> => {
@@ -42,7 +42,7 @@ const telling =
     return {}
   }
 
-/** Requests with the same idempotency key must also have the same headers. */
+/** Parameters may be headers, so a repeated call must also have the same headers. */
 async function keyed(call: Call, from: Given, names: string[]): Promise<Call> {
   if (call.key === undefined) return call
   const said = JSON.stringify([call.fingerprint, ...names.map((name) => from(name) ?? null)])
@@ -112,7 +112,7 @@ const taking = {
 }
 const job = z.record(z.string(), z.unknown())
 
-/** Finish, Retry or Fail with this token is refused if another worker has taken the job. */
+/** With this token, Finish, Retry and Fail are refused if another worker has taken the job. */
 const tokens = (given: string[]): Record<string, string> =>
   given.length > 0 ? { 'x-bedrock-token': given.join(',') } : {}
 

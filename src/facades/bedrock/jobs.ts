@@ -5,10 +5,9 @@ import { refusals } from './refusal.ts'
 
 export const QUEUE = 'bedrock'
 
-// Engines whose queue is already in pull mode.
 const pulled = new WeakSet<Engine>()
 
-/** A pull queue accepts unregistered classes, so jobs can have any name. */
+/** Jobs can have any name, because a pull queue accepts unregistered classes. */
 export async function openQueue(engine: Engine): Promise<void> {
   if (pulled.has(engine)) return
   await engine.queues.update(QUEUE, { mode: 'pull' })

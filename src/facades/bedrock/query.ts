@@ -1,5 +1,3 @@
-// Reads a limited number of jobs, newest first.
-
 import type { Status } from '../../core/job.ts'
 import { limits } from '../../core/limits.ts'
 import type { DeliveredJob } from '../../engine/engine.ts'
@@ -31,7 +29,6 @@ function filterOf(conditions: Condition[]) {
     queue: QUEUE,
     class: equal('name'),
     status: statuses[equal('state') ?? ''],
-    /** Selects jobs with ids from `from` up to, but not including, `before`. */
     before: Math.min(Number.MAX_SAFE_INTEGER, ...above('<', 0), ...above('<=', 1), ...above('=', 1)),
     from: Math.max(1, ...above('>', 1), ...above('>=', 0), ...above('=', 0)),
   }

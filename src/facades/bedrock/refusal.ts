@@ -1,4 +1,4 @@
-// Copies Bedrock's codes and texts exactly, because its clients depend on them.
+// Clients depend on Bedrock's exact codes and texts.
 
 import { codes, SidejobError } from '../../core/errors.ts'
 
@@ -36,7 +36,7 @@ const ours: Partial<Record<SidejobError['code'], { number: number; text?: string
 
 export const inBedrock = (error: SidejobError): { number: number; text: string } => {
   if (error instanceof Refusal) return { number: error.number, text: error.message }
-  // The value does not match the schema of the class. The name of args in Bedrock is `data`.
+  // Bedrock calls the args `data`.
   const [part] = error.code === 'REFUSED' ? (error.path ?? []) : []
   if (part === 'args' || part === 'result') return { number: 402, text: error.message.replace(part, 'data') }
   const known = ours[error.code]

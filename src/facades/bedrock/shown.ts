@@ -8,7 +8,7 @@ export const MOCK = 'mock'
 /** People perform these jobs and may take any time, so their deliveries are not counted. */
 export const isManual = (name: string): boolean => name.startsWith('manual')
 
-/** Bedrock shows running jobs with retryAfter as RUNQUEUED. */
+/** Bedrock shows a running job with retryAfter as RUNQUEUED. */
 const held = ({ redeliver }: DeliveredJob): string => (redeliver === null ? 'RUNNING' : 'RUNQUEUED')
 
 const states: Record<DeliveredJob['status'], (job: DeliveredJob) => string> = {
@@ -82,7 +82,7 @@ export const rowOf = (job: DeliveredJob): Record<string, unknown> => ({
 const heirs = (family: ChildResult[], is: ChildResult['how']) =>
   family.filter(({ how }) => how === is).map(({ id, args }) => ({ data: raw(args ?? '{}'), jobID: id }))
 
-/** Lists finished and cancelled children even if a list is empty, but omits an empty list of failed children. */
+/** Bedrock shows an empty list of finished or cancelled children, but no empty list of failed children. */
 const familyOf = (family: ChildResult[]) => {
   if (family.length === 0) return {}
   const failed = heirs(family, 'failed')
@@ -93,10 +93,9 @@ const familyOf = (family: ChildResult[]) => {
   }
 }
 
-/** Shows the job in its state before the claim. */
 export const taken = ({ job, family }: Delivery, parents: Map<number, DeliveredJob>) => {
   const parent = job.parent === null ? undefined : parents.get(job.parent.id)
-  // Before the delivery, the job was not running, so the current lease must not show.
+  // Bedrock shows the job as it was before the delivery.
   const shown = common({ ...job, status: 'queued' })
   const above = parent ? { parentJobID: parent.id, parentData: raw(dataOf(parent)) } : {}
   return sorted({ ...shown, ...above, ...familyOf(family) })

@@ -71,7 +71,7 @@ const ifText = (schema: z.ZodType<string, string>) =>
     .pipe(schema.optional())
     .optional()
 
-/** Ignores unknown members, as the original does. */
+/** The original ignores unknown members too. */
 export const submission = z
   .object({
     url: text,
@@ -129,7 +129,6 @@ function destination(
   })
 }
 
-// The delays are 2, 4, 6, … minutes.
 const delays = Array.from({ length: 100 }, (_, i) => (i + 1) * 2 * MINUTE)
 
 const metadataOf = (extra = '{}'): Record<string, string> =>

@@ -9,7 +9,6 @@ import { jobOf, QUEUE, submission } from './given.ts'
 import { argsOf, callbackStates, jobState, stateOf } from './shown.ts'
 import { aggregations, components } from './stats.ts'
 
-/** Downloader uses 400 for these errors. */
 const statuses: Record<number, number> = { 422: 400, 415: 400 }
 
 const failure = z.object({ error: z.string(), field: z.string().optional() })
@@ -55,7 +54,7 @@ export const downloader = {
       const now = Date.now()
       const { jobs, existing } = await engine.jobs.enqueue([jobOf(body, downloads, now)], call)
       const { id } = jobs[0]!
-      // A repeated request with the same key returns the time of the first request.
+      // A repeated request must return the same id, which contains the time of the first request.
       const askedAt = existing ? argsOf(await engine.jobs.get(String(id))).askedAt : now
       return reply(201, { id: await downloads.files.idOf(id, askedAt) })
     },

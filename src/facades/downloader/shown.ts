@@ -8,13 +8,10 @@ type Detail = { status?: number; code?: string } | null
 type Kept = { status?: number; image?: string }
 
 const DAY = 86_400_000
-/** Maximum time that a file waits for its callback, plus a week. */
+/** The longest time until a callback is delivered, plus a week. */
 const LONGEST = 37 * DAY
 
-/**
- * If the deployment has a base URL, the address contains only the id. Otherwise the address is signed with the time at
- * which the download ended, so that all attempts send the same address.
- */
+/** A signed address contains the end of the download, so that all attempts of a callback send the same address. */
 const addressOf = async ({ base, files, keep }: Downloads, id: string, since: number): Promise<string> =>
   base === undefined ? (await files.sign(id, LONGEST + keep, since)).url : `${base}/${keyOf(id)}`
 
@@ -83,7 +80,6 @@ export const argsOf = ({ args }: JobView) =>
   (args === null ? {} : decodeValue(args)) as { url?: string; askedAt?: number }
 
 export function stateOf(id: string, view: JobView): z.output<typeof jobState> {
-  // While the next attempt runs, the previous error is not shown.
   const said = view.error !== null && view.status !== 'running' ? view.error : null
   const error = said && (decodeValue(said) as { message: string; detail?: Detail })
   return {

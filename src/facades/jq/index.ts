@@ -16,7 +16,7 @@ import { constraint, failure, made, pending, pushed, timeoutOf, worker } from '.
 
 const QUEUE = 'jq'
 
-// Responds in MessagePack, unless the client accepts or sends JSON.
+// MessagePack, unless the client accepts or sends JSON.
 const answerFormat = (c: Context): Format => {
   const accept = c.req.header('accept') ?? ''
   const names = Object.keys(mediaTypes).some((type) => accept.toLowerCase().includes(type))
@@ -35,7 +35,7 @@ const facade = {
   },
 }
 
-/** Reads MessagePack by default, and ignores unknown members. */
+/** The original ignores unknown members too. */
 function bodyOf<Schema extends z.ZodType>(c: Context, bytes: Uint8Array, schema: Schema): z.output<Schema> {
   const format = formatOf(c.req.header('content-type') ?? 'application/vnd.msgpack')
   return check(schema, readBody(bytes, format, closedIn(schema)))
@@ -43,7 +43,6 @@ function bodyOf<Schema extends z.ZodType>(c: Context, bytes: Uint8Array, schema:
 
 const unknownJob = (id: string) => new SidejobError('NOT_FOUND', `no job has the id ${id.slice(0, 60)}`)
 
-/** Returns undefined if the job existed and was deleted. */
 async function jobOf(engine: Engine, id: string): Promise<JobView | undefined> {
   if (!isId(id)) throw unknownJob(id)
   const found = await engine.jobs.get(id).catch(missing)

@@ -5,7 +5,7 @@ import { className, closed, httpUrl } from '../../core/schemas.ts'
 
 const isJsonInteger = (text: string): boolean => /^-?\d+$/.test(text)
 
-// In MessagePack, the first byte distinguishes integers from floats, so 1.0 is a float.
+// In MessagePack, 1.0 is a float.
 const isMsgpackInteger = ([first = 0]: Uint8Array): boolean =>
   first <= 0x7f || first >= 0xe0 || (first >= 0xcc && first <= 0xd3)
 
@@ -46,7 +46,7 @@ export const worker = z.object({
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
 const conditions = z.record(z.string().min(1).max(255), scalar)
 
-/** A period is in seconds. */
+/** Periods are in seconds. */
 export const constraint = z.object({
   match: z.object({
     name: z.string().max(255).optional(),
