@@ -1,4 +1,4 @@
-// One condition selects the index, which is sorted like the list. All other conditions filter the rows of the index.
+// One condition chooses the index, which has the order of the list. The other conditions filter its rows.
 
 import type { SqlValue } from './database.ts'
 
@@ -14,10 +14,9 @@ export type HistoryFilter = {
   args?: Record<string, string>
   text?: string
   version?: string
-  /** The job ended at or after `since`, and before `until`. */
   since?: number
   until?: number
-  /** Minimum duration of the last run in milliseconds. */
+  /** In milliseconds. */
   longer?: number
   cursor?: string
   limit?: number
@@ -30,7 +29,6 @@ type Order = { from: string; on: Record<string, SqlValue>; also?: string }
 const statusesOf = ({ status }: HistoryFilter): readonly string[] =>
   status === undefined ? [] : typeof status === 'string' ? [status] : status
 
-/** Chooses the most selective index that applies. */
 function indexOf(filter: HistoryFilter): Order {
   const [label] = Object.entries(filter.labels ?? {})
   const statuses = statusesOf(filter)
@@ -61,18 +59,17 @@ export function orderOf(ns: string, filter: HistoryFilter, edge?: { ended: numbe
   return { from, where: where.join(' AND '), values }
 }
 
-/** Converts `order.id` to `$."order"."id"`. */
+/** `order.id` becomes `$."order"."id"`. */
 const pathOf = (path: string): string =>
   `$${path
     .split('.')
     .map((name) => (/^\d+$/.test(name) ? `[${name}]` : `."${name.replaceAll('"', '')}"`))
     .join('')}`
 
-/** Compares numbers, true, false and null as JSON text. */
+/** Numbers, true, false and null are compared as JSON text. */
 const ARG = `CASE WHEN json_valid(ends.args) THEN CASE json_type(ends.args, ?) WHEN 'true' THEN 'true'
   WHEN 'false' THEN 'false' WHEN 'null' THEN 'null' ELSE CAST(json_extract(ends.args, ?) AS TEXT) END END = ?`
 
-/** `given` is the number of parameters that precede the returned values. */
 export function clausesOf(filter: HistoryFilter, given: number): { join: string; where: string[]; values: SqlValue[] } {
   const values: SqlValue[] = []
   const where: string[] = []

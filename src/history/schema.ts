@@ -1,8 +1,7 @@
-// D1 bills each index as one more row per job, so there are only a few indexes.
+// D1 bills each index as one more row per job, so there are only a few.
 
 import type { SqlDatabase, Statement } from './database.ts'
 
-/** In the order of the written values. */
 export const endColumns = [
   'job',
   'ended',

@@ -1,6 +1,6 @@
 import type { SqlDatabase, SqlRow } from './database.ts'
 
-/** Maximum bytes of a response as JSON. */
+/** Maximum size of a response as JSON. */
 const MAX_BYTES = 1_048_576
 
 const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g
@@ -22,7 +22,6 @@ export function wrapped(sql: string, limit: number): string {
   return `${plan}SELECT * FROM (\n${query}\n) LIMIT ${limit + 1}`
 }
 
-/** Returns at most `limit` rows and 1 MiB. `more` means that the query has more rows. */
 export async function readWith(
   { all, read = (text) => all([text]) }: SqlDatabase,
   sql: string,

@@ -1,4 +1,4 @@
-// Another process reads the SQLite file over a read-only connection. If a query takes too long, that process is ended.
+// A query that takes too long can only be stopped by ending its process.
 
 import { execFile } from 'node:child_process'
 import type { SqlRow } from './database.ts'

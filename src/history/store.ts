@@ -9,7 +9,6 @@ export type RunRow = Record<(typeof runColumns)[number], SqlValue>
 type HistoryPage = {
   rows: EndRow[]
   cursor: string | null
-  /** End of the oldest job that was searched. Absent if all jobs were searched. */
   searchedTo?: number
 }
 
@@ -17,7 +16,6 @@ export type HistoryStore = ReturnType<typeof createHistoryStore>
 
 /** D1 accepts parameters of at most 2 MB. */
 const MAX_CHUNK = 1_000_000
-/** Maximum index entries that one page reads. */
 const WINDOW = 10_000
 const SLICE = 1_000
 const RUNS = 1_000
@@ -99,7 +97,7 @@ export function createHistoryStore(db: SqlDatabase) {
       if (statements.length > 0) await (await ready()).batch(statements)
     },
 
-    /** Sorted by end, newest first. Each page reads a limited number of index entries. */
+    /** Newest end first. */
     async list(ns: string, filter: HistoryFilter): Promise<HistoryPage> {
       await ready()
       const edge = await edgeOf(ns, filter)
@@ -133,7 +131,6 @@ export function createHistoryStore(db: SqlDatabase) {
       return { ends: ends as EndRow[], runs: runs as RunRow[] }
     },
 
-    /** Returns true if there may be more to delete. */
     async forget(ns: string, before: number): Promise<boolean> {
       await ready()
       const rows = await db.all([
@@ -146,7 +143,7 @@ export function createHistoryStore(db: SqlDatabase) {
       return true
     },
 
-    /** Runs an admin's SQL, which sees the rows of all namespaces. */
+    /** The query sees the rows of all namespaces. */
     async sql(text: string, limit: number) {
       return readWith(await ready(), text, limit)
     },
