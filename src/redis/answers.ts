@@ -1,7 +1,6 @@
-// Lua writes `return reply.made { jobs = …, rings = … }`. The build converts this to a list in the order of these
-// tables, and `answerOf` restores the names.
+// Lua writes `return reply.made { jobs = …, rings = … }`. The build turns this into a list in the order of these
+// tables.
 
-/** The answer for a refused run is `refused:CODE why`. */
 export function refusalIn(answer: string): { code: string; message: string } | undefined {
   const [, code, message] = /^refused:([A-Z_]+) ([\s\S]*)$/.exec(answer) ?? []
   return code === undefined ? undefined : { code, message: message! }
@@ -10,7 +9,7 @@ export function refusalIn(answer: string): { code: string; message: string } | u
 export const rows = {
   ring: { queue: 'text', bell: 'text', at: 'moment' },
 
-  /** A job without a piece has only `document`. A packed job also has the string and number of its piece. */
+  /** A packed job also has the string of its piece (lib/runtime/pieces.lua) and its number in it. */
   lent: {
     document: 'text',
     inputs: 'input[]',
@@ -26,7 +25,7 @@ export const rows = {
   },
   input: { port: 'text', items: 'texts' },
   heir: { name: 'text', id: 'number', class: 'text', how: 'text', args: 'some', left: 'some' },
-  /** A port of a child, or of the job itself if `child` is ''. */
+  /** `child` is '' for a port of the job itself. */
   wiring: {
     child: 'text',
     side: 'text',
@@ -70,7 +69,7 @@ export const rows = {
   },
   member: { id: 'number', parent: 'moment', name: 'text', class: 'text', status: 'text' },
   waiting: { taken: 'number', items: 'texts', more: 'number' },
-  /** `word`: 'flow' | 'refused' | 'later' (earlier flows of the answer already have too many nodes). */
+  /** 'flow', 'refused', or 'later' if earlier flows already have too many nodes. */
   flow: {
     word: 'text',
     id: 'number',
@@ -155,14 +154,13 @@ export const rows = {
 } as const satisfies Record<string, Record<string, string>>
 
 export const replies = {
-  /** `wait` is in seconds. `which` is the index of the refused job, and `member` the name of its refused member. */
+  /** `wait` is in seconds. `which` is the index of the refused job. */
   refused: { code: 'text', message: 'text', wait: 'some', which: 'some', member: 'some' },
   none: {},
 
   /**
-   * `word`: 'ok' | 'empty' (the lane ended) | 'warm' (the lane waits for a call) | 'more' (ask again) | 'full' (the
-   * queue has no room for the lane) | 'stale'. `failed`: number of jobs that failed instead of being leased. `seen`:
-   * number of index entries that the next claim may skip. `nextDue`: a time, and the milliseconds until then.
+   * `word` is 'ok', 'empty' (the lane ended), 'warm' (it waits for a call), 'more' (ask again), 'full' (the queue has
+   * no room for the lane) or 'stale'. The next claim may skip `seen` entries of the index.
    */
   committed: {
     word: 'text',
@@ -182,7 +180,7 @@ export const replies = {
   outdated: { constraints: 'text' },
   done: { answer: 'texts', rings: 'ring[]', id: 'text', heard: 'texts' },
   repeated: { answer: 'texts' },
-  /** For each token: the new end of its lease, followed by `!` if the job must end, or '' if the run is lost. */
+  /** The new end of each lease, with `!` if the job must end, or '' if the run is lost. */
   extended: { ends: 'texts', told: 'some' },
   ticked: { rings: 'ring[]', more: 'flag', faults: 'fault[]' },
   set: { rings: 'ring[]', constraints: 'text' },

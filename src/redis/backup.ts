@@ -1,5 +1,4 @@
-// Uses Redis directly. A copy is needed most when no deployment responds, and no API route should return every key and
-// value.
+// Uses Redis directly, because a copy is needed most when no deployment responds.
 
 import type { Redis } from '@upstash/redis'
 import { SidejobError } from '../core/errors.ts'
@@ -179,7 +178,6 @@ type Mark = { at: number; lines: number; isClear: boolean; schema?: string; last
 
 const refused = (message: string) => new SidejobError('REFUSED', message)
 
-/** Does not delete the mark of the import, nor the schema that blocks isolates. */
 async function clear({ client, namespace }: Place): Promise<void> {
   const kept = [MARK, SCHEMA].map((key) => namespace + key)
   for (let cursor = '0', more = true; more; more = cursor !== '0') {
@@ -213,7 +211,7 @@ async function begin(place: Place, at: number, over: boolean): Promise<Mark> {
   return { ...fresh, isClear: true }
 }
 
-/** Reserves the ids of the earlier data, and returns the ids that are lost. */
+/** Reserves the ids of the earlier data, and returns the lost ids. */
 async function conclude(
   { client, namespace, now = Date.now }: Place,
   { schema, last, times }: Mark,
@@ -242,7 +240,7 @@ async function writeAll({ client, namespace }: Place, lines: readonly KeyLine[],
   })
 }
 
-/** Isolates respond with 503 until the import ends. To continue an interrupted import, call this again. */
+/** Isolates answer 503 until the import ends. To continue an interrupted import, call this again. */
 export async function imported(
   place: Place,
   lines: AsyncIterable<Line>,

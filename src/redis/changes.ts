@@ -19,7 +19,7 @@ export type RunOutcome = {
   again?: () => Words
   logs?: () => Words[]
   largest?: () => Part | undefined
-  /** Milliseconds between the claim request and the start of the run. */
+  /** Milliseconds from the claim to the start of the run. */
   late?: number
 }
 
@@ -72,10 +72,7 @@ const amendWords = (
 const publishedItem = (channel: string, data: Encoded, vault: Vault, context?: Encoded): string =>
   vault.sealItem(itemText({ data, context, channel }))
 
-/**
- * `keep: 1` stores the message as the last message of the channel, and 0 deletes the stored message. The op `keep`
- * comes first, because the script then reads the stored message together with the listeners.
- */
+/** The op `keep` comes first, because the script then reads the stored message together with the listeners. */
 export function publishedWords(
   channel: string,
   data: Encoded,
@@ -91,7 +88,7 @@ export function publishedWords(
 export const defineWords = (side: 'in' | 'out', specs: PortOptions, vault: Vault, of?: JobRef): Words =>
   ops.ports({ of, side, specs: sealedSpecs(specs, vault) })
 
-// Replaces an oversized log entry by its size, so that logging never fails a run.
+// An oversized log entry must not fail a run, so its size replaces it.
 const keptEntry = (entry: Encoded): Encoded =>
   entry.length <= limits.logBytes.most
     ? entry

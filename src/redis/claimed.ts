@@ -36,7 +36,7 @@ const SEQUENCE = 13
 const LOW = 256
 const lowDigits = Array.from({ length: LOW }, (_, n) => n.toString(HEX).padStart(2, '0'))
 
-/** Formats the high digits once, because formatting each number separately is slow. */
+/** Formatting each number separately is slow, so the high digits are formatted once. */
 function sequencesFrom(first: string): (place: number) => string {
   const since = Number.parseInt(first, HEX)
   const low = since % LOW
@@ -84,7 +84,7 @@ function opened(job: ClaimedJob, vault: Vault): ClaimedJob {
 const lentJobs = (row: Row<'lent'>, vault: Vault): ClaimedJob[] =>
   row.piece === undefined ? lentOrFault(row, vault) : readablePiece(row.document, row.piece, vault)
 
-/** A damaged piece stays leased until its lease expires, and is then set aside for repair. */
+/** A damaged piece stays leased until its lease expires. */
 function readablePiece(text: string, piece: string, vault: Vault): ClaimedJob[] {
   const jobs = readable(() => packedOf(text, piece, vault))
   if (!jobs) console.error(`sidejob: piece ${piece} cannot be read: run sidejob doctor`)

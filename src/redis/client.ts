@@ -15,7 +15,7 @@ export type RedisOptions = {
 
 export type Client = {
   evaluate: Evaluate
-  /** Yields '' first, when the subscription is active. */
+  /** Yields '' when the subscription is active. */
   listen: (channel: string, signal: AbortSignal) => AsyncIterable<string>
   ask: <T>(command: (redis: Redis) => Promise<T>) => Promise<T>
   fault?: () => SidejobError | undefined
@@ -23,7 +23,6 @@ export type Client = {
 
 type Sending = {
   isSafe?: boolean
-  /** If true, throws NOSCRIPT unchanged, so that the caller can send the script. */
   isSha?: boolean
   placed?: (text: string) => string
 }
@@ -33,8 +32,8 @@ const named = ['once', 'lane'] as const
 const isNamed = (args: object): boolean => named.some((name) => (args as Record<string, unknown>)[name])
 
 /**
- * Scripts are safe to repeat, so a request without a response is sent again. After a timeout, Redis may still be
- * executing the first request, so only calls with an identifying argument are sent again.
+ * A request without a response is sent again. After a timeout, Redis may still execute the first request, so only a
+ * call that Redis recognizes is sent again.
  */
 export function createClient({ url, token, timeout = 20_000, attempts = 3 }: RedisOptions): Client {
   const redis = new Redis({

@@ -1,5 +1,4 @@
-// If a batch fails, its halves are committed separately, until only the failing run is left. The failing run is retried
-// as usual.
+// If a batch fails, its halves are committed separately, until only the failing run is left.
 
 import { BUDGET, excessOf, unitsOf } from '../core/budget.ts'
 import { writeJson } from '../core/codec/json-writer.ts'
@@ -32,7 +31,7 @@ function excess({ words, largest }: RunOutcome): string | undefined {
   if (sum !== undefined) return sum
   if (total <= limits.valueBytes.most) return undefined
   const bytes = words.reduce((most, word) => Math.max(most, Math.min(sizeOf(word), sizeBefore(word))), 0)
-  // A word also contains the context and channel of an item, which do not count as part of the value.
+  // The context and channel of an item do not count as part of the value.
   if (bytes <= limits.valueBytes.most + BESIDE) return undefined
   const part = largest?.() ?? { name: 'a value', bytes }
   return `${part.name}: expected at most ${limits.valueBytes.most} bytes, got ${part.bytes}`
@@ -44,7 +43,7 @@ const largestOf = (largest: RunOutcome['largest']): string => {
   return part ? `; the largest is ${part.name} with ${part.bytes}` : ''
 }
 
-/** A retry would be equally large, so the run is not retried. */
+/** A retry would be equally large. */
 const isFinal = (code: string): boolean => code === 'TOO_LARGE'
 
 const failed = ({ token, n, again, logs }: RunOutcome, code: string, message: string): RunOutcome => ({
@@ -91,7 +90,7 @@ const blamed: ReadonlySet<string> = new Set(['INTERNAL', 'TOO_LARGE'])
 
 const isBlamed = (error: unknown): error is SidejobError => error instanceof SidejobError && blamed.has(error.code)
 
-/** Used if the failure of a run cannot be committed either: its lease expires, and the run is lost. */
+/** If even the failure of a run cannot be committed, its lease expires and the run is lost. */
 const uncommitted: CommitAnswer = {
   word: 'ok',
   answers: ['lost'],

@@ -1,6 +1,6 @@
 import { type Code, messageOf, SidejobError } from '../core/errors.ts'
 
-/** Schema of a namespace during an import. No version of sidejob reads it, so no isolate changes the data. */
+/** No version of sidejob reads this schema, so no isolate changes the data during an import. */
 export const IMPORTING = '9999'
 
 type Meaning = { when: RegExp; code: Code; message: string; retryAfter?: number }
@@ -56,7 +56,7 @@ const meanings: readonly Meaning[] = [
   },
 ]
 
-/** Removes the command, which Upstash's client appends and which contains users' data. */
+/** Upstash's client appends the command, which contains users' data. */
 const saidOf = (error: unknown): string => messageOf(error).split(', command was:')[0]!
 
 export const isNoScript = (error: unknown): boolean => isAnswer(error) && /^(ERR )?NOSCRIPT\b/.test(saidOf(error))
@@ -65,7 +65,7 @@ export const isAnswer = (error: unknown): boolean => error instanceof Error && e
 
 export const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
 
-/** Reads the error of lib/runtime/cache.lua. */
+/** lib/runtime/cache.lua writes this error. */
 function schemaError(text: string): SidejobError | undefined {
   const [, found, oldest, newest] = /SCHEMA (\S+), expected (\d+) to (\d+);/.exec(text) ?? []
   if (found === undefined) return undefined
@@ -87,7 +87,7 @@ function schemaError(text: string): SidejobError | undefined {
   )
 }
 
-/** The error message of a script may contain users' data, so only the log receives it, as the cause. */
+/** The error of a script may contain users' data, so only the log receives it. */
 export function faultOf(error: unknown, timeout: number, placed = (text: string): string => text): SidejobError {
   const text = placed(saidOf(error).slice(0, MAX_SHOWN))
   const otherSchema = schemaError(saidOf(error))

@@ -3,7 +3,6 @@ import { isOfTenant, namespaceOf } from '../core/tenant.ts'
 
 export const literal = (text: string): string => text.replace(/[\\*?[\]^-]/g, '\\$&')
 
-/** Scripts build the same keys. */
 export const keysOf = (ns: string) => ({
   lastId: `${ns}jobs:last_id`,
   highestId: `${ns}jobs:highest`,
@@ -38,7 +37,7 @@ export const keysOf = (ns: string) => ({
   lastBell: `${ns}rung`,
   examined: `${ns}examined`,
   unreadable: `${ns}unreadable`,
-  /** This key never exists. After deleting it, a script can write even when Redis is full. */
+  /** This key never exists. After a DEL, a script can write even if Redis is full. */
   room: `${ns}room`,
   deployed: `${ns}deployed`,
   deploys: `${ns}deploys`,
@@ -82,15 +81,13 @@ export const keysOf = (ns: string) => ({
 
 export type Keys = ReturnType<typeof keysOf>
 
-/**
- * Number of shelves. At 34 calls per second, each shelf has five answers of the last ten minutes, and room for 15 more.
- */
+/** At 34 calls per second, each shelf has five answers of the last ten minutes, and room for 15 more. */
 const SHELVES = 4_096
 
-/** A `^` in a user's string does not mean that the value has its own key. */
+/** In a user's string, `^` does not mean that the value has its own key. */
 type Field = readonly [short: string, note: string, kind?: 'number' | 'text' | 'table']
 
-/** Names are short, because Redis stores them for every waiting job. */
+/** Short names save memory, because every waiting job stores them. */
 export const jobFields = {
   sequence: ['n', 'sequence: time at which the job became ready, in microseconds, as 13 hex digits'],
   createdAt: ['t', 'createdAt; absent if it equals the time in the sequence', 'number'],

@@ -1,6 +1,5 @@
 // Lua scripts write `PLACE.leased`, and the build replaces it by 'l'.
 
-/** The index that contains the job. If absent, the job is ready. */
 export const PLACE = {
   new: 'new',
   pull: 'p',
@@ -22,7 +21,6 @@ export const AT_REST = {
 
 export const TERMINATING = { asked: '1', shutdown: '2' } as const
 
-/** If absent, the job holds the key until it ends. */
 export const UNIQUE_HELD = { untilDeleted: '1', untilStarted: 's', debounced: 'b' } as const
 
 export const FOLLOWED_AS = { busy: 'b', suspended: 's', completed: 'c', broken: 'x' } as const

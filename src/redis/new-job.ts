@@ -7,7 +7,7 @@ import type { Sealed, Vault } from './vault.ts'
 export type PortSpec = { default?: Encoded; channels?: string[] }
 export type PortSpecs = Record<string, PortSpec>
 
-/** `first`: the first job with this limit sets it. `set`: every job sets it. Absent: only the API sets it. */
+/** By default, only the API sets the limit. `first`: the first job with this limit sets it. */
 export type LimitKey = {
   key: string
   how?: 'first' | 'set'
@@ -35,16 +35,13 @@ export type NewJob = {
   keepResult?: number
   retain?: number
   history?: number
-  /**
-   * `held`: the job holds the key until it is deleted or started, instead of until it ends. `hit`: what happens if
-   * another job already holds the key.
-   */
+  /** `hit` is what happens if another job holds the key. */
   unique?: {
     key: string
     period?: number
     held?: 'deleted' | 'started'
     hit?: 'same parent' | 'ignored'
-    /** A hit delays the waiting job and replaces its args, until `max` milliseconds after the job was created. */
+    /** A hit delays the waiting job and replaces its args. */
     debounce?: { max?: number }
   }
   joins?: boolean
@@ -150,7 +147,7 @@ const plain = new Set<string>(recordFields.filter(([, , way]) => way).map(([name
 
 const isPort = (field: string): boolean => /^d?[io]:\w+$/.test(field)
 
-/** True if the job can be packed into a piece: see lib/runtime/pieces.lua. */
+/** Such a job can be packed: see lib/runtime/pieces.lua. */
 const isPlain = ({ fields, count }: Parts): boolean =>
   count === 0 && Object.keys(fields).every((field) => plain.has(field) || isPort(field))
 
@@ -163,7 +160,7 @@ function addOptions(parts: Parts, job: NewJob, vault: Vault): void {
   if (job.unique?.debounce) add(parts, 'debounce', text(job.unique.debounce.max))
   for (const limit of job.limits ?? []) add(parts, 'limit', ...limitWords(limit))
   for (const alias of job.aliases ?? []) add(parts, 'alias', alias)
-  // Adds a part, because a job with a slot (a timer) or a tag (which may add limits) cannot be packed.
+  // A job with a slot (a timer) or a tag (which may add limits) must not look plain, because it cannot be packed.
   if (job.slot !== undefined && parts.count === 0) add(parts, 'value', jobFields.nextSlot[0], String(job.slot))
   if (job.tag !== undefined && parts.count === 0) add(parts, 'value', jobFields.tag[0], job.tag)
 }
@@ -229,10 +226,7 @@ function packedWords(
   return { words: [...specWords(jobs[from]!, spec), String(all.length), ...ownWords(all)], n: all.length }
 }
 
-/**
- * Consecutive jobs that differ only in args or values share one description. At least `packedFrom` such jobs are packed
- * into pieces.
- */
+/** Consecutive jobs that differ only in args or values share one description. */
 export function jobsArguments(jobs: readonly NewJob[], vault: Vault, packedFrom: number): string[] {
   const words: string[] = []
   const args = jobs.map((job) => sealedArgs(job, vault))
@@ -256,6 +250,5 @@ export function jobsArguments(jobs: readonly NewJob[], vault: Vault, packedFrom:
 
 const OPTIONS = 8
 
-/** True for a single job whose record contains all its data. */
 export const isSlight = (jobs: readonly NewJob[], words: readonly string[]): boolean =>
   jobs.length === 1 && words[OPTIONS] === '0'

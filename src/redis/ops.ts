@@ -1,5 +1,5 @@
-// Defines the arguments of each verb, with their order and encoding. The build uses this table to pass the arguments to
-// the functions in lua/lib/run/ops by name.
+// Arguments of each verb, in their order. With this table, the build passes them by name to the functions in
+// lua/lib/run/ops.
 
 import { mapValues } from '../core/map-values.ts'
 import type { JobRef, PortOptions, PortRef } from '../core/run.ts'

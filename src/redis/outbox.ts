@@ -10,7 +10,7 @@ const statuses: Record<string, Status> = { c: 'completed', f: 'failed', T: 'term
 const SEQUENCE_DIGITS = 13
 const PLACE_DIGITS = 2
 
-/** Jobs that ended as a piece (lib/runtime/pieces.lua) have completed without a result. */
+/** Packed jobs (lib/runtime/pieces.lua) complete without a result. */
 function endsOfPiece(number: string, text: string): NotedEnd[] {
   const [mask, first, state, common, list] = text.split('\n') as [string, string, string, string, string]
   const args = JSON.parse(list) as string[]
@@ -26,7 +26,7 @@ function endsOfPiece(number: string, text: string): NotedEnd[] {
   })
 }
 
-/** Skips unreadable lines, so that later lines are still stored. */
+/** An unreadable line must not stop later lines. */
 export function notedIn(texts: readonly string[], fault: (line: string) => void): Noted {
   const noted: Noted = { ends: [], runs: [] }
   for (const line of texts.flatMap((text) => text.split('\n').filter(Boolean))) {

@@ -1,12 +1,12 @@
-// Packs jobs into pieces: see lib/runtime/pieces.lua.
+// lib/runtime/pieces.lua explains pieces.
 
 import { isAlikeBut } from '../core/alike.ts'
 import type { Sealed, Vault } from './vault.ts'
 
 export const PIECE = 100
-/** A value above this many bytes has its own key, so that changes to the record do not write the value again. */
+/** In bytes. A larger value has its own key, because changes to a record write the whole record. */
 const BIG = 512
-/** Maximum bytes of one job's args and values in a piece, which is always written as a whole. */
+/** In bytes, for the args and values of one job. A piece is always written as a whole. */
 const MOST = 1_024
 
 const isOver = (value: string, most: number): boolean =>

@@ -1,4 +1,5 @@
-// Combines runs of the same piece if they only completed, or all made the same changes to their ports.
+// The runs of a piece (lib/runtime/pieces.lua) end together if they only completed, or made the same changes to their
+// ports.
 
 import { type RunOutcome, runArguments } from './changes.ts'
 import { PIECE } from './packed-jobs.ts'
@@ -8,7 +9,7 @@ const DIGITS = 2
 const ZERO = 48
 const FEWEST = 2
 
-/** The tokens of a piece start with its number and have the same ending. `dot` is the position after the id. */
+/** `dot` is the position after the id. */
 type Packed = {
   piece: string
   token: string
@@ -25,7 +26,7 @@ const maskOf = ({ runs }: Packed): string => {
   return Array.from({ length: last + 1 }, (_, place) => (runs[place] === undefined ? '0' : '1')).join('')
 }
 
-/** Compares in place, because each slice and lookup of strings costs workerd a microsecond. */
+/** Each slice of a string costs workerd a microsecond, so tokens are compared in place. */
 const isOf = ({ piece, token, dot, n, shape }: Packed, run: RunOutcome, ported: Ported | undefined): boolean =>
   run.n === n &&
   shape === ported?.shape &&
@@ -57,7 +58,7 @@ function groupsOf(runs: readonly RunOutcome[]): Packed[] {
   return groups
 }
 
-/** Only the largest set of equal runs of each piece ends as a piece. All other jobs leave the piece. */
+/** Only the largest set of equal runs stays in the piece. All other jobs leave it. */
 const largest = (groups: readonly Packed[]): Packed[] =>
   groups.filter(
     (one, i) =>

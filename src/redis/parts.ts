@@ -12,7 +12,6 @@ export type Parts = {
   client: Client
   keys: Keys
   base: () => { ns: string; clock: string; seed: string }
-  /** Seed for the tokens of a lane, so that a token identifies its lane. */
   markedBy: (lane: string) => { seed: string }
   ids: HighestId
   moments: RedisClock
@@ -21,9 +20,7 @@ export type Parts = {
   retain?: number
 }
 
-/**
- * The highest id that this isolate has seen. If Redis has never assigned such an id, it was restored from older data.
- */
+/** If Redis has never assigned the highest id that this isolate has seen, it was restored from older data. */
 type HighestId = { readonly highest: number; saw: (ids: readonly { id: number }[]) => void }
 
 export function highestId(): HighestId {
@@ -41,8 +38,8 @@ export function highestId(): HighestId {
 type RedisClock = { now: () => number; saw: (moment: number | undefined) => void }
 
 /**
- * A late answer can make Redis' clock look slow by up to this many milliseconds. A larger difference means that the
- * clock was moved.
+ * A late answer can make Redis' clock look slow by this many milliseconds. A larger difference means that the clock was
+ * moved.
  */
 const STEP = 5_000
 

@@ -1,4 +1,4 @@
-// Handles runs that read all their waiting values: see lib/run/packed.lua.
+// For runs that read all their waiting values: see lib/run/packed.lua.
 
 import type { Words } from './ops.ts'
 import { isBig } from './packed-jobs.ts'
@@ -15,7 +15,7 @@ const writtenFields = (port: string, count: number): Words => [`"o:${port}":"0,0
 
 type Reader = { words: Words; at: number; fields: Words; written: Map<string, string[]> }
 
-/** Reads the words `consume`, target, side, port, cursor, count. The run must not have read the port before. */
+/** Words: `consume`, target, side, port, cursor, count. The run must not have read the port before. */
 function takeRead(reader: Reader): boolean {
   const [, target, side, port, cursor, count] = reader.words.slice(reader.at, reader.at + 6)
   if (target !== '' || side !== 'i' || cursor !== '0' || !NAME.test(port!)) return false
@@ -24,7 +24,7 @@ function takeRead(reader: Reader): boolean {
   return true
 }
 
-/** Reads the words `write`, target, side, port, options, number, values. */
+/** Words: `write`, target, side, port, options, number, values. */
 function takeWrite(reader: Reader): boolean {
   const { words, at, written } = reader
   const [, target, side, port, how, count] = words.slice(at, at + 6)
@@ -37,7 +37,7 @@ function takeWrite(reader: Reader): boolean {
 
 export function portedBy(words: Words): Ported | undefined {
   const reader: Reader = { words, at: 0, fields: [], written: new Map() }
-  // Skips these words. A refused run is sent again with all its words.
+  // A refused run is sent again with these words.
   while (words[reader.at] === 'reach' || words[reader.at] === 'retry') reader.at += 2
   while (reader.at < words.length) {
     const word = words[reader.at]

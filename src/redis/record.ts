@@ -1,5 +1,3 @@
-// Decodes the record of a job once, and replaces short names of fields by long ones.
-
 import type { Encoded } from '../core/codec/value.ts'
 import type { Status } from '../core/job.ts'
 import { mapValues } from '../core/map-values.ts'
@@ -14,17 +12,13 @@ type Fields = typeof jobFields
 type Always = 'sequence' | 'queue' | 'class'
 type ValueOf<F extends keyof Fields> = Fields[F] extends readonly [string, string, 'number'] ? number : string
 
-/**
- * An absent field means false, none or the default. Names of ports, defaults, channels, wires and state fields contain
- * a colon.
- */
+/** An absent field means false, none or the default. */
 export type JobRecord = { [F in Always]: ValueOf<F> } & { [F in Exclude<keyof Fields, Always>]?: ValueOf<F> } & {
   [named: `${string}:${string}`]: string
 }
 
 type Stored = Record<string, unknown>
 
-/** Names with a colon stay unchanged. */
 function naming(fields: Readonly<Record<string, readonly [short: string, note: string, kind?: string]>>) {
   const byShort = new Map(Object.entries(fields).map(([name, [short, , kind]]) => [short, { name, kind }]))
   return (record: Stored, short: string, value: unknown): void => {
@@ -50,7 +44,7 @@ const sealedFields: Record<string, (text: string, opening: Opening) => string> =
   callback: (text, { value }) => value(text, 'callback'),
   lastError: (text, { error }) => error(text),
   lastRun: (text, { error }) => error(text),
-  // A result is sealed as a whole. In an error, each member is sealed.
+  // A result is encrypted as a whole. In an error, each member is encrypted.
   callbackResult: (text, { value, error }) => (text.startsWith('{') ? error(text) : value(text, 'result')),
 }
 
@@ -65,11 +59,11 @@ export function openedField(name: string, text: string, opening: Opening): strin
 
 export const recordOf = (stored: Stored): JobRecord => renamed(nameJob, stored) as JobRecord
 
-/** `beside` alternates names and values of fields that have their own keys. */
-export function decodeRecord(text: string, beside: string[] = [], opening?: Opening): JobRecord {
+/** `apart` is a flat list of the fields that have their own keys: name, value, name, value. */
+export function decodeRecord(text: string, apart: string[] = [], opening?: Opening): JobRecord {
   const record = renamed(nameJob, JSON.parse(text) as Stored)
-  for (let i = 0; i < beside.length; i += 2) nameJob(record, beside[i]!, beside[i + 1]!)
-  if (!opening || !(isSealed(text) || beside.some(isSealed))) return record as JobRecord
+  for (let i = 0; i < apart.length; i += 2) nameJob(record, apart[i]!, apart[i + 1]!)
+  if (!opening || !(isSealed(text) || apart.some(isSealed))) return record as JobRecord
   return openedRecord(record as JobRecord, opening)
 }
 
@@ -167,7 +161,6 @@ export function stateOf(record: JobRecord): Record<string, Encoded> {
 /** The details follow the error, which may have several lines. */
 const TOLD = /\n\+(\d+),(\d+),(\d+)(\{.*\})?$/
 
-/** Outcomes of runs that committed nothing. */
 const uncommitted: ReadonlySet<string> = new Set(['lost', 'conflict', 'released', 'requeued'])
 
 const toldOf = ([, n, readyAt, checkpoints]: RegExpExecArray, run: PastRun) => ({

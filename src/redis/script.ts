@@ -3,7 +3,6 @@ export type Script<Args> = {
   sha: string
   args: (keyof Args & string)[]
   text: string
-  /** `file:line` of each line, or '' for lines that the build added. */
   places: readonly string[]
 }
 
@@ -17,8 +16,8 @@ export const argumentsOf = <Args>(script: Script<Args>, args: Args, rest: string
 type Text = Pick<Script<never>, 'text' | 'places'>
 
 /**
- * Scripts share most lines, so each line is stored once, with its place: `file:line`, or the distance from the previous
- * line. A script is a list of ranges of lines: the number of skipped lines, then the number of lines.
+ * Scripts share most lines, so each line is stored once. A script is a list of ranges: lines to skip, then lines to
+ * take.
  */
 export type Packed = { lines: string; steps: (string | number)[]; runs: number[][] }
 

@@ -23,14 +23,13 @@ const randomText = (): string => crypto.randomUUID().replaceAll('-', '').slice(0
 export type StoreOptions = {
   client: Client
   namespace?: string
-  /** Returns the milliseconds to add to Redis' clock. */
+  /** Milliseconds to add to Redis' clock. */
   clock?: () => number
   random?: () => string
-  /** If absent, values are stored in plain text. */
   vault?: Vault
-  /** Minimum number of equal jobs to pack into pieces. A piece reserves a hundred ids. */
+  /** Minimum number of equal jobs to store as pieces (lib/runtime/pieces.lua). A piece reserves a hundred ids. */
   packedFrom?: number
-  /** If there is a history: default retention of ended jobs in Redis, in milliseconds. */
+  /** Default retention of ended jobs in milliseconds, if there is a history. */
   retain?: number
 }
 

@@ -1,4 +1,4 @@
-// Uses the scripts' own table of verbs, so that no verb is missing.
+// The scripts use the same table of verbs, so no verb is missing.
 
 import { add, type Part, type Sum } from '../core/budget.ts'
 import { calls, type Kind, sayings, verbs } from './ops.ts'
@@ -66,7 +66,7 @@ const options: Record<string, (reading: Reading) => void> = {
 /** A job starts with these words: queue, class, times, priority, and its record as JSON. */
 const HEAD = 7
 
-/** Counts the ports in the record of a new job, for example `"i:in":"0,0"`. */
+/** For example `"i:in":"0,0"`. */
 const portsIn = (record: string): number => record.match(/"[io]:/g)?.length ?? 0
 
 function newJob(reading: Reading): { ports: number; packed?: number } {

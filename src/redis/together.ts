@@ -10,32 +10,26 @@ type TogetherOptions<Call, Answer> = {
   /** Returns undefined if each call must be sent separately. */
   together: (calls: Call[]) => Promise<Answer[] | undefined>
   suits: (call: Call, others: readonly Call[]) => boolean
-  /**
-   * After this many milliseconds, waiting calls no longer wait for the first call: its invocation may have ended.
-   */
+  /** After this many milliseconds, waiting calls no longer wait for the first call: its invocation may have ended. */
   patience?: number
   elapsed?: () => number
 }
 
 const PATIENCE = 2_000
-/** Maximum jobs that one call leases to a waiting lane. */
 const MOST = 16
-/** Time for which frequent calls are collected before they are sent, in milliseconds. */
+/** In milliseconds. */
 const GATHERING = 6
 
 /**
- * Since the compatibility date 2024-10-14, workerd resumes a waiting request in its own invocation. With earlier dates,
- * a request could resume in another invocation, and could not send requests there.
+ * Before the compatibility date 2024-10-14, workerd could resume a waiting request in another invocation, where it
+ * could not send requests.
  */
 export function mayWaitForOthers(runtime: object = globalThis): boolean {
   const { Cloudflare: worker } = runtime as { Cloudflare?: { compatibilityFlags: Record<string, boolean> } }
   return !worker || worker.compatibilityFlags.handle_cross_request_promise_resolution === true
 }
 
-/**
- * Sends the first call immediately. Later calls wait for its answer, and then one of them sends all of them together.
- * Each call waits in its own invocation.
- */
+/** Sends the first call immediately. Later calls wait for its answer, and then one of them sends all. */
 export function createTogether<Call, Answer>({
   alone,
   together,

@@ -14,7 +14,6 @@ export type Near = { queues?: readonly string[]; jobs?: readonly string[]; quota
 
 export type Made = { id: number; status: Status; existing?: true }
 
-/** The lane that receives the new jobs, if no job was ready before. */
 export type LaneStart = { id: string; max: number; lease: number; begun: number }
 
 export type Enqueued = { made: Made[]; again: boolean; rings: Ring[]; lent: ClaimedJob[]; stale?: string }
@@ -45,10 +44,7 @@ export type FlowState = {
   id: number
   document: JobRecord
   children: Record<string, Child>
-  /**
-   * `left`: number of values that left the port in the last minutes, as `minute:count:count`. `passed`: the last items
-   * that passed through a wire, newest first.
-   */
+  /** `left` counts by minute. `passed` has the newest item first. */
   ports: (Omit<Row<'wiring'>, 'passed'> & { passed: string[] })[]
   nodes: ReadonlyMap<string, FlowNode>
   now: number
@@ -65,7 +61,7 @@ export type FlowNode = {
 
 export type ClaimRequest = {
   max: number
-  /** Maximum jobs in pieces, which are claimed as a whole. If absent, a claim returns at most `max` jobs. */
+  /** For jobs in pieces, which are claimed as a whole. If absent, a claim returns at most `max` jobs. */
   wide?: number
   lease: number
   begun?: number
@@ -74,9 +70,8 @@ export type ClaimRequest = {
   tags?: string[]
   priority?: number
   skip?: number
-  /** If this claim finds nothing, it waits this many milliseconds for a call. */
+  /** In milliseconds, if this claim finds nothing. */
   waiter?: { id: string; wait: number }
-  /** Maximum jobs whose runs call other services. */
   calls?: number
   process?: string
   only?: number
@@ -99,11 +94,11 @@ export type LaneRequest = {
   seq: number
   heard?: readonly string[]
   bell?: string
-  /** With `next`, the next lane is called even if no job is ready, because work continues. */
+  /** `next` calls the next lane even if no job is ready, because work continues. */
   leave?: boolean | 'next'
-  /** Time that the lane keeps polling after it has left an empty queue, in milliseconds. */
+  /** Milliseconds of polling after the lane has left an empty queue. */
   waits?: number
-  /** Time that the lane can wait for a call, in milliseconds. */
+  /** In milliseconds. */
   warm?: number
 }
 
@@ -116,14 +111,13 @@ export type CommitRequest = {
 }
 
 export type CommitAnswer = {
-  /** `warm`: nothing is ready, and the lane waits for a call. */
   word: 'ok' | 'empty' | 'warm' | 'more' | 'full' | 'stale'
-  /** One word for each run: the new status of its job, 'lost', 'conflict', 'refused:CODE why', or 'later'. */
+  /** For each run: the new status of its job, 'lost', 'conflict', 'refused:CODE why', or 'later'. */
   answers: string[]
   lent: ClaimedJob[]
   rings: Ring[]
   nextDue?: number
-  /** Milliseconds until `nextDue`, by Redis' clock. */
+  /** In milliseconds, by Redis' clock. */
   dueIn?: number
   stale: { id: number; document: JobRecord }[]
   version: string
@@ -144,7 +138,7 @@ export type Listed = {
   looked?: number
 }
 
-/** `reserved`: number of slots reserved for ready jobs. `jobs`: number of jobs in a group, without jobs at rest. */
+/** `jobs` does not count suspended and ended jobs of a group. */
 export type KeptLimit = {
   concurrency: number | null
   rate: { limit: number; period: number } | null
@@ -191,7 +185,7 @@ export type Inspection = {
   ownLimit?: string
   now: number
   kin?: Listed['jobs']
-  /** Part of the chain of jobs that this job waits for. Rows with `isWhole: false` lack children and position. */
+  /** Jobs that this job waits for. Rows with `isWhole: false` lack children and position. */
   chain?: ReadonlyMap<number, Inspection & { isWhole: boolean }>
 }
 

@@ -1,6 +1,5 @@
-// A sealed value is the string `~f<id of the key>.<nonce, ciphertext and tag>`, which also authenticates the purpose of
-// the value. Readers open only fields that our own code seals. Readers never search opened strings for sealed values,
-// because users may have written anything there.
+// A sealed value is the string `~f<id of the key>.<nonce, ciphertext and tag>`, which also proves its purpose. Only
+// fields that our own code seals are opened, because users may write such a string anywhere else.
 
 import { Buffer } from 'node:buffer'
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
@@ -27,15 +26,15 @@ export const stateField = (field: string): Purpose => `state ${field}`
 
 export type Vault = {
   seal: (value: Encoded, purpose: Purpose) => Sealed
-  /** For values that scripts compare: equal values with the same purpose become equal strings. */
+  /** Scripts compare these values, so equal values become equal strings. */
   sealSame: (value: Encoded, purpose: Purpose) => Sealed
   sealedAs: (value: Encoded | undefined, purpose: Purpose) => Sealed[]
   sealInJson: (value: Encoded, purpose: Purpose) => Encoded
   sealSameInJson: (value: Encoded, purpose: Purpose) => Encoded
   sealItem: (item: string) => string
-  /** @throws if the key is missing, or the value was sealed for another purpose */
+  /** Throws if the value was sealed for another purpose, or with a missing key. */
   open: Opening
-  /** Replaces a value that cannot be opened by `{ "$sealed": … }`. */
+  /** A value that cannot be opened becomes `{ "$sealed": … }`. */
   show: Opening
   showLogMessage: (text: string) => string
 }
@@ -43,7 +42,6 @@ export type Vault = {
 export type Opening = {
   value: (text: string, purpose: Purpose) => string
   item: (text: string) => string
-  /** Opens only the members that our code seals. */
   error: (text: string) => string
   definition: (json: string) => string
 }
@@ -59,7 +57,6 @@ const CIPHER = 'aes-256-gcm'
 const TOKEN = '~f([\\w-]{8})\\.([\\w-]+)'
 const WHOLE = new RegExp(`^${TOKEN}$`)
 const IN_JSON = new RegExp(`^"${TOKEN}"$`)
-/** Members that sidejob adds to errors in the log. */
 const IN_ERROR = new RegExp(`"(message|stack|detail|error|backtrace)":"${TOKEN}"`, 'g')
 const IN_LOG_MESSAGE = new RegExp(`(?:"(error|backtrace|detail)":)?"${TOKEN}"`, 'g')
 const ITEM = /^(?:=|@[^\n]*\n[^\n]*\n[^\n]*\n)/
@@ -68,7 +65,7 @@ export const isSealed = (text: string): boolean => text.includes('~f')
 
 const SEALED_START = new RegExp(`${ITEM.source}?~f[\\w-]{8}\\.`)
 
-/** Returns the approximate number of characters before sealing. Limits apply to this number. */
+/** Limits apply to the approximate number of characters before sealing. */
 export function sizeBefore(text: string): number {
   const [start] = SEALED_START.exec(text) ?? []
   return start === undefined ? text.length : Math.floor(((text.length - start.length) * 3) / 4)
@@ -108,7 +105,7 @@ function opened({ id, cipher }: Key, body: string, purpose: Purpose): string {
   }
 }
 
-// Scripts write a logged object as `$sealed`, after the members that they add. Members of the object take precedence.
+// Scripts write a logged object as `$sealed` after the members that they add.
 const LOGGED = new RegExp(`^\\{((?:"(?:timestamp|job)":\\d+,)*)"\\$sealed":"(${TOKEN})"\\}$`)
 
 function withMembers(added: string, entry: string): string {
@@ -119,7 +116,6 @@ function withMembers(added: string, entry: string): string {
   return `{${[...missing, ...(members.trim() ? [members] : [])].join(',')}}`
 }
 
-/** If there are no keys, values are not sealed. */
 export function createVault({ keys, tenant = '' }: VaultOptions = { keys: [] }): Vault {
   const known = keys.map((key) => keyOf(key, tenant))
   const [first] = known

@@ -14,7 +14,7 @@ const STEPS = 2_000
 const CHILDREN = 1_000
 const PAGES = 5
 const CHANNELS = 1_000
-/** Maximum listed listeners of one channel, and of one page. */
+/** For one channel, and for one page. */
 const [MOST_OF_ONE, LISTENERS] = [1_000, 10_000]
 const AUDITED = 10_000
 
@@ -103,7 +103,6 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       }
       return found.sort((a, b) => a.alias.length - b.alias.length).slice(0, most)
     },
-    /** The last page has the cursor '0'. */
     async channels(cursor: string, count = CHANNELS): Promise<{ channels: Record<string, string>; cursor: string }> {
       const [next, flat] = await page(keys.channels, cursor, { count })
       return { channels: fieldsOf(flat), cursor: next }
@@ -185,7 +184,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
     setMute: (kind: string, text: string) => ask((redis) => redis.hset(keys.muted, { [kind]: text })),
     removeMutes: (kinds: readonly string[]) => ask<number>((redis) => redis.hdel(keys.muted, ...kinds)),
     sources: (build: string) => ask<string | null>((redis) => redis.hget(keys.sources, build)),
-    /** Keeps the sources of this build and of the four previous builds. Names of later builds sort later. */
+    /** Names of later builds sort later. */
     async keepSources(build: string, text: string): Promise<void> {
       const names = await ask<string[]>((redis) => redis.hkeys(keys.sources))
       const gone = names
@@ -240,7 +239,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       ask<unknown>((redis) => redis.xrevrange(keys.record(job), from, to, count)),
     recordOn: (job: number, from: string, to: string, count: number) =>
       ask<unknown>((redis) => redis.xrange(keys.record(job), from, to, count)),
-    /** Returns the newest entry first. A job with a history has its own log. */
+    /** Newest first. A job with a history has its own log. */
     readLog: (before: string, count: number, job?: number) =>
       ask<unknown>((redis) => redis.xrevrange(job === undefined ? keys.log : keys.jobLog(job), before, '-', count)),
     flag: async (name: string) => (await ask<number>((redis) => redis.sismember(keys.flags, name))) === 1,

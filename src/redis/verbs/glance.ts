@@ -22,10 +22,7 @@ function latestOf(text: string | null, step: Step): string {
 export function createGlance({ client: { evaluate, ask }, keys, base, moments }: Parts) {
   let known: string[] = []
 
-  /**
-   * Uses plain commands, which lock only their own keys, because a script locks all keys. One command reads all keys of
-   * a queue.
-   */
+  /** A script locks all keys, so plain commands are used. One command reads all keys of a queue. */
   async function read(queues: readonly string[], step: Step) {
     if (queues.length === 0) return []
     const steps = Array.from({ length: keptSteps[step] }, (_, i) => i)
@@ -61,7 +58,6 @@ export function createGlance({ client: { evaluate, ask }, keys, base, moments }:
     return { rows: await countsOf(names, step, most), more: (await names).length > most, now: moments.now() }
   }
 
-  /** Without `step`, reads only queues and limits. Reads `hasMutes` only if a job has failed or `step` is set. */
   async function glance(step: Step | undefined, most: { queues: number; limits: number; runs: number }) {
     const args = { ...base(), whole: step ?? '', most_limits: most.limits, most_runs: most.runs }
     const asked = evaluate(scripts.glance, standingKeys(keys), args, []).then((raw) => answerOf(raw, 'glance'))

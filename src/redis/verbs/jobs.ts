@@ -35,7 +35,7 @@ const laneArgs = (lane?: LaneStart) => ({
 })
 
 type Making = { jobs: readonly NewJob[]; once?: Once; tagged: string; lane?: LaneStart }
-/** A new job that one script can create together with the jobs of other calls. */
+/** One script can create such a job together with the jobs of other calls. */
 type Slight = Making & { once: Once; words: string[]; units: number }
 
 function checkLists(jobs: readonly NewJob[]): void {
@@ -61,8 +61,7 @@ export function createJobs(parts: Parts) {
   const onceKeys = (once?: Once): string[] => (once ? [keys.once(once.key)] : [])
 
   /**
-   * Answers that are stored for minutes share a shelf (idempotency.lua). These answers contain only ids, which reveal
-   * nothing.
+   * Answers that are stored for minutes share a shelf (idempotency.lua). They contain only ids, which reveal nothing.
    */
   const shelfOf = (once?: Once): string => (once && once.period <= RETRY_FOR ? keys.shelf(once.key) : '')
   const shelvedArgs = (once?: Once) => ({ ...onceArgs(once), shelf: shelfOf(once) })
@@ -129,7 +128,6 @@ export function createJobs(parts: Parts) {
     return { made, again: answer.is === 'again', rings: ringsOf(answer.rings), lent }
   }
 
-  /** Returns undefined if the shared call is refused, so that each call is sent separately. */
   async function allAtOnce(calls: Slight[]): Promise<Enqueued[] | undefined> {
     const words = [String(calls.length), ...calls.flatMap(({ words }) => words.slice(1))]
     try {
@@ -156,7 +154,7 @@ export function createJobs(parts: Parts) {
   })
   const slight = mayWaitForOthers() ? together : byItself
 
-  /** `again`: an earlier call with the same key created the jobs. `lent`: jobs for the lane of this invocation. */
+  /** `again` means that an earlier call with the same key created the jobs. */
   async function enqueue(jobs: NewJob[], once?: Once, tagged = '', lane?: LaneStart): Promise<Enqueued> {
     checkLists(jobs)
     const words = jobsArguments(jobs, vault, packedFrom)

@@ -92,7 +92,7 @@ export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
     until?: number
   }
 
-  /** `null` removes a setting. Omitted settings stay unchanged. */
+  /** `null` removes a setting. */
   async function limit(
     key: string,
     act: 'set' | 'change' | 'shut' | 'remove',

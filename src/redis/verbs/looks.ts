@@ -26,7 +26,7 @@ type ListFilter = {
   until?: number
   longer?: number
   waits?: 'limit' | 'retry' | 'function'
-  /** Matches failed jobs of this kind, and failed jobs whose kind is unknown. `-` matches only jobs of unknown kind. */
+  /** Also matches failed jobs without a kind. `-` matches only these. */
   kind?: string
   before?: string
   limit: number
@@ -68,7 +68,7 @@ const flowOf = ({ id, document, side, children, ports, nodes }: Row<'flow'>, now
   nodes: new Map(nodes.map((node) => [node.name, flowNodeOf(node)])),
 })
 
-/** A record has the form `since,heard,signal`, followed by the queues, one per line. */
+/** `since,heard,signal`, followed by a line for each queue. */
 export function processIn(record: string): { since: number; heard: number; signal: Signal | null; queues: string[] } {
   const [head, ...queues] = record.split('\n')
   const [since, heard, signal] = head!.split(',')
@@ -203,7 +203,7 @@ export function createLooks(parts: Parts) {
     return { jobs, cursor, total, newest }
   }
 
-  /** `seen` is the number of ids that were read. `jobs` lacks deleted jobs. */
+  /** `jobs` lacks deleted jobs. */
   async function snapshots(ids: readonly number[]): Promise<{ jobs: ClaimedJob[]; seen: number }> {
     const raw = await evaluate(scripts.snapshots, [], base(), listWords(ids.map(String)))
     const { jobs: found, seen } = answerOf(raw, 'snapshots')
@@ -241,7 +241,7 @@ export function createLooks(parts: Parts) {
     )
   }
 
-  /** Returns an error for a missing flow, and `later` for a flow that would exceed `most` nodes in total. */
+  /** A missing flow gives an error. A flow that would exceed `most` nodes in total gives `later`. */
   async function flows(jobs: readonly string[], most: number): Promise<(FlowState | SidejobError | 'later')[]> {
     const words = [String(jobs.length), ...jobs]
     const { flows: shown, now } = answerOf(await evaluate(scripts.flow, [], { ...base(), most }, words), 'flows')

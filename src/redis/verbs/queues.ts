@@ -14,7 +14,6 @@ type QueueSettings = {
   ageing: number | null
 }
 
-/** `replaces` is the stored definition on which `definition` is based. */
 type NamedClass = {
   name: string
   definition: string | null
@@ -40,7 +39,7 @@ export function createQueues({ client: { evaluate, ask }, keys, base }: Parts) {
     return { rings: ringsOf(rings), more, faults: faultsOf(faults, scripts.tick) }
   }
 
-  /** Continues with the next queue if one queue fails. */
+  /** A failing queue must not stop the next queue. */
   async function sweepEach(limit: number): Promise<Ticked> {
     const all: Ticked = { rings: [], more: false, faults: [] }
     for (let [skip, n] = [0, 0]; n < limit; n++) {
@@ -116,10 +115,7 @@ export function createQueues({ client: { evaluate, ask }, keys, base }: Parts) {
     }
   }
 
-  /**
-   * `null` removes a definition. `whole` also removes other local classes. `overtaken` means that a class had changed,
-   * so nothing was written.
-   */
+  /** `null` removes a definition. `overtaken` means that a class had changed, so nothing was written. */
   async function register(
     queue: string,
     classes: NamedClass[],

@@ -7,11 +7,9 @@ import type { Parts } from '../parts.ts'
 import type { BellTrouble } from '../types.ts'
 import { processIn } from './looks.ts'
 
-/** Time that a refusal by QStash is reported, in milliseconds. */
 const TROUBLE = 900_000
 
 export const THERE_ARE_TENANTS = 'd:tenants'
-/** Maximum entries to read: deployments, then the first due entries. */
 const LOOKED_AT = 50
 
 export type Restore = { times: number; noticedAt: number; lost: { from: number; to: number } }
@@ -91,7 +89,6 @@ export function createStanding({ client: { ask }, keys }: Parts) {
       )
     },
     announced: async () => standingIn(await ask((redis) => redis.zrange(keys.wake, 0, 0, { byScore: true }))).announced,
-    /** `came` also records a tick in the same request. */
     async standingAt(moment: number, came?: { at: number; by: Heart }): Promise<Standing> {
       const due = { byScore: true, offset: 0, count: LOOKED_AT } as const
       const read = async () => standingIn(await ask((redis) => redis.zrange(keys.wake, 0, moment, due)))
