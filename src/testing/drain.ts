@@ -1,5 +1,3 @@
-// Runs ready jobs without a lane, one at a time, in a chosen order.
-
 import { duration } from '../core/time.ts'
 import type { Performed } from '../engine/api/run-one.ts'
 import type { Engine } from '../engine/index.ts'
@@ -75,7 +73,7 @@ export async function drain(
 }
 
 /**
- * Queues a job, by force if necessary, and performs one run of it. Returns undefined if the job would not run.
+ * Performs one run of a job, by force if necessary. Returns undefined if the job would not run.
  *
  * @example await runInline(engine, id)
  */

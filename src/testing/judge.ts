@@ -10,7 +10,7 @@ export const workerOf = (
 
 const REQUEST = 'it makes a request outside of a step'
 
-/** The last run. Each run waits for the previous one, because runs replace the global `fetch`. */
+/** Runs replace the global `fetch`, so each run waits for the previous one. */
 let turn: Promise<unknown> = Promise.resolve()
 
 function withoutFetch<T>(give: Give, run: () => Promise<T>): Promise<T> {

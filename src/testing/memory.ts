@@ -1,5 +1,3 @@
-// Keeps a job in memory, and applies all changes of a run or none.
-
 import { decodeValue, type Encoded, encodeValue } from '../core/codec/value.ts'
 import { SidejobError } from '../core/errors.ts'
 import { isPortName, type Status } from '../core/job.ts'
@@ -68,7 +66,7 @@ export const newChild = (memory: Memory, child: Partial<Child>): Child => ({
   ...child,
 })
 
-/** Ports of other jobs accept every op, but values written to such ports appear only in the returned ops. */
+/** Ports of other jobs accept every op, but their values appear only in the returned ops. */
 function portAt(memory: Memory, ref: PortRef): Port {
   if ('job' in ref) return portOf({})
   const { in: ins, out } = 'child' in ref ? childOf(memory, ref.child) : memory
@@ -99,7 +97,7 @@ function move(memory: Memory, from: PortRef, to: PortRef[]): boolean {
   return woken.length > 0
 }
 
-/** Each verb returns true if the op wakes the job. Other ops are only recorded. */
+/** Returns true if the op wakes the job. Other ops are only recorded. */
 const verbs: { [K in Op['op']]?: (memory: Memory, op: Extract<Op, { op: K }>) => boolean | undefined } = {
   write(memory, { to, values, context = encodeValue({ job: ID }), setDefault }) {
     const port = portAt(memory, to)
@@ -163,7 +161,7 @@ const verbs: { [K in Op['op']]?: (memory: Memory, op: Extract<Op, { op: K }>) =>
   },
 }
 
-/** Returns the changed memory. Throws if a change is refused, and leaves `before` unchanged. */
+/** Leaves `before` unchanged, and throws if a change is refused. */
 export function applied(before: Memory, { reads = {}, state, ops = [] }: Changes): { memory: Memory; woken: boolean } {
   const memory = structuredClone(before)
   let woken = false

@@ -1,5 +1,3 @@
-// Runs a function as a waiting job, up to the first new step or wait.
-
 import type { CodeChange } from '../core/code-change.ts'
 import { parseJson } from '../core/codec/json.ts'
 import { encodeValue } from '../core/codec/value.ts'
@@ -13,9 +11,8 @@ import { LostRun } from '../engine/run/function.ts'
 import { type Give, type JudgeOptions, judging } from './judge.ts'
 
 /**
- * `repeats`: the code performs a stored step again under another name. `waits`: the stored wait has another time or
- * target than the code requests. `skips`: the code ends without a stored step or wait. `fails: true` means that
- * `onCodeChange` would fail the job. The verdict `fails` means that the function throws.
+ * `repeats`: a stored step would be performed again under another name. `waits`: the wait has changed. `skips`: the
+ * code ends without a stored step or wait.
  */
 export type Verdict =
   | { is: 'continues'; next: string }

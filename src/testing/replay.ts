@@ -24,7 +24,6 @@ const apart: ReadonlySet<Op['op']> = new Set(['log', 'entry', 'step', 'expect', 
 
 type Of<K extends Op['op']> = Extract<Op, { op: K }>
 
-/** Omits the times of waits. */
 function partsOf(commits: readonly Changes[]): Record<Part, unknown> {
   const ops = commits.flatMap(({ ops = [] }) => ops)
   const all = <K extends Op['op']>(kind: K) => ops.filter((op): op is Of<K> => op.op === kind)
@@ -85,8 +84,7 @@ function isPartOf(made: Changes, commit: Changes): boolean {
 const hasStep = ({ ops = [] }: Changes): boolean => ops.some(({ op, ...rest }) => op === 'step' && 'value' in rest)
 
 /**
- * Runs a function with the args, state, values and step results of a recorded run, and returns the differences. Does
- * not perform steps again.
+ * Runs a function with the data of a recorded run, and returns the differences. Steps are not performed again.
  *
  * @example expect(await replay(order, recorded)).toEqual({ is: 'same' })
  */

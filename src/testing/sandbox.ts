@@ -1,5 +1,3 @@
-// Runs a job without Redis, on a snapshot in memory.
-
 import { decodeValue, encodeValue } from '../core/codec/value.ts'
 import { readWorker } from '../core/definition.ts'
 import { ended, type Status } from '../core/job.ts'
@@ -29,7 +27,7 @@ export type SandboxOptions = {
 
 const doings = ({ ops = [] }: Changes): Op[] => ops.filter(({ op }) => op !== 'entry')
 
-/** `released`: another version has to run the job, because this function is older than the job's patch. */
+/** `released`: the job has a patch that this function lacks, so another version has to run it. */
 export type Ran = { end: Changes['end'] | 'released'; ops: Op[]; error?: RunError; result?: unknown }
 
 /** In milliseconds. */
@@ -233,7 +231,7 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
   return {
     run,
     wake,
-    /** Runs until the job has nothing to do now. Returns the last run, or undefined if there was none. */
+    /** Runs until the job has nothing to do now. Returns the last run. */
     async settle({ limit = 1_000 }: { limit?: number } = {}): Promise<Ran | undefined> {
       let last: Ran | undefined
       for (let n = 0; status === 'queued' && (woken || (runAt !== undefined && runAt <= now)); n++) {
@@ -250,7 +248,7 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
       open(memory.in, 'in', port, memory.who).values.push(...itemsOf(values))
       if (values.length > 0) wake()
     },
-    /** undefined removes the default. Does not wake the job. */
+    /** undefined removes the default. The job does not wake. */
     setDefault(port: string, value: unknown): void {
       const own = open(memory.in, 'in', port, memory.who)
       if (value === undefined) delete own.default
