@@ -1,5 +1,3 @@
-// Converts the environment to options.
-
 import { fromBase64 } from './core/codec/base64.ts'
 import { readPrices } from './core/cost.ts'
 import { SidejobError } from './core/errors.ts'
@@ -50,7 +48,7 @@ export type Deployment = {
   historyDays: number
   historyRetain?: number
   heartbeat?: string
-  /** Maximum size of a download in bytes. */
+  /** In bytes. */
   maxDownload?: number
   s3?: { accessKeyId: string; secretAccessKey: string; buckets: readonly string[] }
 }
@@ -73,7 +71,7 @@ const listOf = (text = ''): string[] =>
     .map((part) => part.trim())
     .filter(Boolean)
 
-/** Without a secret, derives one from the token of Redis, so that every call is signed. */
+/** Without a secret, the token of Redis signs every call. */
 function signingOf({ SIDEJOB_WEBHOOK_SECRET, SIDEJOB_WEBHOOK_SIGNATURES, UPSTASH_REDIS_REST_TOKEN }: Environment) {
   const own = listOf(SIDEJOB_WEBHOOK_SECRET)
   return {
@@ -82,7 +80,7 @@ function signingOf({ SIDEJOB_WEBHOOK_SECRET, SIDEJOB_WEBHOOK_SIGNATURES, UPSTASH
   }
 }
 
-/** The first key seals, and all keys open. Each key is 32 bytes in base64, as `openssl rand -base64 32` prints. */
+/** The first key encrypts, and all keys decrypt. `openssl rand -base64 32` prints such a key. */
 export function encryptionKeysOf({ SIDEJOB_ENCRYPTION_KEY }: Environment): Uint8Array[] {
   return listOf(SIDEJOB_ENCRYPTION_KEY).map((text, i) => {
     const bytes = /^[\w+/-]{43}=?$/.test(text)
@@ -101,7 +99,6 @@ function wholeNumber(setting: string, text: string, most = Number.MAX_SAFE_INTEG
   throw new SidejobError('UNAVAILABLE', `${setting}: expected a whole number from 1${upTo}, got ${text}`)
 }
 
-/** A hundred years, in days. */
 const MOST_DAYS = 36_525
 
 function durationOf(setting: string, text: string): number {
@@ -119,7 +116,7 @@ const laneOf = (env: Environment) => ({
   ...(env.SIDEJOB_LANE_REQUESTS ? { requests: wholeNumber('SIDEJOB_LANE_REQUESTS', env.SIDEJOB_LANE_REQUESTS) } : {}),
 })
 
-/** Reads percent-encoded pairs, as OpenTelemetry specifies. */
+/** OpenTelemetry percent-encodes these pairs. */
 const headersOf = (text: string): Record<string, string> =>
   Object.fromEntries(
     listOf(text).map((pair) => {
@@ -157,7 +154,7 @@ export function versionOf({ SIDEJOB_VERSION: own, CF_VERSION_METADATA, PUBLIC_UR
     const expected = '1 to 40 letters, digits, ".", "_", "+" and "-"'
     throw new SidejobError('MISCONFIGURED', `SIDEJOB_VERSION: expected ${expected}, got ${JSON.stringify(own)}`)
   }
-  // Local stacks create a new id at each start.
+  // A local stack has a new id at each start.
   const metadata = isLocal(PUBLIC_URL!) ? undefined : CF_VERSION_METADATA
   if (metadata?.tag && codeVersion.safeParse(metadata.tag).success) return metadata.tag
   return metadata?.id?.slice(0, SHORT_ID) || undefined
@@ -178,7 +175,7 @@ function credentialsOf(env: Environment): Pick<Deployment, 's3'> {
   return { s3: { accessKeyId, secretAccessKey, buckets: listOf(env.SIDEJOB_S3_BUCKETS) } }
 }
 
-/** Uses the token of Redis because it is long and random. Secrets that people choose can be guessed. */
+/** The token of Redis is long and random. A secret that a person chose can be guessed. */
 const secretOf = (env: Environment): string => env.SIDEJOB_FILES_SECRET ?? `store:${env.UPSTASH_REDIS_REST_TOKEN}`
 
 export function checkPins(
@@ -215,7 +212,7 @@ function refusePublished(env: Environment): void {
 }
 
 /**
- * The error names all missing settings.
+ * Reads the settings. The error names all missing settings.
  *
  * @example const { engine, publicUrl } = deploymentOf(env)
  */
@@ -247,7 +244,7 @@ export function deploymentOf(env: Environment): Deployment {
       ...(env.SIDEJOB_AUTHOR ? { author: env.SIDEJOB_AUTHOR.slice(0, MOST_AUTHOR) } : {}),
       ...tracesOf(env),
       versionUrl: versionUrlOf(env),
-      // A local stack has only one process, so it removes old classes immediately.
+      // A local stack has only one process, so old classes can be removed immediately.
       ...(isLocal(publicUrl) ? { grace: 0 } : {}),
       ...(env.SIDEJOB_MAX_LOST ? { maxLost: wholeNumber('SIDEJOB_MAX_LOST', env.SIDEJOB_MAX_LOST) } : {}),
     },

@@ -1,5 +1,3 @@
-// Accesses the files of a deployment in an R2 bucket.
-
 import {
   type Bucket,
   type Files,
@@ -97,7 +95,7 @@ const base64url = (bytes: Uint8Array): string =>
     .replace(/=+$/, '')
 
 /**
- * The secret signs ids and addresses.
+ * Stores files in an R2 bucket. The secret signs ids and addresses.
  *
  * @example const files = createFiles({ bucket: r2Bucket(env.FILES), secret, publicUrl, now: Date.now })
  */

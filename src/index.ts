@@ -1,5 +1,3 @@
-// Public exports for writing workers and for running sidejob.
-
 import type * as z from 'zod'
 import { readWorker } from './core/definition.ts'
 import type { Defined, Ending, Ports, Worker, WorkerLimit, WorkerOptions } from './core/worker.ts'
@@ -40,14 +38,14 @@ type Definition<In extends Ports, Out extends Ports, Args extends z.ZodType, Res
   args?: Args
   in?: In
   out?: Out
-  /** A run whose result does not match fails. */
+  /** A result that does not match fails the run. */
   result?: Result
-  /** The default key is the class. */
+  /** The key of a limit defaults to the class. */
   limits?: readonly WorkerLimit<z.output<Args>>[]
   /** Called before the first run. */
   startup?: (job: Job<In, Out, z.output<Args>>) => unknown
   /**
-   * Returns nothing or a result to complete the job, or else `job.suspend()`, `job.follow()` or `job.again()`. A thrown
+   * Return nothing or a result to complete the job, or else `job.suspend()`, `job.follow()` or `job.again()`. A thrown
    * error fails the run.
    */
   perform: (job: Job<In, Out, z.output<Args>>) => Return | Promise<Return>

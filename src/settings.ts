@@ -1,9 +1,9 @@
-// All settings of a deployment. docs/settings.md is generated from them, and the Worker contains only the names.
+// docs/settings.md is generated from this table. The Worker contains only the names.
 
 export type Setting = {
   about: 'Redis' | 'QStash' | 'Access' | 'Webhooks' | 'Lanes' | 'Files' | 'Logging'
   means: string
-  /** Effect if the setting is missing. Without a `required` setting, a deployment returns 503. */
+  /** Effect of a missing setting. Without a `required` setting, a deployment answers 503. */
   without: string
 }
 
