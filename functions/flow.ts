@@ -61,7 +61,7 @@ async function factsOf(job: Job, graph: Graph, before?: Graph): Promise<FlowFact
   }
 }
 
-const TOLD = 5
+const MAX_SHOWN_FAULTS = 5
 
 async function faultAt(job: Job, name: string): Promise<string> {
   const { id, status } = job.children[name]!
@@ -78,10 +78,10 @@ async function faultOf(job: Job, { nodes }: Graph): Promise<string | undefined> 
   const told = await Promise.all(
     broken
       .sort()
-      .slice(0, TOLD)
+      .slice(0, MAX_SHOWN_FAULTS)
       .map((name) => faultAt(job, name)),
   )
-  return [...told, ...(broken.length > TOLD ? [`${broken.length - TOLD} more`] : [])].join(', ')
+  return [...told, ...(broken.length > MAX_SHOWN_FAULTS ? [`${broken.length - MAX_SHOWN_FAULTS} more`] : [])].join(', ')
 }
 
 export const flow = defineFunction({

@@ -109,11 +109,11 @@ class Taking {
   }
 }
 
-const [FREE, MOST_TIMES] = [1_048_576, 200]
+const [MIN_DECODED_LIMIT, MAX_DECODED_RATIO] = [1_048_576, 200]
 
 function unfolded({ headers }: Response): number {
   const sent = headers.get('content-encoding') ? headers.get('content-length') : null
-  return sent === null ? Number.POSITIVE_INFINITY : Math.max(FREE, MOST_TIMES * Number(sent))
+  return sent === null ? Number.POSITIVE_INFINITY : Math.max(MIN_DECODED_LIMIT, MAX_DECODED_RATIO * Number(sent))
 }
 
 function checkSize({ response, maxSize }: Source, size: number): void {

@@ -26,8 +26,8 @@ export const causeOf = (error: unknown): { message: string; code: string } => {
   return { message: cause?.message ?? message, code: cause?.code ?? code ?? '' }
 }
 
-const passing = new Set([408, 425, 429])
-const LONGEST_AFTER = 86_400_000
+const TEMPORARY = new Set([408, 425, 429])
+const MAX_RETRY_AFTER_MS = 86_400_000
 
 /** Cloudflare answers with these statuses where other platforms throw an error. */
 const tlsStatuses: Record<number, string> = { 525: 'the TLS handshake failed', 526: 'the certificate is not trusted' }
@@ -37,9 +37,9 @@ export function checkStatus(response: Response): void {
   if (status >= 200 && status < 300) return
   const tls = tlsStatuses[status]
   if (tls) fail({ phase: 'performing request', cause: tls, code: 'TLS', retriable: false })
-  const after = Math.min(LONGEST_AFTER, retryAfter(response.headers.get('retry-after'), Date.now()) ?? 0)
+  const after = Math.min(MAX_RETRY_AFTER_MS, retryAfter(response.headers.get('retry-after'), Date.now()) ?? 0)
   const cause = `Received status code ${status} ${response.statusText}`.trim()
-  const retriable = status >= 500 || passing.has(status)
+  const retriable = status >= 500 || TEMPORARY.has(status)
   fail({ phase: 'processing response', cause, code: `HTTP_${status}`, status, after, retriable })
 }
 

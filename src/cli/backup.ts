@@ -5,7 +5,7 @@ import { type Client, createClient } from '../redis/client.ts'
 import { type Command, type Io, UsageError } from './command.ts'
 import { workerNameIn } from './project/config.ts'
 
-const BUFFER = 1_048_576
+const WRITE_LENGTH = 1_048_576
 
 async function namespaceOfFolder(): Promise<string | undefined> {
   const name = await workerNameIn(process.cwd())
@@ -86,7 +86,7 @@ async function write(path: string, { note, tell, progress }: Io): Promise<void> 
         throw await nothingIn(client, namespace)
       }
       if ('cursor' in line) progress(keys, Math.max(keys, most), 'keys (at most)')
-      if (text.length > BUFFER || 'end' in line) {
+      if (text.length > WRITE_LENGTH || 'end' in line) {
         await file.appendFile(text)
         text = ''
       }

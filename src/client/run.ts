@@ -42,8 +42,8 @@ type Verbs = {
 }
 
 const HOUR = 3_600_000
-const ASK = 50
-const MOST = 1_000
+const MAX_WAIT_SECONDS = 50
+const MAX_VALUES = 1_000
 
 type Given<W extends AnyDefined> = [first?: RunOptions<W> | InputsOf<W>, options?: RunOptions<W>]
 
@@ -71,12 +71,12 @@ export async function run<W extends AnyDefined>(
   const ports = Object.keys(out ?? (await client.jobs.get(id)).out).filter((port) => port !== '*')
   const written = await Promise.all(
     ports.map(async (port) => {
-      const { size, values } = await client.ports.look(id, 'out', port, { limit: MOST }, { signal })
+      const { size, values } = await client.ports.look(id, 'out', port, { limit: MAX_VALUES }, { signal })
       // A partial list would look complete. All values stay at the port.
       if (size > values.length)
         throw new RunFailed(
           id,
-          `job ${id} (${name}) has written ${size} values to port ${port}, but run() returns at most ${MOST}. Read the values from the port`,
+          `job ${id} (${name}) has written ${size} values to port ${port}, but run() returns at most ${MAX_VALUES}. Read the values from the port`,
         )
       return [port, values.map(({ data }) => data)]
     }),
@@ -92,7 +92,7 @@ async function resultOf(
   signal?: AbortSignal,
 ): Promise<unknown> {
   for (;;) {
-    const wait = Math.max(0, Math.min(ASK, (end - Date.now()) / 1_000))
+    const wait = Math.max(0, Math.min(MAX_WAIT_SECONDS, (end - Date.now()) / 1_000))
     const ended = await jobs.result(id, { wait }, { signal })
     if (ended && 'type' in ended) {
       if (ended.type === 'success') return ended.result

@@ -48,7 +48,7 @@ export function markConsole(): void {
 
 let listens = false
 
-/** In development, a marked console adds the job whose function created the promise. */
+/** In development, the marked console adds the job that created the promise. */
 export function printRejections(): void {
   const { addEventListener } = globalThis as { addEventListener?: Listen }
   if (listens || !addEventListener) return

@@ -7,15 +7,14 @@ declare const __SIDEJOB_BUILD__: string | undefined
 
 export const buildOf = (): string | undefined => (typeof __SIDEJOB_BUILD__ === 'string' ? __SIDEJOB_BUILD__ : undefined)
 
-/** In milliseconds. */
-const PATIENCE = 2_000
+const TIMEOUT_MS = 2_000
 
 export function createLocator(
   { redis, namespace }: Pick<Deployment['engine'], 'redis' | 'namespace'>,
   build = buildOf(),
 ): ((stack: string) => Promise<string>) | undefined {
   if (build === undefined) return undefined
-  const client = 'url' in redis ? createClient({ ...redis, timeout: PATIENCE, attempts: 1 }) : redis
+  const client = 'url' in redis ? createClient({ ...redis, timeout: TIMEOUT_MS, attempts: 1 }) : redis
   const store = createStore({ client, ...(namespace ? { namespace } : {}) })
   let table: SourceTable | null | undefined
   async function read(): Promise<SourceTable | null | undefined> {

@@ -24,7 +24,7 @@ type AlertTimes = {
   every?: number
 }
 
-const GONE_MS = 90_000
+const OVER_AFTER_MS = 90_000
 
 export const isMuted = ({ muted }: AlertState, now: number): boolean =>
   muted !== undefined && (muted.until === undefined || now < muted.until)
@@ -59,7 +59,7 @@ export function nextStep(
 function withoutProblem(key: string, state: AlertState, alert: Alert, now: number): Step {
   const { goneAt } = alert
   if (goneAt === undefined) return { state: noted(state, { ...alert, goneAt: now }) }
-  if (now - goneAt < GONE_MS) return { state }
+  if (now - goneAt < OVER_AFTER_MS) return { state }
   const { alert: _, ...over } = state
   if (alert.toldAt === undefined) return { state: over }
   return { state: over, told: { key, what: 'is over', alert, once: `${key} is over ${alert.at}` } }

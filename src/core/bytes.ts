@@ -1,10 +1,10 @@
 type Bytes = ReadableStream<Uint8Array>
 type Reader = { read: (size: number) => Promise<Uint8Array | undefined>; cancel: () => Promise<void> }
 
-const FIRST = 8_192
-const LARGEST = 1_048_576
+const FIRST_READ = 8_192
+const MAX_READ = 1_048_576
 /** A sender must not reserve memory by announcing a long body. */
-const SAID = 131_072
+const MAX_ANNOUNCED_READ = 131_072
 
 /** In workerd, a byte stream fills the given buffer, while other streams return small chunks. */
 function readerOf(stream: Bytes): Reader {
@@ -22,10 +22,10 @@ function readerOf(stream: Bytes): Reader {
 }
 
 function asking(said: number): (size: number) => number {
-  let ask = FIRST / 2
+  let ask = FIRST_READ / 2
   return (size) => {
-    if (size < said) return Math.min(said - size, SAID)
-    ask = Math.min(ask * 2, LARGEST)
+    if (size < said) return Math.min(said - size, MAX_ANNOUNCED_READ)
+    ask = Math.min(ask * 2, MAX_READ)
     return ask
   }
 }

@@ -3,18 +3,18 @@
 const OFTEN = 10
 const WEIGHT = 0.2
 /** Longer intervals count as this one, so that a few calls after a pause are enough to wait again. */
-const LONGEST = 1_000
-/** After this many vain waits, the next wait is skipped, then 2, 4, … waits. */
-const IN_VAIN = 2
-const LEFT_OUT = 64
+const MAX_INTERVAL = 1_000
+/** After this many waits in vain, one wait is skipped, then 2, 4, … waits. */
+const VAIN_WAITS = 2
+const MAX_SKIPPED = 64
 
 export function createGathering(ms: number, last = Number.NEGATIVE_INFINITY) {
-  let interval = LONGEST
+  let interval = MAX_INTERVAL
   let inVain = 0
   let leaveOut = 0
   return {
     note(at: number, several = 1): void {
-      interval = Math.min((at - last) / Math.max(1, several), LONGEST) * WEIGHT + interval * (1 - WEIGHT)
+      interval = Math.min((at - last) / Math.max(1, several), MAX_INTERVAL) * WEIGHT + interval * (1 - WEIGHT)
       last = at
     },
     wait(): number {
@@ -25,7 +25,7 @@ export function createGathering(ms: number, last = Number.NEGATIVE_INFINITY) {
     },
     brought(more: number): void {
       inVain = more > 0 ? 0 : inVain + 1
-      leaveOut = inVain < IN_VAIN ? 0 : Math.min(LEFT_OUT, 2 ** (inVain - IN_VAIN))
+      leaveOut = inVain < VAIN_WAITS ? 0 : Math.min(MAX_SKIPPED, 2 ** (inVain - VAIN_WAITS))
     },
   }
 }

@@ -16,7 +16,7 @@ type Claim = { header: string; id?: string; prefix: string; signatures: Uint8Arr
 
 /** In seconds. */
 const TOLERANCE = 300
-/** During a rotation, a sender signs with two secrets. */
+/** A sender adds one signature for each of its secrets. */
 const MAX_SIGNATURES = 10
 
 const encoder = new TextEncoder()

@@ -4,5 +4,5 @@ export type RetryKey = `${typeof RETRY}${string}`
 export const RETRY_FOR = 600_000
 
 export const HOOK = 'hook:'
-/** Services resend an event for several days (milliseconds). */
+/** In milliseconds. Services resend an event for several days. */
 export const HOOK_FOR = 7 * 86_400_000

@@ -56,8 +56,8 @@ export const mimePatterns = (list: string): Pattern[] =>
 /**
  * Returns undefined if the type matches the list.
  *
- * @example mimeFault('!image/gif,image/*', 'image/gif') // 'Expected mime-type not to be (image/gif) found -
- * (image/gif)'
+ * @example
+ * mimeFault('!image/gif,image/*', 'image/gif') // 'Expected mime-type not to be (image/gif) found - (image/gif)'
  */
 export function mimeFault(list: string, type: string): string | undefined {
   const wrong = mimePatterns(list).find(

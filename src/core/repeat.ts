@@ -73,7 +73,7 @@ export const slotOfRun = (repeat: Repeat | ParsedRepeat, scheduled: number, star
   return slot > scheduled ? slot : scheduled
 }
 
-/** With `missed: 'skip'`, a run that starts later than this is skipped (milliseconds). */
+/** With `missed: 'skip'`, a run that starts more than this many milliseconds after its slot is skipped. */
 export const SLOT_GRACE = 300_000
 
 export const isMissed = (repeat: Repeat | ParsedRepeat, scheduled: number, started: number): boolean => {

@@ -1,4 +1,4 @@
-// docs/retries.md lists all delays, with those in lib/run/backoff.lua.
+// lib/run/backoff.lua has further delays. docs/retries.md lists all of them.
 
 export type Backoff = {
   base?: number

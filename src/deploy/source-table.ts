@@ -3,7 +3,7 @@ import type { SourceTable } from '../core/source-table.ts'
 import { createClient } from '../redis/client.ts'
 import { createStore } from '../redis/store.ts'
 
-const MOST = 900_000
+const MAX_TABLE_LENGTH = 900_000
 
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
@@ -69,9 +69,9 @@ export function tableOf(map: string, { dir, root, bundle, isOwn = isProjects }: 
 
 export function tableText(table: SourceTable): string | undefined {
   const whole = JSON.stringify(table)
-  if (whole.length <= MOST) return whole
+  if (whole.length <= MAX_TABLE_LENGTH) return whole
   const bare = JSON.stringify({ ...table, files: table.files.map(({ name }) => ({ name, lines: [] })) })
-  return bare.length <= MOST ? bare : undefined
+  return bare.length <= MAX_TABLE_LENGTH ? bare : undefined
 }
 
 type Vars = Record<string, string | undefined>

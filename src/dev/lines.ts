@@ -49,8 +49,8 @@ export function announcedIn(said: string): Announced | undefined {
 }
 
 /**
- * @example lineOf('{"sidejob":"run","job":7,"class":"double","outcome":"completed","ms":3}', locate) // ✓ double #7 3
- * ms
+ * @example
+ * lineOf('{"sidejob":"run","job":7,"class":"double","outcome":"completed","ms":3}', locate) // ✓ double #7 3 ms
  */
 export function lineOf(said: string, locate: Locate): string {
   const text = said.trimEnd()

@@ -30,7 +30,7 @@ export type StackOptions = {
   /** CPU milliseconds. A run that uses more counts as an endless loop (default: the limit of the plan). */
   loopAfter?: number
   bounds?: Bounds
-  /** Serves with workerd alone, as in production: without compression, location and R2. */
+  /** Serves with workerd alone, as in production: without compression, the caller's location and R2. */
   alone?: boolean
   say?: (line: string) => void
   onReload?: (ms: number) => void

@@ -11,7 +11,7 @@ const deploymentList = z.object({
   deployments: z.array(
     z.object({
       id: z.string(),
-      /** Announcement of the newest version. */
+      /** Time at which the newest version announced itself. */
       at: moment,
       classes: z.int(),
       version,

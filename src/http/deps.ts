@@ -14,7 +14,7 @@ export type Deps = {
   clock?: { advance: (ms: number) => void | Promise<void> }
   downloads?: Downloads
   tenants?: Tenants
-  /** Origins (`https://app.example.com`) whose pages may read streams, or `*` for all. */
+  /** Pages of these origins (`https://app.example.com`) may read streams. `*` allows all origins. */
   origins?: readonly string[]
   limits?: { body?: number }
   limiter?: Limiter

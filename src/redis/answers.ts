@@ -9,7 +9,7 @@ export function refusalIn(answer: string): { code: string; message: string } | u
 export const rows = {
   ring: { queue: 'text', bell: 'text', at: 'moment' },
 
-  /** A packed job also has the string of its piece (lib/runtime/pieces.lua) and its number in it. */
+  /** A packed job (lib/runtime/pieces.lua) also has its piece, and its number in the piece. */
   lent: {
     document: 'text',
     inputs: 'input[]',

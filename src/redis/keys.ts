@@ -84,7 +84,9 @@ export type Keys = ReturnType<typeof keysOf>
 /** At 34 calls per second, each shelf has five answers of the last ten minutes, and room for 15 more. */
 const SHELVES = 4_096
 
-/** In a user's string, `^` does not mean that the value has its own key. */
+/**
+ * The value `^` means that the real value has its own key. In a field of the kind `text`, a user may have written it.
+ */
 type Field = readonly [short: string, note: string, kind?: 'number' | 'text' | 'table']
 
 /** Short names save memory, because every waiting job stores them. */

@@ -86,7 +86,7 @@ export function granted<T extends { is: string }>(answer: T): Exclude<T, { is: '
   return answer as Exclude<T, { is: 'refused' }>
 }
 
-/** Each value has up to 1 MiB, which takes up to 2 MiB of an answer. */
+/** Redis answers with at most 10 MB. A value of 1 MiB takes up to 2 MiB of it. */
 const AT_ONCE = 3
 
 export const filling =

@@ -44,7 +44,7 @@ export type FlowState = {
   id: number
   document: JobRecord
   children: Record<string, Child>
-  /** `left` counts by minute. `passed` has the newest item first. */
+  /** `left` counts the values that left the port, by minute. `passed` has the newest item first. */
   ports: (Omit<Row<'wiring'>, 'passed'> & { passed: string[] })[]
   nodes: ReadonlyMap<string, FlowNode>
   now: number
@@ -61,7 +61,10 @@ export type FlowNode = {
 
 export type ClaimRequest = {
   max: number
-  /** For jobs in pieces, which are claimed as a whole. If absent, a claim returns at most `max` jobs. */
+  /**
+   * Maximum jobs in pieces (lib/runtime/pieces.lua), which are claimed as a whole. If absent, a claim returns at most
+   * `max` jobs.
+   */
   wide?: number
   lease: number
   begun?: number
@@ -70,7 +73,7 @@ export type ClaimRequest = {
   tags?: string[]
   priority?: number
   skip?: number
-  /** In milliseconds, if this claim finds nothing. */
+  /** If this claim finds nothing, it waits this many milliseconds. */
   waiter?: { id: string; wait: number }
   calls?: number
   process?: string

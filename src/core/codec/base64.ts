@@ -1,4 +1,4 @@
-// Faster than btoa and atob where it exists: in workerd and Node 25.
+// workerd and Node 25 have Uint8Array.toBase64. Older platforms have btoa and atob.
 type Base64 = { toBase64?: () => string }
 const native = Uint8Array as unknown as { fromBase64?: (text: string) => Uint8Array }
 

@@ -243,8 +243,7 @@ export type AskedJob = z.output<typeof jobInput>
 const MAX_JOBS = 1_000
 
 export const jobInputs = z.union([jobInput, z.array(jobInput).min(1).max(MAX_JOBS)])
-// `checkDebounce` reads `inputs` too, but only in a row with a `unique` object, and such a row is always parsed as a
-// whole.
+// `checkDebounce` also reads `inputs`, but only of rows with a `unique` object. Such rows are always parsed as a whole.
 quickParses.set(
   jobInputs,
   alike(jobInput, { by: 'class', members: ['args', 'inputs', 'priority', 'labels', 'tag'], most: MAX_JOBS }),

@@ -27,7 +27,7 @@ async function* merged<T>(readers: AsyncIterator<T>[]): AsyncIterable<T> {
 
 const REMEMBERED = 1_000
 
-/** With the known listeners, the first MGET of the next message already reads their jobs. */
+/** Remembers the listeners, so that the first MGET of the next message can read their jobs. */
 function createAudience() {
   const heard = new Map<string, readonly string[]>()
   return {

@@ -16,7 +16,7 @@ import type { Waiter } from '../lane/long-poll.ts'
 import { inputsOf, snapshotOf } from '../run/snapshot.ts'
 import { withoutMissed } from './missed-slots.ts'
 
-/** Class names have no character sets, so `[` is escaped. */
+/** Patterns for class names have no character sets, so `[` is escaped. */
 const literalSets = (name: string): string => name.replaceAll('[', '[[]')
 
 const CLAIM_LEASE = 60_000

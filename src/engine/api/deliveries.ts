@@ -24,9 +24,9 @@ import type { Waiter } from '../lane/long-poll.ts'
 import { dueAtOf, viewOf } from '../run/snapshot.ts'
 import { withoutMissed } from './missed-slots.ts'
 
-const FOR_EVER = 100 * 365 * 86_400_000
-/** Lease for ending a job whose last run got no answer, in milliseconds. */
-const BRIEFLY = 60_000
+const HUNDRED_YEARS_MS = 100 * 365 * 86_400_000
+/** For a job whose last run got no answer. */
+const ENDING_LEASE_MS = 60_000
 const MOST_TRIES = 5
 
 type Lane = { id: string; seq: number }
@@ -116,7 +116,7 @@ export function createDeliveries(parts: Context) {
   }
 
   async function look(queue: string, request: DeliveryRequest, lane?: Lane, waiter?: Waiter): Promise<CommitAnswer[]> {
-    const { names = [], tags, max = 1, priority, lease = FOR_EVER } = request
+    const { names = [], tags, max = 1, priority, lease = HUNDRED_YEARS_MS } = request
     const claim = { max, lease, begun: max, pull: true, patterns: names, tags, priority, waiter }
     for (let skip = 0, tries = 0; ; ) {
       const answer = await store.commit({ queue, lane, claim: { ...claim, skip } })
@@ -171,7 +171,7 @@ export function createDeliveries(parts: Context) {
 
   async function seize(id: number, document: JobRecord, due: boolean): Promise<JobRecord | undefined> {
     if (!due) await change(String(id), [ops.run({ force: true })])
-    const claim = { max: 1, lease: BRIEFLY, begun: 1, pull: true, only: id }
+    const claim = { max: 1, lease: ENDING_LEASE_MS, begun: 1, pull: true, only: id }
     const { lent, rings } = await store.commit({ queue: document.queue, claim })
     await ring(rings)
     return lent[0]?.document

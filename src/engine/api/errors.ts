@@ -11,12 +11,12 @@ const NAMED = 3
 const MESSAGE = 500
 const MINUTE = 60_000
 
-const SORTED = 500
-const SORTS_FOR = 3_000
+const SORTED_PER_STEP = 500
+const SORTS_FOR_MS = 3_000
 const STEPS = 20
 const NO_KIND = '-'
-const MORE = '1'
-const SCANNED = 1_000
+const MORE_TO_COUNT = '1'
+const SCANNED_PER_PAGE = 1_000
 
 type Queue = Awaited<ReturnType<Context['store']['errors']>>[number]
 type Row = Queue['kinds'][number] & { queue: string }
@@ -76,7 +76,7 @@ export async function mutesOf({ store, now }: Pick<Context, 'store' | 'now'>) {
 type Counted = { rows: Row[]; looked: number; cursor: string | null }
 
 async function sortSome(store: Store, { queue }: Queue): Promise<void> {
-  const { jobs } = await store.list({ mode: 'all', status: 'failed', kind: NO_KIND, queue, limit: SORTED })
+  const { jobs } = await store.list({ mode: 'all', status: 'failed', kind: NO_KIND, queue, limit: SORTED_PER_STEP })
   const words = jobs.flatMap(({ id, document }) => [String(id), kindNameOf(document)])
   await store.change('', [ops.sort({ queue_name: queue, jobs: words })])
 }
@@ -86,7 +86,7 @@ export function createErrors({ store, now }: Context) {
     store.errors({ queue, class: name, newest: NAMED })
 
   async function indexed(of: ErrorFilter): Promise<Counted> {
-    const until = Date.now() + SORTS_FOR
+    const until = Date.now() + SORTS_FOR_MS
     let queues = await ask(of)
     const isUnsorted = ({ unsorted }: Queue): boolean => unsorted > 0
     for (let step = 0; step < STEPS && Date.now() < until; step++) {
@@ -104,11 +104,11 @@ export function createErrors({ store, now }: Context) {
     const looked = (
       of.class === undefined ? queues.map(({ failed }) => failed) : rows.map(({ count }) => count)
     ).reduce((sum, n) => sum + n, 0)
-    return { rows, looked, cursor: queues.some(isUnsorted) ? MORE : null }
+    return { rows, looked, cursor: queues.some(isUnsorted) ? MORE_TO_COUNT : null }
   }
 
   async function scanned({ queue, class: name, since, cursor: before }: ErrorFilter): Promise<Counted> {
-    const page = { mode: 'all', status: 'failed', queue, class: name, since, before, limit: SCANNED } as const
+    const page = { mode: 'all', status: 'failed', queue, class: name, since, before, limit: SCANNED_PER_PAGE } as const
     const { jobs, cursor } = await store.list(page)
     const rows = jobs.map(({ id, document }): Row => {
       const { queue, class: name, endedAt = 0, lastError, redacts } = document

@@ -11,7 +11,7 @@ const DAY = 86_400_000
 const ENDS = 200
 const EVERY_MS = 5_000
 const PAUSE_MS = 10_000
-/** Slices of at most 4 MiB. */
+/** Each slice has at most 4 MiB. */
 const SLICES = 20
 const FORGOTTEN = 10
 /** If an invocation ends while it stores, another one may store after this many milliseconds. */

@@ -18,7 +18,7 @@ type Kept = Omit<ApiKey, 'id' | 'lastUsedAt'> & { hash: string }
 
 const idOf = (hash: string): string => hash.slice(0, 16)
 
-/** The main deployment has no `<tenant>~`. */
+/** Format: `<tenant>~<id>.<until>.<proof>`. The main deployment omits `<tenant>~`. */
 const TOKEN = /^(?:[a-z0-9-]+~)?([0-9a-f]{16})\.(\d{1,15})\.([0-9a-f]{64})$/
 
 export function createKeys(

@@ -5,7 +5,7 @@ import type { PatchedQueue, QueueDetail, QueuePatch, QueueView } from '../engine
 import { openSince } from '../lane/lane-name.ts'
 import { laneMarkOf } from '../run/job-facts.ts'
 
-/** Must match lib/queue/lanes.lua. Runs that call other services mostly wait. */
+/** Must match lib/queue/lanes.lua. Runs that call other services mostly wait, so their queues get more lanes. */
 const LANES = 4
 const CALLING_LANES = 8
 

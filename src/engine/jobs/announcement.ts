@@ -40,7 +40,7 @@ type CodeVersion = {
 
 export type Deploy = { version?: string; author?: string; at: number }
 
-/** Newest version first. `classes` and `crons` combine their lists. */
+/** `versions` has the newest first. `classes` and `crons` combine the lists of all versions. */
 export type Deployment = {
   at: number
   hashes: string[]
@@ -56,7 +56,7 @@ export type AnnouncedVersion = { url: string; at: number }
 const VERSIONS = 8
 const MAX_DEPLOYS = 20
 const MAX_ADDRESSES = 100
-/** In milliseconds. An old version that starts within this time was not deployed again. */
+/** In milliseconds after a deployment. An old version that starts later was deployed again. */
 const GRACE = 600_000
 export const MAX_QUEUES = 50
 const MAX_COUNTS = 256 * 1024
@@ -90,7 +90,7 @@ const cronsOf = (versions: readonly CodeVersion[]): string[] =>
 
 type Standing = { own?: Deployment; mine: CodeVersion; isDone: boolean; grace: number }
 
-/** An old version that starts long after the newest was deployed again. */
+/** If an old version starts long after the newest one, the old version was deployed again. */
 function servingOf({ own, mine, isDone, grace }: Standing): CodeVersion[] {
   const before = own ? versionsOf(own) : []
   const [front] = before

@@ -31,7 +31,7 @@ const groupOf = ({
 }: JobRecord): { id: string; concurrency?: number } | undefined =>
   group === undefined ? undefined : { id: group, concurrency }
 
-/** If the version is no longer `seen`, nothing changes. */
+/** If the job's tags no longer have the version `seen`, nothing changes. */
 type Tagging = { group?: { id: string; concurrency?: number }; seen?: string }
 
 export function createConstraints(store: Store, registry: Registry) {

@@ -63,7 +63,7 @@ type Named = { queue: string; class: string }
 const isNamedAs = (one: Named, other: Named): boolean => one.class === other.class && one.queue === other.queue
 
 const FRESH = 5_000
-/** A missing class may be registered at any time (milliseconds). */
+/** In milliseconds. A missing class may be registered at any time. */
 const MISSING = 1_000
 /** Reading this many changed queues costs less than reading one queue twice. */
 const MAX_NEAR = 20

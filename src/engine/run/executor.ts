@@ -48,10 +48,10 @@ type ExecutorOptions = {
 const RELEASE_FOR = 10_000
 const GONE: ReadonlySet<number> = new Set([404, 410])
 
-/** In milliseconds. The class may have just moved to pull workers. */
-const BRIEFLY = 1_000
+/** The class may have just moved to pull workers. */
+const UNKNOWN_CLASS_MS = 1_000
 /** Milliseconds until the first heartbeat of a push worker that answered 202. */
-const LATER_LEASE = 60_000
+const LATER_LEASE_MS = 60_000
 
 /** Some delay is normal, so only a third of the excess time counts. */
 const LATENESS = 3
@@ -243,7 +243,7 @@ export function createExecutor({
   ): Promise<RunOutcome | undefined> {
     const { pinnedTo } = lent.document
     const address = found.definition.push && { ...found.definition.push, ...(pinnedTo ? { url: pinnedTo } : {}) }
-    if (!address) return released(lent, says.wait({ ms: found.definition.pull ? BRIEFLY : RELEASE_FOR }))
+    if (!address) return released(lent, says.wait({ ms: found.definition.pull ? UNKNOWN_CLASS_MS : RELEASE_FOR }))
     const host = endpointOf(address.url)
     const permit = await breakers.pass(host, hasFailed(lent))
     const silence = (why: string) => pinned.wait(lent, `the push worker at ${pinnedTo} ${why}`)
@@ -262,7 +262,7 @@ export function createExecutor({
     if (changes !== 'later')
       return outcomeOf(lent.document.token!, changes, { ...deciding(lent, found, trace), unreached: outcome.unreached })
     const { queue, token, redeliverAfterMs } = lent.document
-    await store.extend(queue, [token!], redeliverAfterMs ?? LATER_LEASE, { own: redeliverAfterMs !== undefined })
+    await store.extend(queue, [token!], redeliverAfterMs ?? LATER_LEASE_MS, { own: redeliverAfterMs !== undefined })
     return undefined
   }
 

@@ -68,7 +68,7 @@ const flowOf = ({ id, document, side, children, ports, nodes }: Row<'flow'>, now
   nodes: new Map(nodes.map((node) => [node.name, flowNodeOf(node)])),
 })
 
-/** `since,heard,signal`, followed by a line for each queue. */
+/** The record is `since,heard,signal`, and then a line for each queue. */
 export function processIn(record: string): { since: number; heard: number; signal: Signal | null; queues: string[] } {
   const [head, ...queues] = record.split('\n')
   const [since, heard, signal] = head!.split(',')
