@@ -264,7 +264,7 @@ describe('a class that fails', () => {
     // Alerts count failures per minute. This class never failed often enough.
     expect(rows([kind({ ...last, minutes: [] })])).toEqual([])
     expect(rows([kind(last)], { classes: completed(9_000) })).toEqual([])
-    // Minutes are stored for six hours, and completed jobs for a day.
+    // Redis stores failures per minute for six hours, and completed jobs for a day.
     const old = (hours: number, n = 24) => {
       const at = NOW - hours * HOUR
       return kind({ count: n, minutes: [], firstAt: at - 10 * MINUTE, lastAt: at })

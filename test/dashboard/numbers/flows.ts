@@ -49,7 +49,7 @@ export async function flowsPage(facts: Facts, scene: Scene): Promise<Claims> {
 const isBacking = ({ now }: Facts, wire: WireView): boolean =>
   waitsOn(wire) > 0 && wire.to.node !== null && wire.oldestAt !== null && now - wire.oldestAt > MINUTE
 
-/** This rule is sufficient for the scene of this test. */
+/** A jam can have other causes, but not in the scene of this test. */
 function jamIn(facts: Facts, nodes: readonly FlowNodeView[], wires: readonly WireView[]) {
   const [wire] = wires.filter((one) => isBacking(facts, one)).toSorted((a, b) => waitsOn(b) - waitsOn(a))
   return wire && { wire, fact: factOf(facts, nodes.find(({ name }) => name === wire.to.node)!) }

@@ -1,4 +1,4 @@
-// Does not use the functions of the dashboard, because their results are tested.
+// Does not use the functions of the dashboard, because the test checks them.
 
 export const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000] as const
 

@@ -103,7 +103,7 @@ const sides = {
 }
 type Taken = { ours: Round[]; theirs: Round[] }
 
-// The first round is slower than the others, so it does not count.
+// The first round is slower, so it does not count.
 for (const one of Object.values(sides)) {
   await one.fill(jobs)
   await one.drain(jobs)

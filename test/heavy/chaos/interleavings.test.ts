@@ -1,4 +1,4 @@
-// Each test run has the same interleavings, but `npm run chaos` has others.
+// Each test run has the same interleavings. `npm run chaos` uses other seeds.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type RunningRedis, startRedis } from '../../../infra/stand-ins/redis.ts'
