@@ -34,7 +34,7 @@ test('a full limit is called stuck if all its runs take far longer than usual, a
   expect(await opened()).not.toContain('Stuck')
 })
 
-test('a limit lists its first eight waiting jobs, and the remaining jobs collapsed', async () => {
+test('a limit with nine waiting jobs shows eight, and all nine when expanded', async () => {
   const html = await admin.html('/ui/limits?open=printer')
   expect(html).toContain('<summary>Show all 9</summary>')
   expect(html.slice(html.indexOf('Waiting jobs</caption>')).match(/class="id" href="\/ui\/jobs\/\d+"/g)).toHaveLength(9)
