@@ -90,7 +90,7 @@ const standard = (body: string, id: string, t = seconds()) => {
 const event = (id: string, amount: unknown, type = 'paid') => JSON.stringify({ id, type, data: { amount } })
 
 describe('an event becomes a job', () => {
-  test('Stripe: once, however often it is sent, with the secret before or after a rotation', async () => {
+  test('a repeated Stripe event creates one job, with the secret before or after a rotation', async () => {
     const { status, answer } = await stripe(event('evt_1', 5))
     expect([status, await kit.engine.jobs.get(String(answer.id))]).toMatchObject([
       200,
@@ -101,7 +101,7 @@ describe('an event becomes a job', () => {
     expect((await stripe(event('evt_2', 5))).answer.id).toBeGreaterThan(answer.id!)
   })
 
-  test('with the hash of the body as its id for GitHub, so a replay under another delivery id is the same event', async () => {
+  test('a GitHub event that is sent again under another delivery id creates no second job', async () => {
     const first = await github(event('', 7), 'delivery-1')
     expect(await kit.engine.jobs.get(String(first.answer.id))).toMatchObject({ args: '{"amount":7}' })
     for (const delivery of ['delivery-1', 'delivery-2'])
@@ -109,7 +109,7 @@ describe('an event becomes a job', () => {
     expect((await github(event('', 8), 'delivery-1')).answer.id).toBeGreaterThan(first.answer.id!)
   })
 
-  test('and its id is kept for a week', async () => {
+  test('the id of an event is kept for a week', async () => {
     await github(event('', 70), 'delivery')
     const kept = (await rawCommand(kit.redis.port, 'KEYS', '*hook:github:*'))
       .split('\r\n')
@@ -119,7 +119,7 @@ describe('an event becomes a job', () => {
     expect(Number(left.slice(1))).toBeGreaterThan(6.9 * 86_400)
   })
 
-  test('in the trace of the sender', async () => {
+  test('the job is in the trace of the sender', async () => {
     const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
     const body = event('evt_traced', 5)
     const [t, v1] = [seconds(), hex('whsec_stripe', `${seconds()}.${body}`)]
@@ -130,20 +130,20 @@ describe('an event becomes a job', () => {
     expect((await kit.store.inspect(String(id))).document).not.toHaveProperty('traceparent')
   })
 
-  test('or none, if its code returns none', async () => {
+  test('an event creates no job if the code returns none', async () => {
     expect((await stripe(event('evt_3', 5, 'created'))).answer).toEqual({ ignored: true })
   })
 })
 
-test('an event with Standard Webhooks is a value at a port, once', async () => {
+test('a repeated event with Standard Webhooks writes one value to a port', async () => {
   const { id } = await jobs.client(env).jobs.enqueue({ class: 'approval' })
   const body = JSON.stringify({ data: { job: id } })
   for (const _ of [1, 2]) expect((await standard(body, 'msg_1')).answer).toEqual({ job: id, port: 'decision', size: 1 })
   expect((await standard(body, 'msg_2')).answer).toMatchObject({ size: 2 })
 })
 
-describe('refusals name the reason', () => {
-  test('another secret, another body, no signature, an old one', async () => {
+describe('a refusal names the reason', () => {
+  test('a request with another secret, another body, no signature or an old signature is refused', async () => {
     const refusal = (message: string) => ({
       status: 401,
       answer: { error: { code: 'UNAUTHENTICATED', message, doc_url: '/docs/errors#UNAUTHENTICATED' } },
@@ -164,7 +164,7 @@ describe('refusals name the reason', () => {
     }
   })
 
-  test('invalid JSON, a missing id, or args that the class refuses', async () => {
+  test('invalid JSON, a missing id and args that the class refuses are refused', async () => {
     expect((await github('x=1', 'd2')).answer.error!.message).toContain('expected JSON')
     expect((await stripe('{"type":"paid"}')).answer.error!.message).toContain('the event has no id')
     const wrong = await github(event('', 'much'), 'd3')
@@ -172,7 +172,7 @@ describe('refusals name the reason', () => {
     expect(wrong.answer.error!.message).toContain('args.amount: expected a number')
   })
 
-  test('another method, an unknown hook, an unset secret, and a large body', async () => {
+  test('another method, an unknown hook, a missing secret and a large body are refused', async () => {
     expect((await send('github', {}, '', 'GET')).answer.error!.message).toBe('/hooks/github accepts POST, got GET')
     expect((await send('constructor', {}, '{}')).status).toBe(404)
     expect((await github('{}', 'd', 'x', 'bare')).answer.error).toEqual({
@@ -197,7 +197,7 @@ test("GitHub's own example is taken for signed", async () => {
   })
 })
 
-describe('a request of a stranger costs little', () => {
+describe('a request without a valid signature costs little', () => {
   const MIB = new Uint8Array(1_048_576).fill(32)
   const wrong = { base64: `v1,${'A'.repeat(43)}=`, hex: `v1=${'0'.repeat(64)}` }
   const fillTo = (part: string, separator: string, size: number) =>
@@ -238,7 +238,7 @@ describe('a request of a stranger costs little', () => {
   })
 })
 
-test('an empty part in a list of secrets is ignored, and a list of nothing else is no secret', async () => {
+test('empty parts in a list of secrets are ignored, and a list of empty parts is no secret', async () => {
   const former = env.GITHUB
   env.GITHUB = `${former},`
   expect((await github(event('', 71), 'd')).status).toBe(200)
@@ -247,7 +247,7 @@ test('an empty part in a list of secrets is ignored, and a list of nothing else 
   env.GITHUB = former
 })
 
-test('an entry of the audit is also a line of the log, and strangers see the mount, not the version', async () => {
+test('an audit entry is also in the log, and callers without a key see the mount, not the version', async () => {
   const lines: string[] = []
   const print = vi.spyOn(console, 'log').mockImplementation((line) => void lines.push(String(line)))
   await jobs.client(env).keys.add({ name: 'logged', scopes: ['read'] })

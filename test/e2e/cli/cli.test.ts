@@ -59,13 +59,13 @@ test('download submits the URLs of its input, and shows their progress', async (
   expect(job).toMatchObject({ group: new URL(origin.url).host })
 })
 
-test('download waits for nothing with --no-wait', async () => {
+test('download --no-wait does not wait for the downloads', async () => {
   const { exit, rows } = await run('download --no-wait --aggregation nightly', urls('a'))
   expect([exit, rows.length]).toEqual([0, 1])
   expect(await kit.reaches(Number(rows[0]!.split('\t')[0]), 'completed')).toMatchObject({ group: 'nightly' })
 })
 
-test('download names an invalid line, and submits nothing', async () => {
+test('download reports an invalid line, and submits nothing', async () => {
   const { exit, noted } = await spawned('download', `${urls('a')}not a URL\n`)
   expect([exit, noted]).toEqual([2, 'sidejob download: line 2: expected a URL, got not a URL\n'])
   expect((await run('download')).exit).toBe(2)
@@ -112,19 +112,19 @@ test('files purge previews its effects, and acts with --yes', async () => {
   expect((await kit.client.files.list()).files).toEqual([])
 })
 
-test('files purge does nothing before it knows which', async () => {
+test('files purge does nothing unless the files are specified', async () => {
   expect(await run('files purge --yes')).toMatchObject({ exit: 2, printed: '' })
   expect(await run('files purge --named --yes', 'no id\n')).toMatchObject({ exit: 2, printed: '' })
   expect(await run('files purge --older-than soon --yes')).toMatchObject({ exit: 1, printed: '' })
 })
 
-test('an unknown option or an incomplete command is refused with the expected ones', async () => {
+test('an unknown option or an incomplete command is refused with the list of expected options', async () => {
   expect(await run('bulk')).toMatchObject({ exit: 2, noted: expect.stringContaining('expected retry, terminate') })
   expect(await spawned('download --fast')).toMatchObject({ exit: 2, noted: expect.stringContaining('--fast') })
   expect(await run('download --help')).toMatchObject({ exit: 0, printed: expect.stringContaining('--aggregation') })
 })
 
-test('an address at which nothing listens is explained', async () => {
+test('an address without a server is explained', async () => {
   const { exit, noted } = await run('callbacks resend', '', 'http://127.0.0.1:18999')
   expect([exit, noted]).toEqual([
     1,
@@ -132,7 +132,7 @@ test('an address at which nothing listens is explained', async () => {
   ])
 })
 
-test('help has a line for each command, and --help of a command only options that it uses', async () => {
+test('help has a line for each command, and --help of a command lists only its own options', async () => {
   const { printed } = await run('--help')
   for (const name of commandNames()) expect(printed).toMatch(new RegExp(`^ {2}${name}( .*)? {2}[A-Z].{5,}$`, 'm'))
   expect(await run('help')).toMatchObject({ exit: 0, printed })
@@ -178,7 +178,7 @@ test.each([
   expect(await run(words)).toMatchObject({ exit: 2, noted: `${noted}\n`, printed: '' })
 })
 
-test('an address without the mount is answered with the mount', async () => {
+test('an address without the mount is refused with the right address', async () => {
   const app = await startReceiver(({ path }, response) => {
     const isKnown = path === '/.well-known/sidejob'
     response.writeHead(isKnown ? 200 : 404).end(isKnown ? '{"mount":"/_sidejob"}' : '404 Not Found')
@@ -190,7 +190,7 @@ test('an address without the mount is answered with the mount', async () => {
   expect(noted).toContain(`${app.url}/_sidejob`)
 })
 
-test('a reader that closes the pipe ends the command without an error', async () => {
+test('a command ends without an error if its output pipe is closed', async () => {
   const command = `"${process.execPath}" "${CLI}" --help | head -1`
   const child = spawn('bash', ['-o', 'pipefail', '-c', command])
   const exit = new Promise((resolve) => child.once('close', resolve))
@@ -211,7 +211,7 @@ test.skipIf(!/^v(18|20)\./.test(oldVersion))('an old Node is refused in one sent
   ])
 })
 
-test('doctor finds nothing where all is as it must be', async () => {
+test('doctor finds no faults in sound data', async () => {
   await kit.client.jobs.enqueue({ queue: 'default', class: 'noop', wait: '1h' })
   expect(await run('doctor')).toMatchObject({
     exit: 0,
@@ -220,7 +220,7 @@ test('doctor finds nothing where all is as it must be', async () => {
   })
 })
 
-test('doctor lists the faults of every slice, and exits with 1', async () => {
+test('doctor lists the faults of all jobs, and exits with 1', async () => {
   const sick = await startReceiver(({ path }, response) => {
     const second = path.includes('cursor=501')
     const answer = {
@@ -236,7 +236,7 @@ test('doctor lists the faults of every slice, and exits with 1', async () => {
   expect(noted).toBe('1000 jobs, 2 faults\n')
 })
 
-test('doctor --repair shows the remedies; with --yes it repairs every slice', async () => {
+test('doctor --repair shows the remedies, and repairs all jobs with --yes', async () => {
   const fault = { kind: 'job', who: '7', what: 'is in 2 places', remedy: 'it is put in one' }
   const asked: string[] = []
   const sick = await startReceiver(({ path }, response) => {

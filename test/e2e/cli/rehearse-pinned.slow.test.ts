@@ -45,7 +45,7 @@ describe.skipIf(kind === 'embedded')('sidejob rehearse and move', () => {
     for (const { id } of jobs) await engine.jobs.remove(String(id), { force: true })
   })
 
-  test('draws a progress bar on a terminal, which is gone before the report', async () => {
+  test('draws a progress bar on a terminal, and removes it before the report', async () => {
     const { printed, noted } = await stage.runOnTerminal('--class', 'class_3')
     expect(noted).toContain(`\r\u001b[K[${'='.repeat(3)}`)
     expect(noted).toMatch(/\[=+ *\] 4 of \d+, rehearsed/)
@@ -53,7 +53,7 @@ describe.skipIf(kind === 'embedded')('sidejob rehearse and move', () => {
     expect(printed).toContain('class_3: 4 jobs')
   })
 
-  test('lists pinned jobs as staying on their version, judges them with --moved, and sidejob move continues them', async () => {
+  test('shows that pinned jobs stay, rehearses them with --moved, and sidejob move continues them', async () => {
     const { kit } = stage
     const contract = defineWorker({
       class: 'contract',

@@ -34,7 +34,7 @@ describe.skipIf(kind === 'embedded')('sidejob rehearse', () => {
     expect(existsSync(join(stage.project.dir, 'acted'))).toBe(false)
   })
 
-  test('exits with 0 if all jobs continue, and has JSON for programs', async () => {
+  test('exits with 0 if all jobs continue, and prints JSON with --json', async () => {
     const { exit, printed, noted } = await stage.run('--class', 'class_3', '--limit', '3', '--json')
     expect([exit, noted]).toEqual([0, ''])
     const { classes, ...sums } = JSON.parse(printed)
@@ -51,7 +51,7 @@ describe.skipIf(kind === 'embedded')('sidejob rehearse', () => {
     expect(await stage.run('--queue', 'empty')).toMatchObject({ exit: 0, printed: 'No job waits inside a function\n' })
   })
 
-  test('sidejob schemas prints the hash of each class of the folder that has schemas', async () => {
+  test('sidejob schemas prints the hash of each class with schemas in the folder', async () => {
     const { exit, printed, noted } = await stage.schemas()
     expect({ exit, noted }).toEqual({ exit: 0, noted: '' })
     expect(JSON.parse(printed)).toEqual({ 'default/adder': expect.stringMatching(/^[0-9a-f]{16}$/) })

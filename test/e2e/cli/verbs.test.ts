@@ -85,7 +85,7 @@ test('JSON comes from the command line, from a file or from the input', async ()
   expect((await run('run', 'noop', '--args', `@${file}`)).noted).toContain(`--args: ${file}: expected valid JSON: `)
 })
 
-test('ls, show, why, tree, runs, log, result look at jobs', async () => {
+test('ls, show, why, tree, runs, log and result show jobs', async () => {
   const id = String(await made('count_words', '--delay', '1h', '--unique', 'one'))
   const { jobs } = await json<{ jobs: { id: number }[] }>('ls', '--class', 'count_words', '--status', 'queued')
   expect(jobs.map((job) => job.id)).toEqual([Number(id)])
@@ -110,7 +110,7 @@ test('ls, show, why, tree, runs, log, result look at jobs', async () => {
   expect((await run('show', '999999')).noted).toMatch(/^sidejob show: 404 /)
 })
 
-test('runs tells which of its runs each was, and since when the job was ready, of a job with a history', async () => {
+test('runs numbers the runs of a job with a history, and shows when the job became ready', async () => {
   const { id } = await kit.client.jobs.enqueue({ class: 'noop', history: 5, retain: '1h' })
   await kit.reaches(id, 'completed')
   await kit.client.jobs.run(id, { force: true })
@@ -133,7 +133,7 @@ test('send, retry, terminate and delete change jobs', async () => {
   expect(await json('delete', id)).toEqual({ status: 'gone' })
 })
 
-test('queues, processes, limits, groups, schedules, workers, channels, callbacks, files, keys, stats', async () => {
+test('queues, limits, groups, schedules, workers, channels, callbacks, files, keys and stats have commands', async () => {
   expect(await json('queues', 'pause', 'spare')).toMatchObject({ name: 'spare', paused: true })
   expect((await run('queues')).printed).toMatch(/^name +mode +paused/)
   expect(await json('queues', 'resume', 'spare')).toMatchObject({ paused: false })
@@ -209,7 +209,7 @@ test('bulk shows the matching jobs, and acts with --yes', async () => {
 const threeOf = (group: string) =>
   kit.client.jobs.enqueue(Array.from({ length: 3 }, () => ({ class: 'noop', wait: '2h', group: { id: group } })))
 
-test('bulk --wait ends when it is done, and says to how many', async () => {
+test('bulk --wait ends after the last job, and reports the number of jobs', async () => {
   await threeOf('waited')
   expect((await run('bulk', 'terminate', '--group', 'waited')).noted).toBe(
     'terminate: 3 jobs match; add --yes to change them\n',
@@ -246,7 +246,7 @@ test('flows graph shows a graph', async () => {
   )
 })
 
-test('why prints the chain from a flow to the node that holds it up, each with its own reason', async () => {
+test('why prints the chain from a flow to the node that blocks it, with a reason for each job', async () => {
   const graph = { nodes: { gate: { queue: 'core', class: 'wait', inports: { in: { init: [1] } } } } }
   const { id } = await kit.client.jobs.enqueue({ queue: 'core', class: 'flow', args: { graph } })
   const gate = async () => (await kit.client.jobs.get(id)).children.gate?.id
@@ -287,7 +287,7 @@ test('profiles keep an address and a key under a name', async () => {
   })
 })
 
-test('a shell completes the commands, and the help of each fits a screen', async () => {
+test('a shell completes the commands, and each help text fits on a screen', async () => {
   expect((await run('completion', 'bash')).printed).toMatch(/queues\) words="ls pause set resume"/)
   for (const name of commandNames()) {
     const { exit, printed } = await run(...name.split(' '), '--help')
@@ -475,7 +475,7 @@ test('bulk retry, requeue and delete affect all matching jobs, and no other jobs
   })
 })
 
-test('open opens the dashboard in a browser, logged in, also at the page of a job', async () => {
+test('open opens the dashboard or the page of a job in a browser, and logs the user in', async () => {
   const opened = join(home, 'opened')
   writeFileSync(join(home, 'xdg-open'), `#!/bin/sh\necho "$1" > ${opened}\n`, { mode: 0o755 })
   vi.stubEnv('PATH', `${home}:${process.env.PATH}`)
@@ -506,7 +506,7 @@ test('open shows how to add a dashboard, if the Worker has none', async () => {
   expect(noted).toContain('createWorker({ …, dashboard: dashboard() })')
 })
 
-test('deploy names missing values first, and destroy asks', async () => {
+test('deploy first reports missing values, and destroy asks for confirmation', async () => {
   const folder = join(home, 'project')
   mkdirSync(folder)
   expect(await run('deploy', folder)).toMatchObject({ exit: 2, noted: expect.stringContaining('wrangler.jsonc') })

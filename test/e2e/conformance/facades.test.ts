@@ -28,7 +28,7 @@ describe('Bedrock::Jobs', () => {
     expect((await run('GetJob', { name: 'foo' })).body).toMatchObject({ data: { value: 3 }, jobID })
   })
 
-  test('parameters are headers in any case, commands too', async () => {
+  test('parameters may be headers, and upper and lower case do not matter in headers and commands', async () => {
     const headers = { name: 'headers/one', DATA: '{"a":1}', JobPriority: '1000' }
     const made = await ask('POST /bedrock/createjob', undefined, { headers })
     expect(made.status).toBe(200)
@@ -53,7 +53,7 @@ describe('Bedrock::Jobs', () => {
     expect(status(answer)).toContain(`${code} ${text}`)
   })
 
-  test('CreateJobs makes a list, GetJobs takes several, larger priorities first', async () => {
+  test('CreateJobs creates a list, and GetJobs takes several jobs, larger priorities first', async () => {
     const jobs = [0, 500, 1000].map((jobPriority) => ({ name: 'many/x', jobPriority }))
     const { body } = await run('CreateJobs', { jobs })
     expect(body.jobIDs).toHaveLength(3)
@@ -68,7 +68,7 @@ describe('Bedrock::Jobs', () => {
     expect((await run('QueryJob', first.body)).body.data).toEqual({ n: 2 })
   })
 
-  test('Connection: wait is answered when a job comes, and with 303 when none did', async () => {
+  test('Connection: wait returns the next job, or 303 if no job arrives', async () => {
     const asked = run('GetJob', { name: 'waited', Connection: 'wait', timeout: 10_000 })
     await new Promise((resolve) => setTimeout(resolve, 300))
     const { body } = await run('CreateJob', { name: 'waited' })
@@ -90,7 +90,7 @@ describe('Bedrock::Jobs', () => {
     expect(again.body).toMatchObject({ jobID: parent, finishedChildJobs: [expect.objectContaining({ jobID: child })] })
   })
 
-  test('RetryJob with a delay, FailJob, CancelJob, DeleteJob', async () => {
+  test('RetryJob delays a job, and FailJob, CancelJob and DeleteJob end it', async () => {
     const make = async () => (await run('CreateJob', { name: 'ends' })).body.jobID
     const jobID = await make()
     await run('GetJob', { name: 'ends' })
@@ -104,7 +104,7 @@ describe('Bedrock::Jobs', () => {
     expect((await run('QueryJob', { jobID })).status).toBe(404)
   })
 
-  test('the jobs are ordinary jobs of the queue bedrock', async () => {
+  test('jobs are ordinary jobs of the queue bedrock', async () => {
     const { jobID } = (await run('CreateJob', { name: 'Seen/x', data: { a: 1 }, jobPriority: 1000 })).body
     expect(await get(jobID)).toMatchObject({ queue: 'bedrock', class: 'Seen/x', args: { a: 1 }, priority: -500 })
   })
@@ -125,7 +125,7 @@ describe('JQ', () => {
   const push = (job: Body) => ask('POST /jq/jobs', job, { headers })
   const success = (result: unknown) => ({ type: 'success', finished_at: new Date().toISOString(), result })
 
-  test('a job is pushed, its worker called, its result asked for once', async () => {
+  test('a pushed job calls its worker, and its result can be read once', async () => {
     let called: Body
     await register('add', ({ body }) => {
       called = body
@@ -147,7 +147,7 @@ describe('JQ', () => {
     expect(await ask(`GET /jq/jobs/${body.id}/result`)).toMatchObject({ status: 200, body: null })
   })
 
-  test('202 while it has not ended, 404 when it never was', async () => {
+  test('a result is 202 until the job ends, and 404 for an unknown job', async () => {
     await register('slow', () => success(1))
     await done('PATCH /v1/queues/jq', { paused: true })
     const { body } = await push({ name: 'slow', argument: null, keep_result: true })
@@ -156,7 +156,7 @@ describe('JQ', () => {
     expect((await ask('GET /jq/jobs/999999/result')).status).toBe(404)
   })
 
-  test('a failure is retried max_retry times, should_retry false ends it', async () => {
+  test('a failure is retried max_retry times, or not at all if should_retry is false', async () => {
     let calls = 0
     await register('failing', () => {
       calls += 1
@@ -179,7 +179,7 @@ describe('JQ', () => {
     expect(calls).toBe(1)
   })
 
-  test('JSON on request', async () => {
+  test('a client can request JSON', async () => {
     await register('json', () => success('text'))
     const { status, body } = await ask('POST /jq/jobs', { name: 'json', argument: { a: [] } })
     expect([status, body]).toEqual([201, { id: expect.stringMatching(/^\d+$/) }])
@@ -199,7 +199,7 @@ describe('JQ', () => {
     expect((await push({ name: 'ignoring', argument: 1, colour: 'red' })).status).toBe(201)
   })
 
-  test('a constraint: a rate for the jobs that match', async () => {
+  test('a constraint limits the rate of matching jobs', async () => {
     const at: number[] = []
     await register('rated', () => {
       at.push(Date.now())
@@ -217,7 +217,7 @@ describe('JQ', () => {
     expect((await ask('DELETE /jq/constraints/rated')).status).toBe(200)
   })
 
-  test('the documents for pushers and workers', async () => {
+  test('clients and workers have OpenAPI documents', async () => {
     for (const path of ['/jq/openapi.json', '/jq/worker.openapi.json'])
       expect((await done(`GET ${path}`, undefined, { headers: { accept: 'application/json' } })).openapi).toBe('3.1.0')
   })
@@ -241,7 +241,7 @@ describe('Downloader', () => {
       ...more,
     })
 
-  test('a callback has the address of the file', async () => {
+  test('a callback contains the address of the file', async () => {
     const { status, body } = await submit({ extra: 'mine' })
     expect([status, body]).toEqual([201, { id: expect.stringMatching(/^[A-Za-z0-9_-]{14}$/) }])
     const call = await eventually(() => {
@@ -259,7 +259,7 @@ describe('Downloader', () => {
     expect(await (await fetch(call.download_url)).text()).toBe('content of the file')
   })
 
-  test('a failure is called back too', async () => {
+  test('a failure sends a callback too', async () => {
     const { body } = await submit({ url: `${server.url}/missing`, max_retries: 0 })
     const call = await eventually(() => {
       const found = told.find(({ job_id }) => job_id === body.id)
@@ -285,7 +285,7 @@ describe('Downloader', () => {
     ])
   })
 
-  test('hb is open, stats and aggregations are JSON', async () => {
+  test('hb needs no key, and stats and aggregations are JSON', async () => {
     expect(await ask('GET /downloader/hb', undefined, { key: null })).toMatchObject({ status: 200, body: 'OK' })
     expect((await done('GET /downloader/stats/processor')).alive).toBe(1)
     expect(await done('GET /downloader/dashboard/aggregations')).toEqual(expect.any(Array))
@@ -293,7 +293,7 @@ describe('Downloader', () => {
     expect((await ask('GET /downloader/download')).status).toBe(405)
   })
 
-  test('the same id as a job of the queue downloader', async () => {
+  test('a download is a job of the queue downloader', async () => {
     await submit()
     const { jobs } = await done('GET /v1/jobs?queue=downloader&limit=1')
     expect(jobs[0]).toMatchObject({ queue: 'downloader', class: 'download', group: 'shop' })

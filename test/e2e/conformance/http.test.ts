@@ -14,13 +14,13 @@ beforeAll(async () => {
 
 const plain = { queue: 'plain', class: 'plain' }
 
-describe('the defaults of the stack', () => {
-  test('it prints its address in one line', () => {
+describe('the stack by default', () => {
+  test('prints its address in one line', () => {
     expect(stack.said().split('\n')).toContain(`ready on ${stack.url}`)
     expect(stack.said()).toMatch(/^API key +dev$/m)
   })
 
-  test('GET /health is { ok, redis }, and open; it shows the version to callers with a key', async () => {
+  test('GET /health needs no key and returns { ok, redis }; callers with a key also see the version', async () => {
     const { status, body } = await ask('GET /health', undefined, { key: null })
     expect([status, body]).toEqual([200, { ok: true, redis: true }])
     await new Promise((resolve) => setTimeout(resolve, 1_100))
@@ -30,7 +30,7 @@ describe('the defaults of the stack', () => {
     expect((await ask('GET /health', undefined, { key: 'wrong' })).body).toEqual(body)
   })
 
-  test('GET /openapi.json is OpenAPI 3.1 and names the routes of the contract', async () => {
+  test('GET /openapi.json is OpenAPI 3.1 and lists the routes of the contract', async () => {
     const { status, body, headers } = await ask('GET /openapi.json', undefined, { key: null })
     expect([status, headers.get('content-type'), body.openapi]).toEqual([200, 'application/json', '3.1.0'])
     for (const path of ['/v1/jobs', '/v1/jobs/{job}', '/v1/runs/{token}/commit', '/v1/queues/{queue}/claim'])
@@ -38,7 +38,7 @@ describe('the defaults of the stack', () => {
     expect(body.components.schemas).toMatchObject({ Snapshot: expect.anything(), Changes: expect.anything() })
   })
 
-  test('GET /docs is a page, and open', async () => {
+  test('GET /docs is a page and needs no key', async () => {
     const { status, headers } = await ask('GET /docs', undefined, { key: null })
     expect([status, headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')])
   })
@@ -74,7 +74,7 @@ GET POST /v1/keys · DELETE /v1/keys/{} · GET /files/{}
 POST /v1/test/clock
 `
 
-test('every route of the contract is there', async () => {
+test('every route of the contract exists', async () => {
   const { paths } = await done('GET /openapi.json')
   const served = Object.entries(paths as Record<string, object>).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{\w+\}/g, '{}')}`),
@@ -93,7 +93,7 @@ test('every route of the contract is there', async () => {
 describe('JSON and MessagePack', () => {
   const types = ['application/vnd.msgpack', 'application/msgpack', 'application/x-msgpack']
 
-  test.each(types)('%s is taken, and given to who accepts it', async (type) => {
+  test.each(types)('%s is accepted, and returned to clients that accept it', async (type) => {
     const made = await ask(
       'POST /v1/jobs',
       { ...plain, args: { n: 1 } },
@@ -121,7 +121,7 @@ describe('JSON and MessagePack', () => {
     ['GET /v1/keys'],
     ['GET /v1/stats'],
     ['GET /openapi.json'],
-  ])('%s says the same in both', async (address) => {
+  ])('%s returns the same data in both formats', async (address) => {
     const json = await ask(address, undefined, { headers: { accept: 'application/json' } })
     const msgpack = await ask(address, undefined, { headers: { accept: MSGPACK } })
     expect([json.status, msgpack.status]).toEqual([200, 200])
@@ -140,13 +140,13 @@ describe('JSON and MessagePack', () => {
     expect(headers.get('content-type')).toBe(type)
   })
 
-  test('errors come in the format that is accepted', async () => {
+  test('errors are in the format that the client accepts', async () => {
     const { status, headers, body } = await ask('GET /v1/jobs/999999', undefined, { headers: { accept: MSGPACK } })
     expect([status, headers.get('content-type')]).toEqual([404, MSGPACK])
     expect(body).toEqual(failed('NOT_FOUND'))
   })
 
-  test('JSON is taken with its charset and without a type', async () => {
+  test('JSON is accepted with a charset, and without a content type', async () => {
     const body = JSON.stringify(plain)
     const typed = { 'content-type': 'application/json; charset=UTF-8' }
     expect((await ask('POST /v1/jobs', undefined, { raw: body, headers: typed })).status).toBe(201)
@@ -165,7 +165,7 @@ describe('JSON and MessagePack', () => {
     expect([status, body]).toEqual([415, failed('UNSUPPORTED')])
   })
 
-  test('numbers, empty lists and text come back as they were given', async () => {
+  test('numbers, empty lists and text are returned unchanged', async () => {
     const args = '{"list":[],"map":{},"long":12345678901234567890,"pi":3.141592653589793238,"e":"é\\u0000"}'
     const made = await ask('POST /v1/jobs', undefined, {
       raw: `{"queue":"plain","class":"plain","args":${args}}`,
@@ -175,7 +175,7 @@ describe('JSON and MessagePack', () => {
     expect(await response.text()).toContain(`"args":${args}`)
   })
 
-  test('values without a JSON form read as $bin, $int and $ext', async () => {
+  test('values that JSON cannot express are returned as $bin, $int and $ext', async () => {
     const raw = new Uint8Array([
       0x83,
       ...encode('queue'),
@@ -202,7 +202,7 @@ describe('JSON and MessagePack', () => {
   })
 })
 
-describe('codes', () => {
+describe('error codes', () => {
   const json = { 'content-type': 'application/json' }
   test.each<[string, string, unknown, number, string, object?]>([
     ['a body that is no JSON', 'POST /v1/jobs', undefined, 400, 'BAD_REQUEST', { raw: '{', headers: json }],
@@ -225,12 +225,12 @@ describe('codes', () => {
     expect([answer.status, answer.body]).toEqual([status, failed(code)])
   })
 
-  test('the path of the fault is reported', async () => {
+  test('an error reports the path of the fault', async () => {
     const { body } = await ask('POST /v1/jobs', [plain, { ...plain, retry: { max: -1 } }])
     expect(body.error.path).toEqual([1, 'retry', 'max'])
   })
 
-  test('an error tells neither a key nor a stack', async () => {
+  test('an error contains neither a key nor a stack', async () => {
     const { body } = await ask('GET /v1/jobs', undefined, { key: 'a-secret-key' })
     expect(JSON.stringify(body)).not.toMatch(/a-secret-key|\.ts:|at /)
   })
@@ -261,7 +261,7 @@ describe('limits', () => {
     expect((await ask('POST /v1/jobs', body())).status).toBe(status)
   })
 
-  test('nesting: 200 levels of a body are taken, more are 413', async () => {
+  test('a body may have 200 levels, and more are refused with 413', async () => {
     const nested = (levels: number) =>
       `{"queue":"plain","class":"plain","args":${'['.repeat(levels)}${']'.repeat(levels)}}`
     const asked = (levels: number) =>
@@ -270,7 +270,7 @@ describe('limits', () => {
     expect(await asked(201)).toMatchObject({ status: 413, body: failed('TOO_LARGE') })
   })
 
-  test('a body over 10 MiB is 413', async () => {
+  test('a body over 10 MiB is refused with 413', async () => {
     const raw = Buffer.alloc(10 * 1024 * 1024 + 1, ' ')
     const { status, body } = await ask('POST /v1/jobs', undefined, {
       raw,
@@ -287,10 +287,10 @@ describe('limits', () => {
   })
 })
 
-describe('asking twice', () => {
+describe('a repeated call', () => {
   const once = (key: string) => ({ headers: { 'idempotency-key': key } })
 
-  test('the same key and body: the first answer again, 201 stays 201', async () => {
+  test('with the same key and body returns the first answer and status', async () => {
     const first = await ask('POST /v1/jobs', plain, once('a'))
     const again = await ask('POST /v1/jobs', plain, once('a'))
     expect([first.status, again.status]).toEqual([201, 201])
@@ -298,7 +298,7 @@ describe('asking twice', () => {
     expect(first.body.existing).toBeUndefined()
   })
 
-  test('the key that a client makes for its own repeats does as much, for ten minutes', async () => {
+  test('with a key that a client created for its retries returns the first answer for ten minutes', async () => {
     const key = `retry:${crypto.randomUUID()}`
     const first = await ask('POST /v1/jobs', plain, once(key))
     const again = await ask('POST /v1/jobs', plain, once(key))
@@ -307,13 +307,13 @@ describe('asking twice', () => {
     expect([other.status, other.body]).toEqual([409, failed('TAKEN')])
   })
 
-  test('the same key and another body: 409 TAKEN, and nothing happens', async () => {
+  test('with the same key and another body is refused with 409 TAKEN and has no effect', async () => {
     await ask('POST /v1/jobs', plain, once('b'))
     const { status, body } = await ask('POST /v1/jobs', { ...plain, priority: 1 }, once('b'))
     expect([status, body]).toEqual([409, failed('TAKEN')])
   })
 
-  test('a list answers its ids again', async () => {
+  test('with a list of jobs returns the same ids', async () => {
     const first = await ask('POST /v1/jobs', [plain, plain], once('c'))
     const again = await ask('POST /v1/jobs', [plain, plain], once('c'))
     expect([first.status, again.status]).toEqual([201, 201])
@@ -323,7 +323,7 @@ describe('asking twice', () => {
     expect(again.body.jobs[0].existing).toBe(true)
   })
 
-  test('a key is bound to its route and its caller', async () => {
+  test('with the same key on another route or by another caller is a new call', async () => {
     const { key } = await done('POST /v1/keys', { name: 'other', scopes: ['write'] })
     const first = await done('POST /v1/jobs', plain, once('d'))
     const other = await done('POST /v1/jobs', plain, { key, ...once('d') })
@@ -331,13 +331,13 @@ describe('asking twice', () => {
     expect((await ask(`POST /v1/jobs/${first.id}/run`, {}, once('d'))).status).toBe(200)
   })
 
-  test('a value is written once', async () => {
+  test('writes a value once', async () => {
     const id = await stack.make(plain)
     for (let n = 0; n < 3; n++) await done(`POST /v1/jobs/${id}/in/a`, { value: n === 0 ? 1 : 1 }, once(`w${id}`))
     expect((await done(`GET /v1/jobs/${id}/in/a`)).size).toBe(1)
   })
 
-  test('a value is taken once, and the same again', async () => {
+  test('takes a value once, and returns the same value again', async () => {
     const id = await stack.make({ ...plain, inputs: { a: [1, 2, 3] } })
     const first = await done(`POST /v1/jobs/${id}/in/a/read`, {}, once(`r${id}`))
     const again = await done(`POST /v1/jobs/${id}/in/a/read`, {}, once(`r${id}`))
@@ -351,7 +351,7 @@ describe('asking twice', () => {
     ['POST /v1/queues/plain/claim', { max: 1, lease: 5 }, { max: 2, lease: 5 }],
     ['POST /v1/schedules', { ...plain, repeat: 'hourly' }, { ...plain, repeat: 'daily' }],
     ['POST /v1/keys', { name: 'twice', scopes: ['read'] }, { name: 'thrice', scopes: ['read'] }],
-  ])('%s takes a key', async (address, body, other) => {
+  ])('to %s returns the first answer, or 409 TAKEN with another body', async (address, body, other) => {
     const first = await ask(address, body, once('everywhere'))
     const again = await ask(address, body, once('everywhere'))
     expect(first.status).toBeLessThan(300)
@@ -360,7 +360,7 @@ describe('asking twice', () => {
     expect(await ask(address, other, once('everywhere'))).toMatchObject({ status: 409, body: failed('TAKEN') })
   })
 
-  test('a key that is too long is 400', async () => {
+  test('with a key that is too long is refused with 400', async () => {
     expect((await ask('POST /v1/jobs', plain, once('x'.repeat(256)))).status).toBe(400)
   })
 })
@@ -435,7 +435,7 @@ describe('scopes', () => {
     }
   })
 
-  test('a key that was removed is not known any more', async () => {
+  test('a removed key is refused', async () => {
     const { id, key } = await done('POST /v1/keys', { name: 'gone', scopes: ['read'] })
     expect((await done('GET /v1/keys')).keys).toContainEqual({
       id,
@@ -484,7 +484,7 @@ describe('routes for QStash only', () => {
     expect((await asked(path, bell, sign(`${stack.url}${path}`, bell, next))).status).toBe(200)
   })
 
-  test.each(['/dispatch/plain', '/tick'])('%s refuses everything else', async (path) => {
+  test.each(['/dispatch/plain', '/tick'])('%s refuses calls without a valid signature', async (path) => {
     const url = `${stack.url}${path}`
     const refused = [
       await asked(path, bell),

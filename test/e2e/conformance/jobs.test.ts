@@ -10,7 +10,7 @@ const soon = (ms: number) => new Date(Date.now() + ms)
 const ids = (jobs: { id: number }[]) => jobs.map(({ id }) => id)
 
 describe('POST /v1/jobs', () => {
-  test('one: 201 { id, status }', async () => {
+  test('one job returns 201 { id, status }', async () => {
     const kind = await pull()
     expect(await ask('POST /v1/jobs', kind)).toMatchObject({
       status: 201,
@@ -18,7 +18,7 @@ describe('POST /v1/jobs', () => {
     })
   })
 
-  test('a list: 201 { jobs: [{ id, status }] }, ids in order', async () => {
+  test('a list returns 201 { jobs: [{ id, status }] }, with ids in order', async () => {
     const kind = await pull()
     const { status, body } = await ask('POST /v1/jobs', [kind, kind, kind])
     expect(status).toBe(201)
@@ -26,12 +26,12 @@ describe('POST /v1/jobs', () => {
     expect(body).toEqual({ jobs: [0, 1, 2].map((n) => ({ id: first.id + n, status: 'queued' })) })
   })
 
-  test('a list of one is a list', async () => {
+  test('a list of one job returns a list', async () => {
     const kind = await pull()
     expect((await done('POST /v1/jobs', [kind])).jobs).toHaveLength(1)
   })
 
-  test('all options of a job', async () => {
+  test('a job accepts all options', async () => {
     const kind = await pull({ in: { a: {} }, out: { b: {} } })
     const parent = await make(kind)
     const said = {
@@ -71,7 +71,7 @@ describe('POST /v1/jobs', () => {
     expect((await get(parent)).children).toEqual({ child: { id, class: kind.class, status: 'queued' } })
   })
 
-  test('a tag is for classes of pull workers: elsewhere it is refused, by its name', async () => {
+  test('a tag is refused unless the class has pull workers', async () => {
     const kind = await pull()
     const { id } = await done('POST /v1/jobs', { ...kind, tag: 'gpu' })
     expect((await ask(`POST /v1/queues/${kind.queue}/claim`, {})).status).toBe(204)
@@ -82,7 +82,7 @@ describe('POST /v1/jobs', () => {
     expect([refused.status, refused.body.error]).toMatchObject([422, { code: 'REFUSED', path: ['tag'] }])
   })
 
-  test('a job with a history shows its last runs, newest first; without one, the last', async () => {
+  test('a job with a history shows its last runs, newest first, and any other job its last run', async () => {
     const kind = await pull({ retry: { max: 2, backoff: 0 } })
     const past: Record<string, unknown[]> = {}
     for (const history of [2, 0]) {
@@ -103,7 +103,7 @@ describe('POST /v1/jobs', () => {
     expect(past[0]).toEqual([{ ...times, outcome: 'completed', attempt: 2 }])
   })
 
-  test('a hit of unique is 200 and marked; it holds until the job has ended', async () => {
+  test('a second job with a unique key returns 200 and the first job, until the first job has ended', async () => {
     const kind = await pull()
     const first = await ask('POST /v1/jobs', { ...kind, unique: 'u' })
     const hit = await ask('POST /v1/jobs', { ...kind, unique: 'u' })
@@ -145,7 +145,7 @@ describe('POST /v1/jobs', () => {
     expect(Date.parse(runAt) - Date.parse(createdAt)).toBe(ms)
   })
 
-  test('small priorities come first, and equals in the order in which they became ready', async () => {
+  test('small priorities run first, and equal priorities in the order in which the jobs became ready', async () => {
     const kind = await pull()
     const made: number[] = []
     for (const priority of [0, 5, -5, 0, -2147483648, 2147483647]) made.push(await make({ ...kind, priority }))
@@ -169,7 +169,7 @@ describe('POST /v1/jobs', () => {
     expect([answer.status, answer.body]).toEqual([status, failed(code)])
   })
 
-  test('an alias that is taken is 409', async () => {
+  test('an alias of another job is refused with 409', async () => {
     const kind = await pull()
     await make({ ...kind, alias: ['taken'] })
     expect(await ask('POST /v1/jobs', { ...kind, alias: ['taken'] })).toMatchObject({
@@ -178,7 +178,7 @@ describe('POST /v1/jobs', () => {
     })
   })
 
-  test('a name that is taken is 409', async () => {
+  test('a name of another child is refused with 409', async () => {
     const kind = await pull()
     const parent = await make(kind)
     await make({ ...kind, parent, name: 'n' })
@@ -188,7 +188,7 @@ describe('POST /v1/jobs', () => {
     })
   })
 
-  test('repeat as a text and as a cron pattern', async () => {
+  test('repeat can be text or a cron pattern', async () => {
     const kind = await pull()
     const daily = await get(await make({ ...kind, repeat: { cron: '0 9 * * *', tz: 'Europe/Berlin' } }))
     expect(daily.repeat).toEqual({ cron: '0 9 * * *', tz: 'Europe/Berlin' })
@@ -204,7 +204,7 @@ describe('POST /v1/jobs', () => {
 })
 
 describe('GET /v1/jobs/:job', () => {
-  test('a new job has every member, absent times are null', async () => {
+  test('a new job has every field, and missing times are null', async () => {
     const kind = await pull({ in: { a: {}, b: { default: 1 } }, out: { c: {} } })
     expect(await get(await make(kind))).toEqual({
       id: expect.any(Number),
@@ -253,7 +253,7 @@ describe('GET /v1/jobs/:job', () => {
     })
   })
 
-  test('options are returned as given', async () => {
+  test('options are returned unchanged', async () => {
     const kind = await pull()
     const asked = { retry: { max: 3 }, timeout: 20, retain: 3_600, keepResult: 60, history: 2 }
     const group = { id: 'asked', concurrency: 1 }
@@ -266,7 +266,7 @@ describe('GET /v1/jobs/:job', () => {
     expect(await get(second)).toMatchObject({ waitingAt: 'group:asked', run: null })
   })
 
-  test('a failed job has its reason', async () => {
+  test('a failed job shows its reason', async () => {
     const kind = await pull()
     const id = await make(kind)
     const run = await claim(kind.queue)
@@ -275,7 +275,7 @@ describe('GET /v1/jobs/:job', () => {
     expect(job).toMatchObject({ status: 'failed', ranAt: ISO, endedAt: ISO, error: { message: 'no', reason: 'other' } })
   })
 
-  test(':job is an alias everywhere', async () => {
+  test('every route accepts an alias as :job', async () => {
     const kind = await pull({ in: { a: {} } })
     const id = await make({ ...kind, alias: ['everywhere'] })
     for (const path of ['', '/state', '/why', '/runs', '/log', '/tree', '/in/a', '/result'])
@@ -288,7 +288,7 @@ describe('GET /v1/jobs/:job', () => {
 })
 
 describe('GET /v1/jobs', () => {
-  test('lists newest first, by pages', async () => {
+  test('lists jobs page by page, newest first', async () => {
     const kind = await pull()
     const made: number[] = []
     for (let n = 0; n < 5; n++) made.push(await make(kind))
@@ -302,7 +302,7 @@ describe('GET /v1/jobs', () => {
     expect(over).toEqual([])
   })
 
-  test('within one status they are newest first too, in any order of arrival', async () => {
+  test('lists jobs of one status newest first too, in any order of arrival', async () => {
     const kind = await pull({ in: { a: {} } })
     const made = ids(
       (
@@ -320,7 +320,7 @@ describe('GET /v1/jobs', () => {
     expect(ids([...first.jobs, ...second.jobs])).toEqual(made.reverse())
   })
 
-  test('filters', async () => {
+  test('filters jobs', async () => {
     const kind = await pull()
     const other = await pull()
     const parent = await make({ ...kind, alias: ['filters'] })
@@ -344,7 +344,7 @@ describe('GET /v1/jobs', () => {
 })
 
 describe('PATCH /v1/jobs/:job', () => {
-  test('changes what may be changed', async () => {
+  test('changes the fields that may be changed', async () => {
     const kind = await pull()
     const id = await make(kind)
     const at = soon(60_000).toISOString()
@@ -361,7 +361,7 @@ describe('PATCH /v1/jobs/:job', () => {
     expect(await done(`PATCH /v1/jobs/${id}`, { repeat: null })).toMatchObject({ repeat: null })
   })
 
-  test('a new runAt of null runs it now', async () => {
+  test('runAt: null runs the job now', async () => {
     const kind = await pull()
     const id = await make({ ...kind, wait: '1h' })
     await done(`PATCH /v1/jobs/${id}`, { runAt: null })
@@ -372,27 +372,27 @@ describe('PATCH /v1/jobs/:job', () => {
     ['status', { status: 'completed' }],
     ['id', { id: 1 }],
     ['a repeat that is none', { repeat: 'sometimes' }],
-  ])('%s is 400', async (_, patch) => {
+  ])('%s is refused with 400', async (_, patch) => {
     const kind = await pull()
     expect((await ask(`PATCH /v1/jobs/${await make(kind)}`, patch)).status).toBe(400)
   })
 })
 
 describe('run, terminate, retry, cancel, delete', () => {
-  test('run answers { id, status }', async () => {
+  test('run returns { id, status }', async () => {
     const kind = await pull()
     const id = await make({ ...kind, wait: '1h' })
     expect(await done(`POST /v1/jobs/${id}/run`, {})).toEqual({ id, status: 'queued' })
     expect((await claim(kind.queue)).job.id).toBe(id)
   })
 
-  test('run without a body is the same', async () => {
+  test('run needs no body', async () => {
     const kind = await pull()
     const id = await make({ ...kind, wait: '1h' })
     expect(await done(`POST /v1/jobs/${id}/run`)).toEqual({ id, status: 'queued' })
   })
 
-  test('run does nothing for failed and terminated jobs, and reports it; force does', async () => {
+  test('run reports that failed and terminated jobs do not run, and force runs them', async () => {
     const kind = await pull()
     const id = await make(kind)
     await commit((await claim(kind.queue)).run.token, { end: 'failed', error: { message: 'no' } })
@@ -402,7 +402,7 @@ describe('run, terminate, retry, cancel, delete', () => {
     expect(await done(`POST /v1/jobs/${id}/run`, { force: true })).toEqual({ id, status: 'queued' })
   })
 
-  test('run later, by at and wait', async () => {
+  test('run can start later, with at or wait', async () => {
     const kind = await pull()
     const id = await make(kind)
     await commit((await claim(kind.queue)).run.token, { end: 'suspended' })
@@ -419,7 +419,7 @@ describe('run, terminate, retry, cancel, delete', () => {
     expect(await done(`POST /v1/jobs/${child}/run`, { parent: true })).toMatchObject({ id: parent, status: 'queued' })
   })
 
-  test('a class that is no longer registered: run is refused, and the job is terminated', async () => {
+  test('run is refused if the class is no longer registered, and the job is terminated', async () => {
     const kind = await pull()
     const id = await make(kind)
     await done(`DELETE /v1/workers/${kind.queue}/${kind.class}`)
@@ -427,7 +427,7 @@ describe('run, terminate, retry, cancel, delete', () => {
     expect((await get(id)).status).toBe('terminated')
   })
 
-  test('terminate ends a job at once, with all below it when recursive', async () => {
+  test('terminate ends a job at once, and with recursive all jobs below it', async () => {
     const kind = await pull()
     const parent = await make(kind)
     const child = await make({ ...kind, parent, name: 'c' })
@@ -437,7 +437,7 @@ describe('run, terminate, retry, cancel, delete', () => {
     expect((await get(child)).status).toBe('terminated')
   })
 
-  test('a class with a shutdown has its shutdown run before it is terminated', async () => {
+  test('a job whose class has a shutdown runs it before the job is terminated', async () => {
     const kind = await pull({ shutdown: true })
     const id = await make(kind)
     expect(await done(`POST /v1/jobs/${id}/terminate`, {})).toEqual({ id, status: 'terminating' })
@@ -446,7 +446,7 @@ describe('run, terminate, retry, cancel, delete', () => {
     expect((await commit(run.run.token, { end: 'completed' })).body).toEqual({ status: 'terminated' })
   })
 
-  test('a running job is terminating until its run has ended', async () => {
+  test('a running job is terminating until its run ends', async () => {
     const kind = await pull()
     const id = await make(kind)
     const { run } = await claim(kind.queue)
@@ -455,7 +455,7 @@ describe('run, terminate, retry, cancel, delete', () => {
     expect((await get(id)).status).toBe('terminated')
   })
 
-  test('retry runs a failed job again, and no other', async () => {
+  test('retry runs only failed jobs again', async () => {
     const kind = await pull()
     const id = await make(kind)
     await commit((await claim(kind.queue)).run.token, { end: 'failed', error: { message: 'no' } })
@@ -466,14 +466,14 @@ describe('run, terminate, retry, cancel, delete', () => {
     expect(await ask(`POST /v1/jobs/${id}/retry`, {})).toMatchObject({ status: 409, body: failed('WRONG_STATUS') })
   })
 
-  test('cancel ends a job: terminated, and why says by what', async () => {
+  test('cancel terminates a job, and why returns CANCELLED', async () => {
     const kind = await pull()
     const id = await make(kind)
     expect(await done(`POST /v1/jobs/${id}/cancel`, {})).toEqual({ id, status: 'terminated' })
     expect((await done(`GET /v1/jobs/${id}/why`)).reasons[0].code).toBe('CANCELLED')
   })
 
-  test('delete is 409 unless all of it is terminated', async () => {
+  test('delete is refused with 409 unless the job and all jobs below it are terminated', async () => {
     const kind = await pull()
     const parent = await make(kind)
     const child = await make({ ...kind, parent, name: 'c' })
@@ -485,7 +485,7 @@ describe('run, terminate, retry, cancel, delete', () => {
     for (const id of [parent, child]) expect((await ask(`GET /v1/jobs/${id}`)).status).toBe(404)
   })
 
-  test('delete with force: 200 when it is gone, 202 when a run has to end first', async () => {
+  test('delete with force returns 200 if the job is deleted, and 202 if a run must end first', async () => {
     const kind = await pull()
     const idle = await make(kind)
     expect((await ask(`DELETE /v1/jobs/${idle}?force=true`)).status).toBe(200)
@@ -498,7 +498,7 @@ describe('run, terminate, retry, cancel, delete', () => {
 })
 
 describe('state', () => {
-  test('is a plain map; PATCH merges', async () => {
+  test('is a map, and PATCH changes only the given fields', async () => {
     const kind = await pull()
     const id = await make(kind)
     expect(await done(`GET /v1/jobs/${id}/state`)).toEqual({})
@@ -512,7 +512,7 @@ describe('state', () => {
 })
 
 describe('result', () => {
-  test('a success: looked at as often as one likes, taken once, then 200 null', async () => {
+  test('a result can be read any number of times and taken once, and is then null', async () => {
     const kind = await pull()
     const id = await make({ ...kind, keepResult: true })
     expect(await ask(`GET /v1/jobs/${id}/result`)).toMatchObject({ status: 202, body: { status: 'queued' } })
@@ -524,7 +524,7 @@ describe('result', () => {
     expect(await ask(`GET /v1/jobs/${id}/result`)).toMatchObject({ status: 200, body: null })
   })
 
-  test('a failure', async () => {
+  test('a failed job has an error as its result', async () => {
     const kind = await pull()
     const id = await make({ ...kind, keepResult: true })
     await commit((await claim(kind.queue)).run.token, {
@@ -540,7 +540,7 @@ describe('result', () => {
     })
   })
 
-  test('by default it is kept, and reading does not remove it; with keepResult false it is null', async () => {
+  test('is kept by default, also after it was read, and is null with keepResult: false', async () => {
     const kind = await pull()
     const [id, unkept] = [await make(kind), await make({ ...kind, keepResult: false })]
     for (const _ of [id, unkept]) await commit((await claim(kind.queue)).run.token, { end: 'completed', result: 1 })
@@ -553,7 +553,7 @@ describe('result', () => {
     expect((await ask('GET /v1/jobs/999999/result')).status).toBe(404)
   })
 
-  test('wait holds the call until there is one, or the time is over', async () => {
+  test('wait holds the call until the job has a result, or until the time is over', async () => {
     const kind = await pull()
     const id = await make({ ...kind, keepResult: true })
     const at = Date.now()
@@ -573,14 +573,14 @@ describe('why', () => {
     return { running, codes: reasons.map(({ code }: Body) => code), reasons }
   }
 
-  test('a job that runs', async () => {
+  test('explains a job that runs', async () => {
     const kind = await pull()
     const id = await make(kind)
     await claim(kind.queue)
     expect(await why(id)).toMatchObject({ running: true, reasons: [] })
   })
 
-  test('a job that waits for input', async () => {
+  test('explains a job that waits for input', async () => {
     const kind = await pull({ in: { a: {}, b: { default: 1 } } })
     const id = await make(kind)
     await commit((await claim(kind.queue)).run.token, { end: 'suspended' })
@@ -593,13 +593,13 @@ describe('why', () => {
     expect((await why(await make(kind))).reasons[0].message).toContain('jobs ahead of it: 3')
   })
 
-  test('a job that is due later', async () => {
+  test('explains a job that is due later', async () => {
     const kind = await pull()
     const at = soon(3_600_000).toISOString()
     expect((await why(await make({ ...kind, at }))).reasons[0]).toMatchObject({ until: at })
   })
 
-  test('a paused queue', async () => {
+  test('explains a paused queue', async () => {
     const kind = await pull()
     await done(`PATCH /v1/queues/${kind.queue}`, { paused: true })
     expect((await why(await make(kind))).codes).toContain('PAUSED')
@@ -656,7 +656,7 @@ describe('runs, log, tree', () => {
     expect((await done(`GET /v1/log?job=${id}`)).entries).toEqual(entries)
   })
 
-  test('the tree in one call', async () => {
+  test('one call returns the tree', async () => {
     const kind = await pull()
     const root = await make(kind)
     const a = await make({ ...kind, parent: root, name: 'a' })
@@ -671,7 +671,7 @@ describe('runs, log, tree', () => {
 })
 
 describe('families and names', () => {
-  test('adopt and disown', async () => {
+  test('a job can be adopted and disowned', async () => {
     const kind = await pull()
     const parent = await make(kind)
     const child = await make(kind)
@@ -689,7 +689,7 @@ describe('families and names', () => {
     expect((await ask(`POST /v1/jobs/${parent}/disown`, { name: 'mine' })).status).toBe(404)
   })
 
-  test('aliases', async () => {
+  test('aliases can be added and removed', async () => {
     const kind = await pull()
     const [one, other] = [await make(kind), await make(kind)]
     await done(`PUT /v1/jobs/${one}/aliases/my%20name`, {})
@@ -703,7 +703,7 @@ describe('families and names', () => {
 })
 
 describe('locks', () => {
-  test('a locked job is not leased; unlocking makes it ready', async () => {
+  test('a locked job is not claimed until it is unlocked', async () => {
     const kind = await pull()
     const id = await make(kind)
     const { token } = await done(`POST /v1/jobs/${id}/lock`, { ttl: 60 })
@@ -717,7 +717,7 @@ describe('locks', () => {
     expect((await claim(kind.queue)).job.id).toBe(id)
   })
 
-  test('without ttl it is 400, on a running job 409', async () => {
+  test('a lock is refused with 400 without ttl, and with 409 on a running job', async () => {
     const kind = await pull()
     const id = await make(kind)
     expect((await ask(`POST /v1/jobs/${id}/lock`, {})).status).toBe(400)
@@ -725,7 +725,7 @@ describe('locks', () => {
     expect(await ask(`POST /v1/jobs/${id}/lock`, { ttl: 1 })).toMatchObject({ status: 409 })
   })
 
-  test('a lock ends by itself', async () => {
+  test('a lock ends after its ttl', async () => {
     const kind = await pull()
     const id = await make(kind)
     await done(`POST /v1/jobs/${id}/lock`, { ttl: 0.2 })
@@ -735,7 +735,7 @@ describe('locks', () => {
 })
 
 describe('local functions', () => {
-  test('a job of the library runs by itself', async () => {
+  test('a job of the standard library runs without a worker', async () => {
     const id = await make({ class: 'count_words', inputs: { text: ['a b a'] } })
     await reaches(id, 'completed')
     expect((await done(`POST /v1/jobs/${id}/out/counts/read`, {})).values[0].data).toEqual({ a: 2, b: 1 })

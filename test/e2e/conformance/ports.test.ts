@@ -16,7 +16,7 @@ async function rested(definition: object = { in: { a: {} }, out: { b: {} } }, jo
 }
 
 describe('GET …/in/:port', () => {
-  test('shows size, taken, values, default, channels, and takes nothing', async () => {
+  test('shows size, taken, values, default and channels, and takes no value', async () => {
     const kind = await pull({ in: { a: { default: 9, channels: ['/looked'] } } })
     const id = await make({ ...kind, inputs: { a: [1, [], { x: null }] } })
     const seen = { size: 3, taken: 0, default: 9, channels: ['/looked'] }
@@ -26,7 +26,7 @@ describe('GET …/in/:port', () => {
     expect(await look(id, 'in/a')).toMatchObject(seen)
   })
 
-  test('a port that is not there is 422, to look at and to write to', async () => {
+  test('reads and writes of a missing port are refused with 422', async () => {
     const { id } = await rested()
     for (const port of ['in/nope', 'out/nope', 'in/b', 'out/a']) {
       expect([port, (await ask(`GET /v1/jobs/${id}/${port}`)).status]).toEqual([port, 422])
@@ -36,7 +36,7 @@ describe('GET …/in/:port', () => {
 })
 
 describe('POST …/in/:port', () => {
-  test('a value, or values; it wakes the job', async () => {
+  test('writes one value or several, and wakes the job', async () => {
     const { id, kind } = await rested()
     expect((await get(id)).status).toBe('suspended')
     await done(`POST /v1/jobs/${id}/in/a`, { value: { n: 1 } })
@@ -48,19 +48,19 @@ describe('POST …/in/:port', () => {
     expect(datas(run.in.a)).toEqual([{ n: 1 }, 2, null, false])
   })
 
-  test('notify: false does not wake it', async () => {
+  test('notify: false does not wake the job', async () => {
     const { id } = await rested()
     await done(`POST /v1/jobs/${id}/in/a`, { value: 1, notify: false })
     expect(await get(id)).toMatchObject({ status: 'suspended', in: { a: { size: 1 } } })
   })
 
-  test('setDefault: true keeps the last one as the default', async () => {
+  test('setDefault: true keeps the last value as the default', async () => {
     const { id } = await rested()
     await done(`POST /v1/jobs/${id}/in/a`, { values: [1, 2], setDefault: true })
     expect(await look(id, 'in/a')).toMatchObject({ default: 2 })
   })
 
-  test('log: false writes nothing into the log', async () => {
+  test('log: false adds no entry to the log', async () => {
     const { id } = await rested()
     await done(`POST /v1/jobs/${id}/in/a`, { value: 'quietly', log: false })
     expect(JSON.stringify(await done('GET /v1/log?limit=100'))).not.toContain('quietly')
@@ -71,12 +71,12 @@ describe('POST …/in/:port', () => {
     ['both', { value: 1, values: [1] }],
     ['values that are no list', { values: 1 }],
     ['an unknown member', { value: 1, colour: 'red' }],
-  ])('%s is 400', async (_, body) => {
+  ])('%s is refused with 400', async (_, body) => {
     const { id } = await rested()
     expect((await ask(`POST /v1/jobs/${id}/in/a`, body)).status).toBe(400)
   })
 
-  test('input wakes a completed job, not a failed one, which keeps it', async () => {
+  test('input wakes a completed job, and waits at a failed job', async () => {
     const kind = await pull({ in: { a: {} } })
     const id = await make(kind)
     await commit((await claim(kind.queue)).run.token, { end: 'completed' })
@@ -111,7 +111,7 @@ describe('POST …/out/:port', () => {
 })
 
 describe('POST …/read', () => {
-  test('takes one, or up to max, in order; from out and from in', async () => {
+  test('takes one value, or up to max in order, from outputs and inputs', async () => {
     const { id } = await rested()
     await done(`POST /v1/jobs/${id}/out/b`, { values: [1, 2, 3, 4] })
     expect(await done(`POST /v1/jobs/${id}/out/b/read`)).toEqual({ values: [{ data: 1, context: {} }] })
@@ -123,14 +123,14 @@ describe('POST …/read', () => {
     expect(datas(await done(`POST /v1/jobs/${id}/in/a/read`, { max: 5 }))).toEqual(['x', 'y'])
   })
 
-  test('a default is answered when nothing waits, as one value', async () => {
+  test('returns the default as one value if no value waits', async () => {
     const { id } = await rested({ in: { a: { default: [] } } })
     const { values } = await done(`POST /v1/jobs/${id}/in/a/read`, { max: 3 })
     expect(values).toEqual([expect.objectContaining({ data: [], default: true })])
     expect((await look(id, 'in/a')).taken).toBe(0)
   })
 
-  test('defaults are set and cleared; null and false are defaults', async () => {
+  test('defaults can be set and cleared, and null and false are defaults', async () => {
     const { id } = await rested()
     for (const value of [null, false, 0]) {
       await done(`PUT /v1/jobs/${id}/in/a/default`, { value })
@@ -143,7 +143,7 @@ describe('POST …/read', () => {
 })
 
 describe('PUT /v1/jobs/:job/ports', () => {
-  test('replaces the ports that are not of the class; values in remaining ports stay', async () => {
+  test('replaces the ports that the class does not define, and keeps values at remaining ports', async () => {
     const { id } = await rested()
     await done(`PUT /v1/jobs/${id}/ports`, { in: { x: { default: 1 }, y: {} } })
     await done(`POST /v1/jobs/${id}/in/y`, { value: 'kept' })
@@ -176,7 +176,7 @@ describe('POST …/connect', () => {
     expect((await get(other.id)).status).toBe('queued')
   })
 
-  test('to a port that is not there is refused, and nothing moves', async () => {
+  test('refuses a missing port, and moves no value', async () => {
     const { id } = await rested()
     await done(`POST /v1/jobs/${id}/out/b`, { values: [1] })
     const to = [
@@ -190,7 +190,7 @@ describe('POST …/connect', () => {
 })
 
 describe('channels', () => {
-  test('a message reaches who subscribes to it and above, each once', async () => {
+  test('a message reaches each listener of its channel and of the channels above it once', async () => {
     const own = await rested({ in: { heard: { channels: ['/news/local'] } } })
     const above = await rested({ in: { heard: { channels: ['/news', '/'] } } })
     const beside = await rested({ in: { heard: { channels: ['/news/other'] } } })
@@ -211,7 +211,7 @@ describe('channels', () => {
     expect((await done('GET /v1/channels')).channels.map(({ name }: { name: string }) => name)).not.toContain('/told')
   })
 
-  test('a channel on * is refused', async () => {
+  test('a channel for the port * is refused', async () => {
     const { id } = await rested({ in: { '*': {} } })
     expect((await ask(`PUT /v1/jobs/${id}/in/*/channels`, { channels: ['/a'] })).status).toBeGreaterThanOrEqual(400)
   })
@@ -219,7 +219,7 @@ describe('channels', () => {
   test.each([
     ['no channel', { message: 1 }],
     ['no message', { channel: '/a' }],
-  ])('publishing %s is 400', async (_, body) => {
+  ])('publishing %s is refused with 400', async (_, body) => {
     expect((await ask('POST /v1/publish', body)).status).toBe(400)
   })
 
@@ -254,7 +254,7 @@ describe('channels', () => {
     return found
   }
 
-  test('GET /v1/subscribe/a/b is the channel /a/b and its subchannels', async () => {
+  test('GET /v1/subscribe/a/b subscribes to /a/b and its subchannels', async () => {
     const found = await events('/v1/subscribe/sse/a', 2, async () => {
       await done('POST /v1/publish', { channel: '/sse/b', message: 0 })
       await done('POST /v1/publish', { channel: '/sse/a', message: { n: 1 } })
@@ -266,11 +266,11 @@ describe('channels', () => {
     ])
   })
 
-  test('without a key it is 401', async () => {
+  test('a call without a key is refused with 401', async () => {
     expect((await ask('GET /v1/subscribe/a', undefined, { key: null })).status).toBe(401)
   })
 
-  test('writes of a job to an output with channels are received', async () => {
+  test('subscribers receive the values that a job writes to an output with channels', async () => {
     const { id } = await rested({ out: { b: { channels: ['/sse/out'] } } })
     const found = await events('/v1/subscribe/sse/out', 1, () => done(`POST /v1/jobs/${id}/out/b`, { value: 'said' }))
     expect(found).toEqual([{ channel: '/sse/out', message: 'said' }])
@@ -278,7 +278,7 @@ describe('channels', () => {
 })
 
 describe('a read that waits', () => {
-  test('has the values that it asks for once they are there', async () => {
+  test('returns the requested values as soon as they arrive', async () => {
     const { id } = await rested({ out: { b: {} } })
     const reading = done(`POST /v1/jobs/${id}/out/b/read`, { max: 2, wait: '20s' })
     await done(`POST /v1/jobs/${id}/out/b`, { value: 1 })
@@ -287,7 +287,7 @@ describe('a read that waits', () => {
     expect(datas(await done(`POST /v1/jobs/${id}/out/b/read`, { wait: 0.1 }))).toEqual([])
   })
 
-  test('takes what there is when the job has ended', async () => {
+  test('returns the existing values when the job has ended', async () => {
     const kind = await pull({ out: { b: {} } })
     const id = await make(kind)
     const reading = done(`POST /v1/jobs/${id}/out/b/read`, { max: 3, wait: '60s' })
@@ -299,7 +299,7 @@ describe('a read that waits', () => {
 })
 
 describe('log', () => {
-  test('entries are written and read by pages, newest first', async () => {
+  test('entries are written, and listed page by page, newest first', async () => {
     for (let n = 0; n < 3; n++) await done('POST /v1/log', { entry: { page: n } })
     const pages = (entries: { entry: { page?: number } }[]) => entries.map(({ entry }) => entry.page)
     const first = await done('GET /v1/log?limit=2')
@@ -308,7 +308,7 @@ describe('log', () => {
     expect(pages(second.entries)).toEqual([0])
   })
 
-  test('a failure is in the log, by its level', async () => {
+  test('a failure is in the log with its level', async () => {
     const kind = await pull()
     const id = await make(kind)
     await commit((await claim(kind.queue)).run.token, { end: 'failed', error: { message: 'aloud' } })
@@ -317,7 +317,7 @@ describe('log', () => {
     expect((await done(`GET /v1/log?level=info&job=${id}`)).entries).toEqual([])
   })
 
-  test('a job that is not there is 404', async () => {
+  test('an unknown job is 404', async () => {
     expect(await ask('GET /v1/log?job=999999')).toMatchObject({ status: 404, body: failed('NOT_FOUND') })
   })
 })

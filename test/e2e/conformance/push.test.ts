@@ -38,7 +38,7 @@ const jobOf = ({ queue, class: name }: { queue: string; class: string }, more: o
   ...more,
 })
 
-test('a worker gets the snapshot, signed, and its changes are committed', async () => {
+test('a worker receives a signed snapshot, and its changes are committed', async () => {
   const kind = await pushed(
     ({ body }) => ({
       end: 'completed',
@@ -77,12 +77,12 @@ test('a worker’s own secret replaces ours, and is never shown', async () => {
   expect(kind.calls()[0]!.headers['webhook-signature']).toBe(signature(own, kind.calls()[0]!))
 })
 
-test('an empty 200 is completed', async () => {
+test('an empty 200 completes the job', async () => {
   const kind = await pushed(() => undefined)
   await reaches(await make(jobOf(kind)), 'completed')
 })
 
-test('changes may come as MessagePack', async () => {
+test('changes may be MessagePack', async () => {
   const kind = await pushed((_, response) =>
     response
       .writeHead(200, { 'content-type': 'application/vnd.msgpack' })
@@ -95,7 +95,7 @@ test('changes may come as MessagePack', async () => {
   expect((await done(`GET /v1/jobs/${id}/result`)).result).toEqual({ bytes: { $bin: 'AQI=' } })
 })
 
-test('202: the worker commits later with the token, and keeps its lease by heartbeats', async () => {
+test('after 202, the worker renews its lease with heartbeats and commits later with the token', async () => {
   let token = ''
   const kind = await pushed(({ body }, response) => {
     token = body.run.token
@@ -111,7 +111,7 @@ test('202: the worker commits later with the token, and keeps its lease by heart
   expect((await done(`GET /v1/jobs/${id}/result`)).result).toBe('later')
 })
 
-test.each([400, 401, 403, 404, 410, 422, 301, 302])('%i is failed, without retry', async (code) => {
+test.each([400, 401, 403, 404, 410, 422, 301, 302])('%i fails the job without a retry', async (code) => {
   const kind = await pushed(status(code, { location: 'http://127.0.0.1:1/' }))
   const job = await reaches(
     await make(jobOf(kind, { retry: { max: 3, backoff: { base: 0.01, jitter: 0 } } })),
@@ -121,7 +121,7 @@ test.each([400, 401, 403, 404, 410, 422, 301, 302])('%i is failed, without retry
   expect(job.error.message).toContain(String(code))
 })
 
-test.each([408, 425, 429, 500, 502, 503])('%i is tried again', async (code) => {
+test.each([408, 425, 429, 500, 502, 503])('%i is retried', async (code) => {
   const kind = await pushed((call, response) =>
     kind.calls().length === 1 ? status(code)(call, response) : { end: 'completed' },
   )
@@ -129,7 +129,7 @@ test.each([408, 425, 429, 500, 502, 503])('%i is tried again', async (code) => {
   expect(kind.calls().map(({ body }) => body.run.attempt)).toEqual([1, 2])
 })
 
-test('Retry-After is a floor', async () => {
+test('a retry waits at least for the time in Retry-After', async () => {
   const kind = await pushed(status(503, { 'retry-after': '60' }))
   const id = await make(jobOf(kind, { retry: { max: 1, backoff: { base: 0.01, jitter: 0 } } }))
   await eventually(() => expect(kind.calls()).toHaveLength(1))
@@ -140,14 +140,14 @@ test('Retry-After is a floor', async () => {
   })
 })
 
-test('no answer within the timeout is a failure for that reason', async () => {
+test('a response that exceeds the timeout fails the run with that reason', async () => {
   const kind = await pushed(() => new Promise(() => {}))
   const job = await reaches(await make(jobOf(kind, { timeout: 0.3, keepResult: true, retry: { max: 0 } })), 'failed')
   expect(job.error).toMatchObject({ reason: 'timeout' })
   expect(await done(`GET /v1/jobs/${job.id}/result`)).toMatchObject({ type: 'failure', reason: 'timeout' })
 })
 
-test('by default a failing worker is retried three times, and its failures are kept', async () => {
+test('by default, a failing worker is retried three times, and its failures are kept', async () => {
   const fast = { backoff: { base: 0.001, jitter: 0 } }
   const kind = await pushed(status(500))
   const broken = await make(jobOf(kind, { retry: fast }))
@@ -155,7 +155,7 @@ test('by default a failing worker is retried three times, and its failures are k
   expect((await done(`GET /v1/jobs/${broken}/runs`)).runs).toHaveLength(4)
 })
 
-test('an unreachable worker is a failure that is retried', async () => {
+test('an unreachable worker is retried', async () => {
   await done('PUT /v1/workers/gone/gone', { push: { url: 'http://127.0.0.1:9/' } })
   const id = await make({ queue: 'gone', class: 'gone', retry: { max: 1, backoff: { base: 0.01, jitter: 0 } } })
   const job = await reaches(id, 'failed')
@@ -163,7 +163,7 @@ test('an unreachable worker is a failure that is retried', async () => {
   expect(job.attempt).toBe(2)
 })
 
-test('an answer without changes fails the run, with the reason', async () => {
+test('a response without changes fails the run with the reason', async () => {
   for (const said of [{ end: 'over' }, { colour: 'red' }, [1]]) {
     const kind = await pushed(() => said)
     const { error } = await reaches(await make(jobOf(kind)), 'failed')
@@ -191,7 +191,7 @@ test.each([
     },
     { type: 'failure', reason: 'other', message: 'no', error: { n: 1 } },
   ],
-])('JQ’s result map is a short form: %s', async (type, map, result) => {
+])('a worker may answer with the result map of JQ: %s', async (type, map, result) => {
   const kind = await pushed(() => map)
   const id = await make(jobOf(kind, { keepResult: true, retry: { max: 2 } }))
   await reaches(id, type === 'success' ? 'completed' : 'failed')
@@ -199,7 +199,7 @@ test.each([
   expect(kind.calls()).toHaveLength(1)
 })
 
-test('an address inside the network that is not allowed is never called', async () => {
+test('a private address that is not allowed is never called', async () => {
   await done('PUT /v1/workers/inside/inside', { push: { url: 'http://169.254.169.254/latest' } }).catch(() => {})
   const answer = await ask('POST /v1/jobs', { queue: 'inside', class: 'inside' })
   if (answer.status === 201) {
@@ -208,7 +208,7 @@ test('an address inside the network that is not allowed is never called', async 
   } else expect(answer.status).toBe(422)
 })
 
-test('a class moves between push and pull without its callers', async () => {
+test('a class can change between push and pull without a change of its callers', async () => {
   const kind = await pushed(() => ({ end: 'completed' }))
   await reaches(await make(jobOf(kind)), 'completed')
   await done(`PUT /v1/workers/${kind.queue}/${kind.class}`, { pull: true })
@@ -221,13 +221,13 @@ test('a class moves between push and pull without its callers', async () => {
   await reaches(waiting, 'completed')
 })
 
-test('an unregistered class: 422 for new jobs, waiting jobs stay', async () => {
+test('new jobs of an unregistered class are refused with 422, and waiting jobs stay', async () => {
   const kind = await pushed(() => ({ end: 'completed' }))
   await done(`DELETE /v1/workers/${kind.queue}/${kind.class}`)
   expect((await ask('POST /v1/jobs', jobOf(kind))).status).toBe(422)
 })
 
-test('a callback reports the end, signed, with one id for all its attempts', async () => {
+test('a signed callback reports the end of a job, with the same id at each attempt', async () => {
   const kind = await pushed(() => ({ end: 'completed', result: { n: [] } }))
   const name = 'called-back'
   let tries = 0
@@ -253,7 +253,7 @@ test('a callback reports the end, signed, with one id for all its attempts', asy
   await eventually(() => expect(calls()).toHaveLength(3))
 })
 
-test('the examples of the protocol decode with any MessagePack library', async () => {
+test('any MessagePack library can decode the examples of the protocol', async () => {
   const kind = await stack.pull()
   await make(jobOf(kind, { args: { n: 1 } }))
   const answer = await fetch(`${stack.url}/v1/queues/${kind.queue}/claim`, {

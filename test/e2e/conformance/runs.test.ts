@@ -10,7 +10,7 @@ const nothing = async (queue: string) => expect((await ask(`POST /v1/queues/${qu
 const next = async (queue: string) => (await claim(queue)).run.token as string
 
 describe('claim', () => {
-  test('a snapshot has what the protocol says', async () => {
+  test('a snapshot has the fields of the protocol', async () => {
     const kind = await pull({ in: { left: {}, right: { default: 'x' } }, out: { pair: { channels: ['/pairs'] } } })
     const parent = await make(await pull())
     const id = await make({ ...kind, parent, name: 'z', args: [1], alias: ['snapped'], inputs: { left: [1, 2] } })
@@ -50,14 +50,14 @@ describe('claim', () => {
     expect((await get(id)).status).toBe('running')
   })
 
-  test('nothing is 204', async () => {
+  test('no job is 204', async () => {
     const { queue } = await pull()
     const { status, body } = await ask(`POST /v1/queues/${queue}/claim`, {})
     expect([status, body]).toEqual([204, undefined])
     expect((await ask(`POST /v1/queues/${queue}/claim`)).status).toBe(204)
   })
 
-  test('max, and no job twice', async () => {
+  test('returns at most max jobs, and no job twice', async () => {
     const kind = await pull()
     await done(
       'POST /v1/jobs',
@@ -69,7 +69,7 @@ describe('claim', () => {
     expect(new Set(found).size).toBe(5)
   })
 
-  test('names are globs', async () => {
+  test('names can be patterns', async () => {
     const queue = 'globs'
     for (const name of ['mail/send', 'mail/read', 'print'])
       await done(`PUT /v1/workers/${queue}/${encodeURIComponent(name)}`, { pull: true })
@@ -86,7 +86,7 @@ describe('claim', () => {
     expect(await named(['mail/*', 'x'])).toEqual(['mail/send', 'mail/read'])
   })
 
-  test('wait holds the call until something matches', async () => {
+  test('wait holds the call until a job matches', async () => {
     const kind = await pull()
     const asked = ask(`POST /v1/queues/${kind.queue}/claim`, { wait: 10, names: [`${kind.class}*`] })
     await new Promise((resolve) => setTimeout(resolve, 300))
@@ -96,7 +96,7 @@ describe('claim', () => {
     expect(Date.now() - at).toBeLessThan(2_000)
   })
 
-  test('wait is woken by a due time and by an un-pause', async () => {
+  test('a call with wait returns when a job becomes due, and when the queue is resumed', async () => {
     const kind = await pull()
     const id = await make({ ...kind, wait: 0.5 })
     expect((await claim(kind.queue, { wait: 10 })).job.id).toBe(id)
@@ -108,7 +108,7 @@ describe('claim', () => {
     expect((await asked).job.id).toBe(other)
   })
 
-  test('wait is over with 204', async () => {
+  test('a call with wait ends with 204 if no job arrives', async () => {
     const { queue } = await pull()
     const at = Date.now()
     expect((await ask(`POST /v1/queues/${queue}/claim`, { wait: 0.5 })).status).toBe(204)
@@ -116,7 +116,7 @@ describe('claim', () => {
     expect(Date.now() - at).toBeLessThan(5_000)
   })
 
-  test('lease sets the time; a run without a commit by then is lost, and leased again', async () => {
+  test('a run without a commit within its lease is lost and leased again', async () => {
     const kind = await pull()
     const id = await make(kind)
     const run = await claim(kind.queue, { lease: 0.3 })
@@ -134,11 +134,11 @@ describe('claim', () => {
     ['names that are no list', { names: 'a' }],
     ['a wait that is none', { wait: 'soon' }],
     ['an unknown member', { queue: 'x' }],
-  ])('%s is 400', async (_, body) => {
+  ])('%s is refused with 400', async (_, body) => {
     expect((await ask('POST /v1/queues/any/claim', body)).status).toBe(400)
   })
 
-  test('a queue of mode pull takes any class unregistered', async () => {
+  test('a queue in mode pull accepts classes that are not registered', async () => {
     expect((await ask('POST /v1/jobs', { queue: 'pulls', class: 'anything' })).status).toBe(422)
     await done('PATCH /v1/queues/pulls', { mode: 'pull' })
     const id = await make({ queue: 'pulls', class: 'any thing/at:all' })
@@ -162,7 +162,7 @@ describe('commit', () => {
     expect((await get(id)).status).toBe(status)
   })
 
-  test('reads, writes, state: all of it', async () => {
+  test('reads, writes and state take effect together', async () => {
     const kind = await pull({ in: { a: {} }, out: { b: {} } })
     const id = await make({ ...kind, inputs: { a: [1, 2, 3] } })
     const { run, in: inputs } = await claim(kind.queue)
@@ -187,7 +187,7 @@ describe('commit', () => {
     expect(datas(await done(`GET /v1/jobs/${id}/in/a`))).toEqual([3])
   })
 
-  test('the same commit again is the first answer; the token is spent for anything else', async () => {
+  test('a repeated commit returns the first answer, and another commit with the token is refused', async () => {
     const kind = await pull({ out: { b: {} } })
     const id = await make(kind)
     const token = await next(kind.queue)
@@ -202,7 +202,7 @@ describe('commit', () => {
     expect(await commit(token, changes)).toMatchObject({ status: 200, body: first.body })
   })
 
-  test('a read of a value taken by another client is 409 CONFLICT without effect, and the job is queued again', async () => {
+  test('if another client took a value, the commit that reads it is 409 CONFLICT and has no effect', async () => {
     const kind = await pull({ in: { a: {} }, out: { b: {} } })
     const id = await make({ ...kind, inputs: { a: [1, 2] } })
     const { run, in: inputs } = await claim(kind.queue)
@@ -223,7 +223,7 @@ describe('commit', () => {
     ['an unregistered class', { op: 'spawn', name: 'x', queue: 'nowhere', class: 'nope' }],
     ['an alias that is taken', { op: 'alias', add: 'refused_taken' }],
     ['a job that is not there', { op: 'run', job: 999999 }],
-  ])('%s: 422, and the run has failed with that error', async (_, op) => {
+  ])('%s is 422, and the run fails with this error', async (_, op) => {
     const kind = await pull({ out: { b: {} } })
     await ask('POST /v1/jobs', { ...kind, alias: ['refused_taken'], wait: '1h' })
     const id = await make(kind)
@@ -240,7 +240,7 @@ describe('commit', () => {
     expect((await commit(token, { end: 'completed', n: 5 })).status).toBe(410)
   })
 
-  test('invalid changes are 400, and the run continues', async () => {
+  test('invalid changes are refused with 400, and the run continues', async () => {
     const kind = await pull()
     await make(kind)
     const token = await next(kind.queue)
@@ -254,7 +254,7 @@ describe('commit', () => {
     expect((await commit(token, { end: 'completed' })).status).toBe(200)
   })
 
-  test('input that arrives during the run queues it again, but not when it failed', async () => {
+  test('input that arrives during a run queues the job again, unless the run fails', async () => {
     const kind = await pull({ in: { a: {} } })
     const id = await make(kind)
     const token = await next(kind.queue)
@@ -268,7 +268,7 @@ describe('commit', () => {
     })
   })
 
-  test('a run requested during a run comes after it', async () => {
+  test('a run that is requested during a run follows it', async () => {
     const kind = await pull()
     const id = await make(kind)
     const token = await next(kind.queue)
@@ -276,7 +276,7 @@ describe('commit', () => {
     expect((await commit(token, { end: 'suspended' })).body).toEqual({ status: 'queued' })
   })
 
-  test('a failure is retried with backoff, as set on the job, and finally fails the job', async () => {
+  test('a failure is retried with the job’s backoff, and the last one fails the job', async () => {
     const kind = await pull()
     const id = await make({ ...kind, priority: 3, retry: { max: 1, backoff: { base: 2, jitter: 0 } } })
     expect((await commit(await next(kind.queue), { end: 'failed', error: { message: 'one' } })).body).toEqual({
@@ -292,7 +292,7 @@ describe('commit', () => {
     expect(await get(id)).toMatchObject({ priority: 3, error: { message: 'two' } })
   })
 
-  test('retry: false is final', async () => {
+  test('retry: false fails the job at once', async () => {
     const kind = await pull()
     await make({ ...kind, retry: { max: 5 } })
     const answer = await commit(await next(kind.queue), { end: 'failed', error: { message: 'no', retry: false } })
@@ -312,7 +312,7 @@ describe('commit', () => {
 })
 
 describe('checkpoints and steps', () => {
-  test('a checkpoint commits the work so far, and answers a fresh snapshot', async () => {
+  test('a checkpoint commits the work so far, and returns a new snapshot', async () => {
     const kind = await pull({ in: { a: {} }, out: { b: {} } })
     const id = await make({ ...kind, inputs: { a: [1, 2] } })
     const { run } = await claim(kind.queue, { lease: 30 })
@@ -342,7 +342,7 @@ describe('checkpoints and steps', () => {
     expect(last.body).toEqual({ status: 'completed' })
   })
 
-  test('steps outlast a failure, and end with success', async () => {
+  test('steps are kept after a failure, and removed after success', async () => {
     const kind = await pull()
     const id = await make({ ...kind, retry: { max: 1, backoff: { base: 0.01, jitter: 0 } } })
     const { run } = await claim(kind.queue)
@@ -357,7 +357,7 @@ describe('checkpoints and steps', () => {
 })
 
 describe('heartbeat and release', () => {
-  test('a heartbeat renews the lease, and tells progress', async () => {
+  test('a heartbeat renews the lease and reports progress', async () => {
     const kind = await pull()
     const id = await make(kind)
     const { run } = await claim(kind.queue, { lease: 2 })
@@ -367,7 +367,7 @@ describe('heartbeat and release', () => {
     expect((await ask(`POST /v1/runs/${run.token}/heartbeat`)).status).toBe(200)
   })
 
-  test('a release gives the job back as if it had not been claimed', async () => {
+  test('a released job is as if it had not been claimed', async () => {
     const kind = await pull({ in: { a: {} } })
     const id = await make({ ...kind, inputs: { a: [1] } })
     const { run } = await claim(kind.queue)
@@ -380,7 +380,7 @@ describe('heartbeat and release', () => {
 })
 
 describe('paging of ports', () => {
-  test('values beyond 1,000 are read by the token, after n', async () => {
+  test('values beyond 1,000 are read with the token, page by page', async () => {
     const kind = await pull({ in: { a: {} } })
     await make({ ...kind, inputs: { a: Array.from({ length: 1_500 }, (_, n) => n) } })
     const { run, in: inputs } = await claim(kind.queue)
@@ -396,7 +396,7 @@ describe('paging of ports', () => {
 })
 
 describe('children', () => {
-  test('spawn, write to the child, connect, and wait for it: two parent runs', async () => {
+  test('a parent that spawns, writes to, connects and awaits its children needs two runs', async () => {
     const kind = await pull({ in: { n: {} }, out: { m: {} } })
     const id = await make(kind)
     const first = await commit(await next(kind.queue), {
@@ -429,7 +429,7 @@ describe('children', () => {
     })
   })
 
-  test('after each run of a child its parent is woken', async () => {
+  test('each run of a child wakes its parent', async () => {
     const kind = await pull()
     const id = await make(kind)
     await commit(await next(kind.queue), { end: 'suspended', ops: [{ op: 'spawn', name: 'c', ...kind }] })
@@ -439,7 +439,7 @@ describe('children', () => {
     expect([parent.job.id, parent.children.c.status]).toEqual([id, 'suspended'])
   })
 
-  test('reading a child’s output, adopting, disowning, terminating, deleting', async () => {
+  test('a parent can read a child’s output, and adopt, disown, terminate and delete children', async () => {
     const kind = await pull({ out: { m: {} } })
     const id = await make(kind)
     const child = await make({ ...kind, parent: id, name: 'c', wait: '1h' })

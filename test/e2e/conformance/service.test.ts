@@ -19,7 +19,7 @@ describe('workers', () => {
     description: 'Pairs',
   }
 
-  test('registering answers the stored definition, and the list has it', async () => {
+  test('registering returns the stored definition, and the list contains it', async () => {
     const { status, body } = await ask('PUT /v1/workers/core/pairs', {
       ...definition,
       retry: { max: 2, backoff: '1m' },
@@ -32,21 +32,21 @@ describe('workers', () => {
     expect(workers).toContainEqual(expect.objectContaining({ queue: 'core', class: 'pairs', description: 'Pairs' }))
   })
 
-  test('the library’s own classes are listed', async () => {
+  test('the classes of the standard library are listed', async () => {
     const { workers } = await done('GET /v1/workers')
     expect(workers).toContainEqual(
       expect.objectContaining({ queue: 'default', class: 'count_words', in: { text: expect.anything() } }),
     )
   })
 
-  test('ports of the class are ports of its jobs', async () => {
+  test('a job has the ports of its class', async () => {
     await done('PUT /v1/workers/core/pairs', definition)
     const job = await get(await make({ queue: 'core', class: 'pairs' }))
     expect(job.in).toMatchObject({ left: { size: 0 }, right: { default: 'x' } })
     expect(job.out).toMatchObject({ pair: { channels: ['/pairs'] } })
   })
 
-  test('unregistering: new jobs are refused', async () => {
+  test('new jobs of an unregistered class are refused', async () => {
     const kind = await pull()
     expect((await ask(`DELETE /v1/workers/${kind.queue}/${kind.class}`)).status).toBe(200)
     expect(await ask('POST /v1/jobs', kind)).toMatchObject({ status: 422, body: failed('REFUSED') })
@@ -59,13 +59,13 @@ describe('workers', () => {
     ['a push without an address', { push: {} }],
     ['an address that is none', { push: { url: 'ftp://x' } }],
     ['push and pull', { push: { url: 'https://example.com/' }, pull: true }],
-  ])('%s is 400', async (_, body) => {
+  ])('%s is refused with 400', async (_, body) => {
     expect((await ask('PUT /v1/workers/bad/bad', body)).status).toBe(400)
   })
 })
 
 describe('queues', () => {
-  test('GET shows counts by status, settings, the oldest that is ready', async () => {
+  test('GET shows counts by status, settings and the oldest ready job', async () => {
     const kind = await pull()
     for (let n = 0; n < 3; n++) await make(kind)
     await make({ ...kind, wait: '1h' })
@@ -90,7 +90,7 @@ describe('queues', () => {
     })
   })
 
-  test('PATCH lanes, batch, paused', async () => {
+  test('PATCH changes lanes, batch and paused', async () => {
     const kind = await pull()
     expect(await done(`PATCH /v1/queues/${kind.queue}`, { lanes: 2, batch: 10, paused: true })).toMatchObject({
       name: kind.queue,
@@ -103,7 +103,7 @@ describe('queues', () => {
     expect(await idsOf(kind.queue)).toHaveLength(1)
   })
 
-  test('changing the mode moves waiting values', async () => {
+  test('a change of the mode moves waiting jobs', async () => {
     await done('PATCH /v1/queues/modes', { mode: 'pull' })
     const ids: number[] = []
     for (let n = 0; n < 3; n++) ids.push(await make({ queue: 'modes', class: 'noop' }))
@@ -123,7 +123,7 @@ describe('queues', () => {
 })
 
 describe('limits and groups', () => {
-  test('PUT, GET, DELETE', async () => {
+  test('PUT, GET and DELETE set, show and remove a limit', async () => {
     const shown = {
       key: 'k',
       concurrency: 2,
@@ -140,7 +140,7 @@ describe('limits and groups', () => {
     expect((await ask('GET /v1/limits/k')).status).toBe(404)
   })
 
-  test('a limit of a worker holds over all its jobs', async () => {
+  test('a limit of a class applies to all its jobs', async () => {
     const kind = await pull({ limits: [{ key: 'shared', concurrency: 2 }] })
     for (let n = 0; n < 5; n++) await make(kind)
     expect(await idsOf(kind.queue)).toHaveLength(2)
@@ -149,7 +149,7 @@ describe('limits and groups', () => {
     expect(await idsOf(kind.queue)).toHaveLength(2)
   })
 
-  test('a group has a limit of its own, set by the job that names it first', async () => {
+  test('the first job of a group sets the limit of the group', async () => {
     const kind = await pull()
     const group = { id: 'boutique', concurrency: 1 }
     const first = await make({ ...kind, group })
@@ -179,7 +179,7 @@ describe('limits and groups', () => {
     expect(await idsOf(kind.queue)).toHaveLength(3)
   })
 
-  test('a rate: a maximum of starts per period', async () => {
+  test('a rate is a maximum of starts per period', async () => {
     const kind = await pull({ limits: [{ rate: { limit: 2, period: 2 } }] })
     for (let n = 0; n < 4; n++) await make(kind)
     expect(await idsOf(kind.queue)).toHaveLength(2)
@@ -187,7 +187,7 @@ describe('limits and groups', () => {
     expect(await idsOf(kind.queue, { wait: 10 })).toHaveLength(2)
   })
 
-  test('a crash frees the slot with the lease', async () => {
+  test('the slot of a crashed run is free when its lease ends', async () => {
     const kind = await pull({ limits: [{ key: 'crash', concurrency: 1 }] })
     for (let n = 0; n < 2; n++) await make(kind)
     await claim(kind.queue, { lease: 0.3 })
@@ -205,7 +205,7 @@ describe('limits and groups', () => {
 })
 
 describe('constraints', () => {
-  test('apply to the jobs of their matcher, including waiting ones', async () => {
+  test('apply to matching jobs, including waiting jobs', async () => {
     const kind = await pull()
     const jobs = ['a.com', 'a.com', 'a.com', 'b.com'].map((host) => ({ ...kind, args: { host } }))
     await done('POST /v1/jobs', jobs)
@@ -220,7 +220,7 @@ describe('constraints', () => {
     expect(await idsOf(kind.queue, { wait: 1 })).toHaveLength(2)
   })
 
-  test('a class is a glob', async () => {
+  test('match classes by a pattern', async () => {
     const queue = 'constrained'
     await done(`PATCH /v1/queues/${queue}`, { mode: 'pull' })
     await done('PUT /v1/constraints/mails', { match: { queue, class: 'mail*' }, concurrency: 1 })
@@ -234,7 +234,7 @@ describe('constraints', () => {
 })
 
 describe('schedules', () => {
-  test('POST makes a job that repeats; GET shows its next five slots', async () => {
+  test('POST creates a job that repeats, and GET shows its next five times', async () => {
     const kind = await pull()
     const { status, body } = await ask('POST /v1/schedules', { ...kind, repeat: { cron: '0 * * * *', tz: 'UTC' } })
     expect([status, body]).toEqual([201, { id: expect.any(Number), status: 'queued' }])
@@ -245,11 +245,11 @@ describe('schedules', () => {
     expect((await done('GET /v1/schedules')).schedules).toContainEqual(shown)
   })
 
-  test('without repeat it is 400', async () => {
+  test('a schedule without repeat is refused with 400', async () => {
     expect((await ask('POST /v1/schedules', await pull())).status).toBe(400)
   })
 
-  test('pause, resume, run now, change, remove', async () => {
+  test('a schedule can be paused, resumed, run now, changed and removed', async () => {
     const kind = await pull()
     const { id } = await done('POST /v1/schedules', { ...kind, repeat: { cron: '0 0 1 1 *' } })
     expect(await done(`POST /v1/schedules/${id}/pause`, {})).toMatchObject({ paused: true, next: [] })
@@ -278,7 +278,7 @@ describe('schedules', () => {
 })
 
 describe('numbers', () => {
-  test('GET /v1/stats', async () => {
+  test('GET /v1/stats lists queues', async () => {
     expect(await done('GET /v1/stats')).toMatchObject({ queues: expect.any(Array) })
   })
 })

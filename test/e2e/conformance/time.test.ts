@@ -10,7 +10,7 @@ const gone = async (id: number) => expect((await ask(`GET /v1/jobs/${id}`)).stat
 const nothing = async (queue: string) => expect((await ask(`POST /v1/queues/${queue}/claim`, {})).status).toBe(204)
 const fail = (token: string) => commit(token, { end: 'failed', error: { message: 'no' } })
 
-test('POST /v1/test/clock moves now, by seconds and by a text', async () => {
+test('POST /v1/test/clock advances the clock by seconds or a duration', async () => {
   const kind = await pull()
   const created = async () => Date.parse((await get(await make(kind))).createdAt)
   const before = await created()
@@ -23,7 +23,7 @@ test('POST /v1/test/clock moves now, by seconds and by a text', async () => {
 })
 
 describe('retention', () => {
-  test('a job without input ports goes a day after it has ended, one with input ports stays', async () => {
+  test('a job without input ports is removed a day after its end, and a job with input ports stays', async () => {
     const kind = await pull()
     const inputs = await pull({ in: { a: {} } })
     const ids = [await make(kind), await make(inputs)]
@@ -35,7 +35,7 @@ describe('retention', () => {
     expect((await get(ids[1]!)).status).toBe('completed')
   })
 
-  test('retain is the worker’s, 0 is at once, failed ones stay 30 days', async () => {
+  test('the class sets retain, 0 removes a job at once, and failed jobs stay for 30 days', async () => {
     const short = await pull({ retain: '1h' })
     const zero = await pull({ retain: 0 })
     const [a, b, c] = [await make(short), await make(zero), await make(short)] as [number, number, number]
@@ -51,7 +51,7 @@ describe('retention', () => {
     await eventually(() => gone(c))
   })
 
-  test('a family goes as a whole, when all of it has ended', async () => {
+  test('a parent and its children are removed together, after all of them have ended', async () => {
     const kind = await pull()
     const parent = await make(kind)
     await commit((await claim(kind.queue)).run.token, {
@@ -89,7 +89,7 @@ describe('retention', () => {
 })
 
 describe('backoff', () => {
-  test('10 s, doubled, at most an hour, plus up to 20%', async () => {
+  test('starts at 10 s and doubles up to an hour, plus up to 20%', async () => {
     const kind = await pull()
     const id = await make({ ...kind, retry: { max: 20 } })
     for (let n = 0; n < 11; n++) {
@@ -107,7 +107,7 @@ describe('backoff', () => {
 })
 
 describe('lost runs', () => {
-  test('are leased again with backoff, and fail after ten', async () => {
+  test('are leased again with backoff, and the tenth fails the job', async () => {
     const kind = await pull()
     const id = await make(kind)
     for (let lost = 0; lost < 10; lost++) {
@@ -120,7 +120,7 @@ describe('lost runs', () => {
     expect(await get(id)).toMatchObject({ status: 'failed', lost: 10 })
   })
 
-  test('a lost run is found by the tick, without any call', async () => {
+  test('are found by the tick, without a call', async () => {
     const kind = await pull()
     const id = await make(kind)
     await claim(kind.queue, { lease: 30 })
@@ -136,7 +136,7 @@ describe('schedules', () => {
     return (await done(`GET /v1/schedules/${id}`)).next
   }
 
-  test('cron in a gap runs once after it, in an overlap once, the first time', async () => {
+  test('a cron time in a skipped hour runs once after it, and in a repeated hour once, the first time', async () => {
     const berlin = { cron: '30 2 * * *', tz: 'Europe/Berlin' }
     // Clock changes: 2:00 becomes 3:00 on 28 March 2027, and 3:00 becomes 2:00 on 31 October 2027.
     expect((await slots(berlin, '2027-03-27T01:30:00Z')).slice(0, 3)).toEqual([
@@ -151,7 +151,7 @@ describe('schedules', () => {
     ])
   })
 
-  test('hourly patterns run in both hours of an overlap', async () => {
+  test('hourly patterns run in both repeated hours', async () => {
     const hourly = { cron: '15 * * * *', tz: 'Europe/Berlin' }
     expect((await slots(hourly, '2027-10-30T23:15:00Z')).slice(0, 4)).toEqual([
       '2027-10-30T23:15:00.000Z',
@@ -161,7 +161,7 @@ describe('schedules', () => {
     ])
   })
 
-  test('six fields: seconds', async () => {
+  test('a pattern with six fields begins with seconds', async () => {
     expect((await slots({ cron: '*/20 * * * * *' }, '2027-01-01T00:00:00Z')).slice(0, 3)).toEqual([
       '2027-01-01T00:00:00.000Z',
       '2027-01-01T00:00:20.000Z',
@@ -169,7 +169,7 @@ describe('schedules', () => {
     ])
   })
 
-  test('SCHEDULED catches up, FINISHED does not', async () => {
+  test('SCHEDULED runs for each missed time, and FINISHED does not', async () => {
     const runs = async (repeat: string) => {
       const kind = await pull()
       await make({ ...kind, repeat })
@@ -188,7 +188,7 @@ describe('schedules', () => {
   })
 })
 
-test('a push job that waits for months runs when its time has come', async () => {
+test('a push job that waits for months runs at its time', async () => {
   const id = await make({ class: 'count_words', wait: '120 days' })
   await advance('119 days')
   expect((await get(id)).status).toBe('queued')
@@ -216,7 +216,7 @@ test('a debounced job runs once after the last request, with the newest args', a
   expect((await trigger(4, 'd')).id).not.toBe(id)
 })
 
-test('unique with a job that has long ended makes a new one; an Idempotency-Key is forgotten after a day', async () => {
+test('a unique key is free after its job has ended, and an Idempotency-Key is forgotten after a day', async () => {
   const kind = await pull({ in: { a: {} } })
   const once = { headers: { 'idempotency-key': 'long ago' } }
   const first = await done('POST /v1/jobs', kind, once)
@@ -225,7 +225,7 @@ test('unique with a job that has long ended makes a new one; an Idempotency-Key 
   expect(again.id).not.toBe(first.id)
 })
 
-test('a key that a client made for its own repeats is forgotten after ten minutes', async () => {
+test('a key that a client created for its retries is forgotten after ten minutes', async () => {
   const kind = await pull()
   const once = { headers: { 'idempotency-key': 'retry:1' } }
   const first = await done('POST /v1/jobs', kind, once)

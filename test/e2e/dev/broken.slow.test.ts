@@ -42,7 +42,7 @@ const index = readFileSync(join(good.dir, 'src/index.ts'), 'utf8')
 const config = readFileSync(join(good.dir, 'wrangler.json'), 'utf8')
 const KEPT = /The last good build is still served\.$/
 
-test('a class that is defined twice is an error of the reload, not of every call after it', async () => {
+test('a class that is defined twice is reported at the reload, not at every later call', async () => {
   const twice = index.replace('[double]', '[double, double]')
   const printed = await after(() => good.write('src/index.ts', twice), KEPT)
   expect(printed).toMatch(/double/)
@@ -53,21 +53,21 @@ test('a class that is defined twice is an error of the reload, not of every call
   await after(() => good.write('src/index.ts', index), /^reloaded$/)
 })
 
-test('a setting that sidejob refuses at the first request is an error of the reload', async () => {
+test('an invalid setting is reported at the reload, not at the first request', async () => {
   const printed = await after(() => good.write('.dev.vars', 'SIDEJOB_MAX_LOST=many\n'), KEPT)
   expect(printed).toContain('SIDEJOB_MAX_LOST')
   await served()
   await after(() => good.write('.dev.vars', 'WHO="ann"\n'), /^reloaded$/)
 })
 
-test('a configuration that is no JSON is shown with file, line and column', async () => {
+test('a configuration that is not JSON is reported with file, line and column', async () => {
   const printed = await after(() => good.write('wrangler.json', config.replace('"main"', 'main')), KEPT)
   expect(printed).toMatch(/^wrangler\.json:1:\d+: Invalid symbol\n {4}\{"name":"mine",main/)
   expect(printed).not.toContain('    at ')
   await served()
 })
 
-test('a main that does not exist is named with its line, and a corrected one is built', async () => {
+test('a missing main file is reported with its line, and a corrected main is built', async () => {
   const wrong = JSON.stringify({ ...JSON.parse(config), main: 'src/idx.ts' }, null, 2)
   const printed = await after(() => good.write('wrangler.json', wrong), KEPT)
   expect(printed).toContain('wrangler.json:3: main: there is no file src/idx.ts. Create it, or correct main')
@@ -77,7 +77,7 @@ test('a main that does not exist is named with its line, and a corrected one is 
   await served()
 })
 
-test('an error that your own route throws is printed with its place', async () => {
+test('an error of your own route is printed with its source position', async () => {
   const throws = index.replace("c.text('my own page')", 'nothing.here')
   await after(() => good.write('src/index.ts', throws), /^reloaded$/)
   const printed = await after(() => void fetch(new URL('/', stack.url)), /src\/index\.ts/)
@@ -85,7 +85,7 @@ test('an error that your own route throws is printed with its place', async () =
   await after(() => good.write('src/index.ts', index), /^reloaded$/)
 })
 
-test('/cdn-cgi/handler/scheduled fires a cron of your own, as under wrangler dev', async () => {
+test('/cdn-cgi/handler/scheduled starts your own cron handler, like wrangler dev', async () => {
   const scheduled = index.replace(
     'jobs.with(app)',
     "jobs.with({ fetch: app.fetch, scheduled: ({ cron }) => console.log('my cron', cron) })",
@@ -97,7 +97,7 @@ test('/cdn-cgi/handler/scheduled fires a cron of your own, as under wrangler dev
   await after(() => good.write('src/index.ts', index), /^reloaded$/)
 })
 
-test('.sidejob may be deleted while it runs', async () => {
+test('the folder .sidejob may be deleted while dev runs', async () => {
   const folder = join(good.dir, '.sidejob')
   const printed = await after(() => rmSync(folder, { recursive: true }), /was deleted/)
   expect(printed).toContain(
@@ -120,7 +120,7 @@ function dev(dir: string, ...words: string[]) {
   return { child, said, ended }
 }
 
-test('one SIGTERM ends dev whose first build failed, within seconds', async () => {
+test('after a failed first build, one SIGTERM ends dev within seconds', async () => {
   const project = makeProject()
   project.write('src/double.ts', 'export const double =')
   const { child, said, ended } = dev(project.dir, '--port', '18123', '--memory', '--redis', 'embedded')
@@ -135,7 +135,7 @@ test('one SIGTERM ends dev whose first build failed, within seconds', async () =
   project.remove()
 })
 
-test('dev refuses to start with a wrong main, in one sentence with its place', async () => {
+test('dev refuses to start with a wrong main, and reports its position in one sentence', async () => {
   const project = makeProject()
   project.write('wrangler.json', config.replace('src/index.ts', 'src/idx.ts'))
   const { said, ended } = dev(project.dir, '--port', '18124', '--memory', '--redis', 'embedded')

@@ -16,7 +16,7 @@ const processes = (): Process[] =>
     })
 
 test.skipIf(process.platform !== 'linux')(
-  'a host that does not end in time is killed with all that it has started',
+  'a host that does not end in time is killed with all processes that it started',
   async () => {
     const project = makeProject()
     const stack = await startDev({ project: project.dir, port: 0, redis: kind, persist: false })

@@ -43,7 +43,7 @@ afterAll(async () => {
   project.remove()
 })
 
-test('an app answers next to sidejob, and enqueues in the same process', async () => {
+test('the app serves its own routes next to sidejob, and creates jobs in the same process', async () => {
   expect(stack.url).toMatch(/\/_sidejob$/)
   expect(await (await ask('/')).text()).toBe('my own page')
   const { id } = await post([1, 2])
@@ -55,14 +55,14 @@ test('an app answers next to sidejob, and enqueues in the same process', async (
   expect(values.map(({ data }) => data)).toEqual([2, 4])
 })
 
-test('under development a job keeps its runs', async () => {
+test('in development, a job keeps its runs', async () => {
   const { id } = await post([1])
   await line(new RegExp(`^✓ double #${id} `))
   const client = createClient({ url: stack.url, key: stack.apiKey })
   expect((await client.jobs.runs(id, { details: true })).runs).toMatchObject([{ n: 1, outcome: 'completed' }])
 })
 
-test('links and addresses are below the mount', async () => {
+test('links and addresses begin with the mount', async () => {
   const document = (await (await ask('/_sidejob/openapi.json')).json()) as { servers: { url: string }[] }
   expect(document.servers).toEqual([{ url: stack.url }])
   expect(await (await ask('/_sidejob/docs')).text()).toContain('href="openapi.json"')
@@ -75,14 +75,14 @@ test('values of .dev.vars reach the function, and its console output names the j
   expect(await line(new RegExp(`double #${id} for`))).toBe(`  double #${id} for ann`)
 })
 
-test('a run that fails is a line with its error and its place', async () => {
+test('a failed run prints a line with its error and source position', async () => {
   const { id } = await post(['x'])
   expect(await line(new RegExp(`#${id} \\d+ ms I do`))).toMatch(
     /^✗ double #\d+ \d+ ms I do not like x src\/double\.ts:12/,
   )
 })
 
-test('the error of a job names the file of the project, with five lines of source', async () => {
+test('the error of a job names the file in the project, and shows five lines of source', async () => {
   const { id } = await post(['x'])
   await line(new RegExp(`#${id} \\d+ ms I do`))
   const answer = await ask(`/_sidejob/v1/jobs/${id}`, { headers: { authorization: `Bearer ${stack.apiKey}` } })
@@ -92,14 +92,14 @@ test('the error of a job names the file of the project, with five lines of sourc
   expect(error.stack.match(/^ {4}[> ] +\d+ \|/gm)).toHaveLength(5)
 })
 
-test('a rejected promise that the function does not await is a line with its job', async () => {
+test('a rejected promise that no code awaits prints a line with its job', async () => {
   const { id } = await post(['floating'])
   expect(await line(/A promise that no code awaits was rejected/)).toMatch(
     new RegExp(`^ {2}double #${id} A promise that no code awaits was rejected: Error: not awaited`),
   )
 })
 
-test('a function that was changed is seen by the next job', async () => {
+test('the next job runs a changed function', async () => {
   const from = lines.length
   project.write('src/double.ts', double('3'))
   await line(/^reloaded$/, from)
@@ -110,7 +110,7 @@ test('a function that was changed is seen by the next job', async () => {
   // Fails if the job waits until the stack detects the lost lane of the old build. That takes longer.
 }, 9_000)
 
-test('a failed build prints the reason, and the last good one continues', async () => {
+test('a failed build prints the reason, and the last good build continues', async () => {
   const from = lines.length
   project.write('src/double.ts', double(''))
   const said = await line(/ERROR/, from)
@@ -119,7 +119,7 @@ test('a failed build prints the reason, and the last good one continues', async 
   await line(new RegExp(`^✓ double #${id} `))
 })
 
-test('a Worker that throws on start prints the position, and the last good one continues', async () => {
+test('a Worker that throws on start prints the position, and the last good build continues', async () => {
   const from = lines.length
   project.write('src/double.ts', `${double('4')}\nthrow new Error('at import')\n`)
   expect(await line(/Uncaught/, from)).toMatch(/^Uncaught Error: at import\n\s+at src\/double\.ts:18/)

@@ -85,7 +85,7 @@ const ask = async (url: string, path: string) => {
   return text
 }
 
-test('KV, R2, D1, Durable Objects and jobs are there after a restart, D1 as wrangler migrated it', async () => {
+test('KV, R2, D1 with its migrations, Durable Objects and jobs survive a restart', async () => {
   wrangler('d1', 'migrations', 'apply', 'shop', '--local')
   const first = await start()
   expect(await ask(first.url, '/write')).toBe('written')
@@ -110,7 +110,7 @@ test('KV, R2, D1, Durable Objects and jobs are there after a restart, D1 as wran
   )
 }, 120_000)
 
-test('with persist: false a start finds no data of earlier starts', async () => {
+test('with persist: false, a start finds no earlier data', async () => {
   const stack = await start(false)
   await expect(ask(stack.url, '/')).rejects.toThrow('no such table: orders')
   const client = createClient({ url: stack.url, key: stack.apiKey })

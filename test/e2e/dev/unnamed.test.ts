@@ -68,7 +68,7 @@ async function reload(price: number): Promise<void> {
   await expect.poll(() => reloads, { timeout: 20_000 }).toBeGreaterThan(before)
 }
 
-test('a reload reports each wait without a name at which jobs wait, once', async () => {
+test('a reload reports once each wait without a name, if jobs wait there', async () => {
   const { id } = await client.jobs.enqueue({ class: 'trial' })
   await client.jobs.enqueue([{ class: 'order' }, { class: 'order' }])
   await expect.poll(async () => (await client.jobs.why(id)).reasons.length, { timeout: 20_000 }).toBeGreaterThan(0)

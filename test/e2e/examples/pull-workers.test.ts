@@ -71,7 +71,7 @@ describe.each(examples)('a pull worker of queue $queue', ({ queue, command, miss
     await exit
   })
 
-  may('does a job, and returns the result of the run', async () => {
+  may('performs a job and returns its result', async () => {
     const id = await site.make('shout', { queue, args: '{"text":"hello"}', keepResult: true })
     await site.rest(id, 'completed')
     expect(await site.engine.jobs.result(String(id), {})).toMatchObject({ result: { result: '"HELLO"' } })
@@ -85,7 +85,7 @@ describe.each(examples)('a pull worker of queue $queue', ({ queue, command, miss
     await site.rest(id, 'completed')
   })
 
-  test.skipIf(missing || !stops)('ends on request', async () => {
+  test.skipIf(missing || !stops)('ends when it is asked to end', async () => {
     const { processes } = await site.engine.processes.list()
     const own = processes.find((one) => one.id.includes(String(worker.pid)))!
     await site.engine.processes.signal(own.id, 'stop')
@@ -96,7 +96,7 @@ describe.each(examples)('a pull worker of queue $queue', ({ queue, command, miss
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
-test('the snapshot and the changes that docs/languages.md shows are of the run protocol', () => {
+test('the snapshot and the changes in docs/languages.md follow the run protocol', () => {
   const shown = [...read('docs/languages.md').matchAll(/^```json\n([\s\S]*?)^```/gm)].map(([, text]) =>
     JSON.parse(text!),
   )
@@ -105,7 +105,7 @@ test('the snapshot and the changes that docs/languages.md shows are of the run p
   expect(answered.safeParse(shown[1]).error?.issues).toBeUndefined()
 })
 
-test('docs/languages.md shows the workers in bash and Python as they are', () => {
+test('docs/languages.md shows the current workers in bash and Python', () => {
   for (const file of ['examples/python-worker/worker.py', 'templates/python/worker.py'])
     expect(read('docs/languages.md')).toContain(`\`\`\`python\n${read(file)}\`\`\`\n`)
   expect(read('docs/languages.md')).toContain(`\`\`\`bash\n${read('examples/shell-worker/worker.sh')}\`\`\`\n`)

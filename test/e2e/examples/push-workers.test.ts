@@ -80,7 +80,7 @@ describe.each(examples)('$name', (example) => {
     expect(await kit.engine.jobs.state(String(id))).toEqual({ pairs: '2' })
   })
 
-  may('takes later values, with the state of its last run', async () => {
+  may('receives later values together with the state of its last run', async () => {
     await register(secret)
     const id = await kit.make('zip', { queue, inputs: { right: ['"later"'] } })
     await kit.rest(id, 'suspended')
@@ -91,7 +91,7 @@ describe.each(examples)('$name', (example) => {
     expect(await kit.engine.jobs.state(String(id))).toEqual({ pairs: '1' })
   })
 
-  may('answers as the document for push workers says', async () => {
+  may('answers as the OpenAPI document for push workers requires', async () => {
     const value = (data: unknown) => ({ data })
     const snapshot = {
       run: { token: '7.1.a', attempt: 1, lost: 0, reason: 'run', timeout: 30_000, startedAt: 1, leaseUntil: 2 },
@@ -138,7 +138,7 @@ describe.each(examples)('$name', (example) => {
     expect(answered.safeParse(answer).error?.issues).toBeUndefined()
   })
 
-  may('takes either of two signatures while a secret is changed', async () => {
+  may('accepts either of two signatures during a rotation of the secret', async () => {
     for (const both of [`${other},${secret}`, `${secret},${other}`]) {
       await register(both)
       const id = await kit.make('zip', { queue, inputs: { left: ['1'] } })

@@ -62,7 +62,7 @@ async function enqueue(input: { class: string; args?: object; unique?: object; r
 const resultOf = async (id: number) => ((await client.jobs.result(id)) as { result: unknown }).result
 const errorOf = async (id: number) => ((await client.jobs.get(id)).error as { message: string }).message
 
-test('a webhook that is sent three times is handled once', async () => {
+test('a webhook that arrives three times is handled once', async () => {
   const event = { id: 'evt_1', type: 'invoice.paid' }
   const ids: number[] = []
   for (let i = 0; i < 3; i++) ids.push(await enqueue(eventJob(event)))
@@ -73,12 +73,12 @@ test('a webhook that is sent three times is handled once', async () => {
   expect(await resultOf(ids[0]!)).toBe('invoice.paid of evt_1')
 })
 
-test('a list is measured by a job for each word, and put together', async () => {
+test('one job measures each word of a list, and the results are added up', async () => {
   const { result } = await client.run(measureAll, {}, { args: { words: ['to', 'be', 'or', 'not'] } })
   expect(result).toBe(9)
 })
 
-test('an approval continues with the answer of a person, or without one', async () => {
+test('an approval continues after a person decides, or after a timeout', async () => {
   const [approved, forgotten] = [
     await enqueue({ class: 'refund', args: { order: '7', amount: 12 } }),
     await enqueue({ class: 'refund', args: { order: '8', amount: 12 } }),
@@ -94,7 +94,7 @@ test('an approval continues with the answer of a person, or without one', async 
   expect(await resultOf(forgotten)).toBe('no decision')
 })
 
-test('a decision after the timeout paid, and each further decision paid again', async () => {
+test('a decision after the timeout pays nothing, and further decisions do not pay again', async () => {
   bank.pay = async (amount) => {
     did.push(`paid ${amount}`)
     return 'P1'
@@ -122,7 +122,7 @@ test('a decision after the timeout paid, and each further decision paid again', 
   expect(await resultOf(paid)).toBe('paid, approved by ann')
 })
 
-test('a limited API gets two calls at once, ten a second, and none during its Retry-After', async () => {
+test('a limited API gets at most two calls at once and ten a second, and none during its Retry-After', async () => {
   let open = 0
   let most = 0
   const server = createServer((request, response) => {
@@ -147,7 +147,7 @@ test('a limited API gets two calls at once, ten a second, and none during its Re
   expect(ranAt! - createdAt).toBeGreaterThanOrEqual(2_000)
 })
 
-test('the report of each night of an outage is made', async () => {
+test('after an outage, the report of each missed night is created', async () => {
   await kit.engine.tick()
   const [schedule] = (await client.schedules.list()).schedules
   expect(schedule).toMatchObject({ class: 'nightly_report', aliases: ['cron:default/nightly_report'] })
@@ -163,7 +163,7 @@ test('the report of each night of an outage is made', async () => {
   expect(days).toEqual([days[0], days[0]! + 1, days[0]! + 2])
 })
 
-test('a flight is given back when there is no room', async () => {
+test('the flight is cancelled if there is no hotel room', async () => {
   bookings.cancel = async (id) => {
     did.push(`cancel ${id}`)
   }
@@ -178,7 +178,7 @@ test('a flight is given back when there is no room', async () => {
   expect(did).toEqual(['cancel F1'])
 })
 
-test('an agent stops when its budget is used up, and asks for no turn twice', async () => {
+test('an agent stops at the end of its budget, and requests no turn twice', async () => {
   model.ask = async (task, turn) => {
     did.push(`${task} ${turn}`)
     return { says: `turn ${turn}`, cents: 20, done: task === 'easy' && turn === 2 }
@@ -192,7 +192,7 @@ test('an agent stops when its budget is used up, and asks for no turn twice', as
   expect(did.toSorted()).toEqual(['easy 1', 'easy 2', 'hard 1', 'hard 2', 'hard 3'])
 })
 
-test('a million rows go a page at a time: a page that fails is done again, and no other', async () => {
+test('a million rows are processed page by page, and only a failed page is repeated', async () => {
   const pages = ['a', 'b', 'c', 'd']
   source.page = async (cursor) => ({
     rows: [`${cursor || 'a'}1`, `${cursor || 'a'}2`],
@@ -211,7 +211,7 @@ test('a million rows go a page at a time: a page that fails is done again, and n
   expect(keys.size).toBe(4)
 })
 
-test('a page that is changed often is indexed once, at its newest version', async () => {
+test('a page that changes often is indexed once, in its newest version', async () => {
   const ids: number[] = []
   for (let version = 1; version <= 3; version++) ids.push(await enqueue(changed('home', version)))
   expect(new Set(ids).size).toBe(1)
@@ -221,7 +221,7 @@ test('a page that is changed often is indexed once, at its newest version', asyn
   expect(await resultOf(ids[0]!)).toBe('home at version 3')
 })
 
-test('lines of orders go through three jobs, and their totals come out of the flow', async () => {
+test('order lines pass through three jobs, and the flow outputs their totals', async () => {
   const { id } = await client.jobs.enqueue(ordersFlow('FI,10\nSE,5\nnobody\nFI,2.5'))
   await kit.rest(id, 'completed')
   const { values } = await client.ports.read(id, 'out', 'totals')
@@ -230,7 +230,7 @@ test('lines of orders go through three jobs, and their totals come out of the fl
   expect(rejected.values.map(({ data }) => data)).toEqual(['nobody'])
 })
 
-test('a long file comes in parts; only a failed part is requested again', async () => {
+test('a long file is requested in parts, and only a failed part is requested again', async () => {
   const file = 'a file of more than one part'
   const asked: string[] = []
   const server = createServer((request, response) => {
@@ -254,7 +254,7 @@ test('a long file comes in parts; only a failed part is requested again', async 
   expect(asked).toEqual(['bytes=0-9', 'bytes=10-19', 'bytes=10-19', 'bytes=20-29'])
 })
 
-test('a job is moved to another queue once, with the values at its ports, and not after its start', async () => {
+test('a job that has not started moves to another queue once, with the values at its ports', async () => {
   await kit.engine.queues.update('slow', { paused: true })
   await kit.engine.queues.update('fast', { paused: true })
   for (const queue of ['slow', 'fast']) await kit.engine.workers.register(queue, 'moved', { pull: true, in: { n: {} } })
@@ -268,7 +268,7 @@ test('a job is moved to another queue once, with the values at its ports, and no
   await expect(moveJob(client, moved, 'slow')).rejects.toMatchObject({ status: 409 })
 })
 
-test('docs/recipes.md shows the files as they are', () => {
+test('docs/recipes.md shows the current files', () => {
   const page = readFileSync(join(import.meta.dirname, '../../../docs/recipes.md'), 'utf8')
   const shown = [...page.matchAll(/^```ts\n(.*?)^```/gms)].map(([, code]) => code!)
   const folder = join(import.meta.dirname, '../../../examples/recipes')

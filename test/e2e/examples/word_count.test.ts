@@ -16,7 +16,7 @@ async function count(files: { name: string; text: string }[]) {
   return id
 }
 
-test('every file is counted once, however many there are, by at most 500 children at a time', {
+test('each of 1,250 files is counted once, by at most 500 children at a time', {
   timeout: 60_000,
 }, async () => {
   const files = Array.from({ length: 1_250 }, (_, i) => ({
@@ -38,7 +38,7 @@ test('every file is counted once, however many there are, by at most 500 childre
   expect(await kit.engine.doctor.verify()).toEqual([])
 })
 
-test('no files have no words', async () => {
+test('a count of no files has no words', async () => {
   const id = await count([])
   await kit.rest(id, 'completed')
   expect(await kit.engine.ports.take(String(id), 'out', 'total', {})).toMatchObject({ values: [{ data: '{}' }] })

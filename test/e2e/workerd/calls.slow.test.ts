@@ -32,7 +32,7 @@ afterAll(async () => {
   await receiver?.close()
 })
 
-test('200 jobs of 3 s each on one queue: each is called once, at most four at once in a lane, and no lease is lost', async () => {
+test('200 jobs of 3 s are called once each, at most four at once in a lane, and no lease is lost', async () => {
   const { client, stack } = workerd
   await client.workers.register('slow', 'call', { push: { url: `${receiver.url}/` }, timeout: 60 })
   const input = { queue: 'slow', class: 'call', retain: 3_600 }

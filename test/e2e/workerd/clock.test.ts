@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => kit.close())
 
 test.skipIf(process.platform !== 'linux')(
-  'a moved clock stays when workerd ends',
+  'a moved clock stays moved after workerd ends',
   async () => {
     const { client, stack } = kit
     const made = async () => {

@@ -19,7 +19,7 @@ async function run(script: string, env: Record<string, string> = {}) {
   return { exit: await exit, said, complained }
 }
 
-test('the demo starts a stack of its own, counts, and finds what a direct count finds', { timeout: LONG }, async () => {
+test('the demo starts its own stack, and its count equals a direct count', { timeout: LONG }, async () => {
   const PORT = String(await claimPort(0, { setting: '' }))
   const { exit, said, complained } = await run('infra/demo/index.ts', { PORT })
   expect(exit, complained).toBe(0)

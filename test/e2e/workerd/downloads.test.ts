@@ -44,7 +44,7 @@ test('a large file without a length is stored in parts, byte for byte, and serve
   expect(Buffer.from(await part.arrayBuffer())).toEqual(bytes.subarray(8 * MiB - 2, 8 * MiB + 2))
 })
 
-test('a submitted download is called back, and its file is at the reported address', async () => {
+test('a submitted download sends a callback, and its file is at the reported address', async () => {
   const response = await kit.ask('/downloader/download', {
     method: 'POST',
     body: JSON.stringify({

@@ -21,7 +21,7 @@ async function everything(): Promise<string> {
   return text
 }
 
-test('a job goes through the Worker, and Redis holds nothing of it that can be read', async () => {
+test('the Worker runs a job, and Redis contains none of its values in readable form', async () => {
   const { client } = workerd
   const lists = [[[MARK, `${MARK} ${'x'.repeat(2_000)}`], [2]]]
   const { id } = await client.jobs.enqueue({ queue: 'core', class: 'zip', inputs: { in: lists }, keepResult: '1h' })

@@ -14,7 +14,7 @@ afterAll(() => workerd?.close())
 
 const MSGPACK = 'application/vnd.msgpack'
 
-test('S53 of Bedrock: a parent comes back with the data of its children', async () => {
+test('S53 of Bedrock: a parent runs again with the data of its children', async () => {
   const send = async (command: string, headers: Record<string, string> = {}) => {
     const answer = await workerd.ask(`/bedrock/${command}`, { method: 'POST', headers })
     expect([command, answer.headers.get('x-bedrock-status')]).toEqual([command, '200 OK'])
@@ -40,7 +40,7 @@ test('S53 of Bedrock: a parent comes back with the data of its children', async 
   expect([gone.status, await gone.json()]).toEqual([404, { code: 404, message: '404 No job with this jobID' }])
 })
 
-test('Q1 and Q8 of JQ: a worker is called with the bytes of a job, and its result is read once', async () => {
+test('Q1 and Q8 of JQ: a worker receives the bytes of a job, and its result can be read once', async () => {
   const called: unknown[] = []
   const server = createServer(async (incoming, response) => {
     const chunks: Buffer[] = []

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => workerd?.close())
 
-test('120 jobs one by one, by a lane of 40 requests, are done once each, and none asks for more than it may', async () => {
+test('with 40 requests for each lane, 120 single jobs stay within the limits of the Free plan', async () => {
   const { client, printed } = workerd
   await client.queues.patch('default', { batch: 1, lanes: 1 })
   const inputs = { text: ['to be'] }

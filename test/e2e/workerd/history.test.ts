@@ -78,7 +78,7 @@ test('each job that ended is in D1 once, and is found by its label, args and err
   expect(await client.history.status()).toMatchObject({ on: true, waiting: 0, error: null })
 })
 
-test('the dashboard searches it, and it stays after a restart', async () => {
+test('the dashboard searches the history, and the history survives a restart', async () => {
   await workerd.close()
   workerd = await start()
   await stored(JOBS)

@@ -129,7 +129,7 @@ const said = (text: string) =>
 const alive = () => expect.poll(() => ask('/env').catch(() => 'not yet'), { timeout: 30_000 }).toEqual([])
 
 describe('an invocation', () => {
-  test('has six requests that wait for their headers: the seventh is sent when one has them', async () => {
+  test('has at most six requests without headers: the seventh is sent when one of them has its headers', async () => {
     receiver.answer = (_, response) => void setTimeout(() => response.end(), 100)
     const before = receiver.came.length
     expect(await ask('/many', 20)).toEqual(Array(20).fill(200))
@@ -154,12 +154,12 @@ describe('an invocation', () => {
     })
   })
 
-  test('counts as one of 32 with the invocations that it calls', async () => {
+  test('may start at most 31 further invocations', async () => {
     expect(await ask('/isolates', 31)).toBe(31)
     expect(await ask('/isolates', 32)).toEqual({ error: 'Too many Worker invocations by a single request.' })
   })
 
-  test('is cut off when its background work takes too long: its requests end, and none are sent after that', async () => {
+  test('is cut off if its background work takes too long: its requests end, and it sends no further requests', async () => {
     let aborted = 0
     receiver.answer = (_, response) => response.once('close', () => void (response.writableFinished || aborted++))
     expect(await ask('/later', 1)).toBe('answered')
@@ -176,25 +176,25 @@ describe('an invocation', () => {
     expect(receiver.came.length - before).toBe(sent)
   })
 
-  test('that streams lasts for as long as it is heard', async () => {
+  test('that streams continues until its client disconnects', async () => {
     receiver.answer = (_, response) => response.end()
     const answer = await fetch(`${new URL('/stream', stack.url)}?url=${encodeURIComponent(receiver.url)}`)
     expect((await answer.text()).match(/data: \d+/g)).toHaveLength(15)
   })
 
-  test('does not see its limits', async () => {
+  test('does not see the bindings that enforce its limits', async () => {
     expect(await ask('/env')).toEqual([])
   })
 })
 
 describe('an isolate', () => {
-  test('that has thrown its memory away lives', async () => {
+  test('that no longer uses its memory continues', async () => {
     expect(await ask('/garbage', 60)).toBe(60)
     await alive()
     expect(printed.filter((line) => line.includes('memory'))).toEqual([])
   })
 
-  test('that holds more than 128 MB is ended, and another takes its place', async () => {
+  test('that holds more than 128 MB is ended, and another replaces it', async () => {
     expect(await ask('/fat', 100)).toBe(1)
     await ask('/fat', 60).catch(() => undefined)
     await said('Worker exceeded memory limit.').toBe(1)
@@ -202,14 +202,14 @@ describe('an isolate', () => {
     expect(await ask('/fat', 1)).toBe(1)
   })
 
-  test('one of whose runs never lets go is ended', async () => {
+  test('with an endless loop is ended', async () => {
     await ask('/loop').catch(() => undefined)
     await said('Worker exceeded CPU time limit.').toBe(1)
     await alive()
   })
 })
 
-test('without a plan nothing is held to anything', async () => {
+test('without a plan there are no limits', async () => {
   await stack.close()
   stack = await start('off')
   receiver.answer = (_, response) => response.end()

@@ -124,7 +124,7 @@ const ends = async (id: number) => {
   return { result, version: (await client().jobs.get(id)).version }
 }
 
-test('a job that waits on v1 finishes on v1 while v2 serves, and waits for v1 when it is gone until it is moved', async () => {
+test('a job that waits on v1 ends on v1 while v2 serves new jobs, and can be moved when v1 is gone', async () => {
   await deploy('v1', 'ship')
   const [first, second] = [await begin(), await begin()]
   await deploy('v2', 'send')

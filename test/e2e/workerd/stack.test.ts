@@ -41,7 +41,7 @@ test('children work for their parent', async () => {
   expect(await client.ports.read(id, 'out', 'answer')).toMatchObject({ values: [{ data: 13 }] })
 })
 
-test('a write to a port wakes the job, and its answer is read once', async () => {
+test('a write to a port wakes the job, and its answer can be read once', async () => {
   const { client, reaches } = workerd
   const { id } = await client.jobs.enqueue({ class: 'count_words', inputs: { text: ['To be or not to be'] } })
   await reaches(id, 'completed')
@@ -93,7 +93,7 @@ test('a browser’s EventSource subscribes with a token instead of a key', async
   await reader.cancel()
 })
 
-test('MessagePack goes in and comes out', async () => {
+test('requests and responses can be MessagePack', async () => {
   const type = 'application/vnd.msgpack'
   const bytes = new Uint8Array([1, 2, 255])
   const body = encode({ class: 'noop', at: '2100-01-01T00:00:00Z', args: { bytes } })
@@ -106,7 +106,7 @@ test('MessagePack goes in and comes out', async () => {
   expect(await workerd.client.jobs.get(id)).toMatchObject({ args: { bytes: { $bin: 'AQL/' } } })
 })
 
-test('a worker that claims its jobs commits once', async () => {
+test('a repeated commit of a pull worker has one effect', async () => {
   const { client } = workerd
   await client.workers.register('core', 'by_hand', { pull: true, out: { greeting: {} } })
   const { id } = await client.jobs.enqueue({ queue: 'core', class: 'by_hand' })
@@ -119,7 +119,7 @@ test('a worker that claims its jobs commits once', async () => {
   expect(await client.ports.look(id, 'out', 'greeting')).toMatchObject({ size: 1 })
 })
 
-test('a job for later runs when the clock has got there', async () => {
+test('a delayed job runs when the clock reaches its time', async () => {
   const { client, reaches } = workerd
   const { id } = await client.jobs.enqueue({ class: 'count_words', wait: '1h' })
   expect(await client.jobs.get(id)).toMatchObject({ status: 'queued', ranAt: null })

@@ -67,7 +67,7 @@ async function isFree(port: number) {
   )
 }
 
-test('it lists its services and addresses, and finally reports that it is ready', async () => {
+test('npm start lists its services and addresses, and finally reports that it is ready', async () => {
   const start = npmStart()
   await start.ready()
   expect(start.lines().at(-1)).toBe(`ready on http://127.0.0.1:${port}`)
@@ -78,7 +78,7 @@ test('it lists its services and addresses, and finally reports that it is ready'
 })
 
 describe.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)('%s to npm alone', (signal) => {
-  test('ends everything in time, and the ports are free', async () => {
+  test('ends all processes in time, and the ports are free', async () => {
     const start = npmStart()
     await start.ready()
     const ports = portsOf(start.said())
@@ -101,7 +101,7 @@ test('a second start finds the jobs and the messages of the first', async () => 
   expect(await client.ports.read(id, 'out', 'counts')).toMatchObject({ values: [{ data: { one: 1, two: 1 } }] })
 })
 
-test('a port that is taken is named, with what to set, and nothing is left behind', async () => {
+test('a port in use is reported with the setting to change, and no process remains', async () => {
   const other: Server = createServer().listen(port, '127.0.0.1')
   const start = npmStart()
   expect(await start.exited).toBe(1)

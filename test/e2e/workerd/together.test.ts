@@ -7,7 +7,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => workerd?.close())
 
-test('eighty concurrent requests take fewer scripts, each returns its own job, and refusals reach their callers', async () => {
+test('80 concurrent requests share scripts, each returns its own job, and a refusal reaches its caller', async () => {
   const { client, stack } = workerd
   const make = (i: number) =>
     client.jobs.enqueue({
