@@ -312,7 +312,7 @@ export const elsewhere: Elsewhere[] = [
     by: 'test/infra/probe.slow.test.ts',
     why: 'asks a real account; the same program is run there against the stand-ins',
   },
-  ...['redis-server 7.0.15; node', 'redis-server 7.0.15 behind'].map(
+  ...['redis-server 7.0.15; node', 'redis-server 7.0.15 with'].map(
     (starts): Elsewhere => ({
       page: 'docs/benchmarks.md',
       starts,
@@ -321,13 +321,6 @@ export const elsewhere: Elsewhere[] = [
       why: 'written by `npm run bench -- --write`',
     }),
   ),
-  {
-    page: 'docs/benchmarks.md',
-    starts: 'redis-server 7.0.15, gopher-lua',
-    group: 'output',
-    by: 'test/heavy/bench/scripts.ts',
-    why: 'printed by `npm run bench:scripts -- --with <folder>`',
-  },
   ...['worker', 'hono', 'python'].map(
     (template): Elsewhere => ({
       page: `templates/${template}/README.md`,

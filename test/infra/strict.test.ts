@@ -188,11 +188,11 @@ describe.skipIf(kind !== 'strict' || !canBuild() || !findServer())('the strict R
     expect(Math.max(...uses.map(({ registers }) => registers))).toBeGreaterThan(150)
   })
 
-  test('an enqueue takes the CPU of some milliseconds at most, and so does a commit of 100 with a claim of 100 that are alike', async () => {
+  test('an enqueue takes the CPU of some milliseconds at most, and so does a commit of 100 with a claim of 100 equal jobs', async () => {
     const calls = await measureScripts(1 / 4)
     // Measured: 1.1, 2.2 and 24 ms, but another machine may be slower.
     expect(calls['an enqueue of 1']).toBeLessThan(20)
-    expect(calls['a commit of 100 with a claim of 100, alike']).toBeLessThan(15)
-    expect(calls['a commit of 100 with a claim of 100, documents']).toBeLessThan(60)
+    expect(calls['a commit of 100 with a claim of 100, equal jobs']).toBeLessThan(15)
+    expect(calls['a commit of 100 with a claim of 100, different jobs']).toBeLessThan(60)
   }, 120_000)
 })

@@ -87,7 +87,7 @@ const redis = await startRedis({ force: options.strict ? 'strict' : 'server', pe
 const connection = await connect(redis)
 const redisPid = Number(/process_id:(\d+)/.exec(text(await connection.call('INFO', 'server')))![1])
 await connection.close()
-const server = `${redis.describe.split(' on ')[0]}${options.strict ? " behind the vendor's Lua and limits" : ''}`
+const server = `${redis.describe.split(' on ')[0]}${options.strict ? " with the vendor's Lua and limits" : ''}`
 say(`${server}; node ${process.version}, wrangler ${versionOf('wrangler')}, bullmq ${versionOf('bullmq')}`)
 say(`${cpus().length} cores, ${cpus()[0]!.model}; load ${load()} before`)
 const flags = options.profile ? ['--cpu-prof', `--cpu-prof-dir=${options.profile}`] : []
@@ -132,10 +132,10 @@ for (let round = 0; round < rounds; round++) {
   }
 }
 await ours.settled()
-say(`${rounds} rounds of ${whole(jobs)} jobs, made and then run, twice each; load ${load()} after`)
-report('bulk enqueue, jobs/s in calls of 1,000, one after the other', figureRows.oneCall, one, 5)
-report(`bulk enqueue, jobs/s in calls of 1,000, ${CALLERS} under way at once`, figureRows.fourCalls, several, 5)
-report('no-op runs/s', figureRows.runs, ran, 5)
+say(`${rounds} rounds of ${whole(jobs)} jobs, created and then run, twice per round; load ${load()} after`)
+report('jobs created per second, in consecutive calls of 1,000', figureRows.oneCall, one, 5)
+report(`jobs created per second, in ${CALLERS} concurrent calls of 1,000`, figureRows.fourCalls, several, 5)
+report('no-op runs per second', figureRows.runs, ran, 5)
 
 // With --strict, the counts of redis-server do not include the commands of scripts.
 if (!options.strict) {
@@ -153,12 +153,12 @@ if (!options.strict) {
   say(`\nbytes per waiting job: ${whole(bytes)} (budget 100${bytes > 100 ? ', MISSED' : ''}), over ${whole(WAITING)}`)
 }
 
-say(`\na lone job, enqueue to completed, ${alone} times one after the other`)
+say(`\ntime from the creation of a single job to its end, ${alone} times in sequence`)
 function reportLone(how: string, name: string, took: number[]): void {
   cells[name] = `${median(took).toFixed(0)} ms, 99 of 100 within ${quantile(took, 0.99).toFixed(0)} ms`
   say(`  ${how.padEnd(40)}p50 ${median(took).toFixed(1)} ms, p99 ${quantile(took, 0.99).toFixed(1)} ms`)
 }
-reportLone('through a bell', figureRows.idleQueue, await ours.lone(alone))
+reportLone('on an idle queue, through a bell', figureRows.idleQueue, await ours.lone(alone))
 await theirs?.close()
 await ours.close()
 await stack.close()
@@ -166,7 +166,7 @@ await stack.close()
 const lately = await startMeasured(redis, { ...how, warm: '10s' })
 const there = await measureOurs(lately)
 await there.lone(20)
-reportLone('a lane waits for it', figureRows.recentQueue, await there.lone(alone))
+reportLone('on a queue with a waiting lane', figureRows.recentQueue, await there.lone(alone))
 await there.close()
 await lately.close()
 await redis.close()

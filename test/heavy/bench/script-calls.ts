@@ -52,13 +52,13 @@ const workloads: Record<string, Workload> = {
     },
   },
   'an enqueue of 1': { times: 300, ready: async (store) => () => store.enqueue([plain]) },
-  [`an enqueue of ${BATCH} that are alike`]: {
+  [`an enqueue of ${BATCH} equal jobs`]: {
     times: 100,
     ready: async (store) => () => store.enqueue(Array.from({ length: BATCH }, () => plain)),
   },
   'a commit of 1 with a claim of 1': { times: 200, ready: lane(1, () => plain) },
-  [`a commit of ${BATCH} with a claim of ${BATCH}, alike`]: { times: 100, ready: lane(BATCH, () => plain) },
-  [`a commit of ${BATCH} with a claim of ${BATCH}, documents`]: { times: 30, ready: lane(BATCH, single) },
+  [`a commit of ${BATCH} with a claim of ${BATCH}, equal jobs`]: { times: 100, ready: lane(BATCH, () => plain) },
+  [`a commit of ${BATCH} with a claim of ${BATCH}, different jobs`]: { times: 30, ready: lane(BATCH, single) },
 }
 
 export async function callsOf(folder: string, { options }: Host): Promise<Make> {
@@ -68,7 +68,7 @@ export async function callsOf(folder: string, { options }: Host): Promise<Make> 
   return () => createStore({ client, namespace: `${crypto.randomUUID().slice(0, 8)}:` })
 }
 
-const LUA = ': its Lua alone'
+const LUA = ', Lua only'
 
 const timesIn = (lua: Lua, times: number): number => (lua === 'embedded' ? Math.ceil(times / 10) : times)
 

@@ -16,7 +16,7 @@ export async function measureScripts(share = 1): Promise<Calls> {
 export async function reportScripts(): Promise<string[]> {
   const calls = Object.entries(await measureScripts())
   return [
-    "\nscripts in the vendor's Lua, kept compiled: ms of CPU a call",
+    "\nscripts in the vendor's Lua, compiled once: ms of CPU per call",
     ...calls.map(([title, ms]) => `  ${title.padEnd(62)}${ms.toFixed(2).padStart(8)}`),
   ]
 }
