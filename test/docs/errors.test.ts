@@ -14,7 +14,7 @@ const page = `# Errors
 Every error is JSON: \`{ "error": { "code", "message", "path", "retryAfter", "doc_url" } }\`. Programs should check
 \`code\`. The message is for people: it states the expected and the received value. \`path\` names the field that caused
 the error. \`retryAfter\`, like the header \`Retry-After\`, is the number of seconds to wait before the next attempt.
-\`doc_url\` is the address of the code on a page of the deployment (\`GET /docs/errors\`, \`system.errors\`).
+\`doc_url\` is the address of a page of the deployment that explains the code (\`GET /docs/errors\`, \`system.errors\`).
 
 | code | status | cause | remedy |
 |---|---|---|---|
@@ -25,8 +25,8 @@ ${Object.entries(remedies)
   )
   .join('\n')}
 
-The client throws an \`ApiError\` with \`code\`, \`status\`, \`path\`, \`retryAfter\` and \`docUrl\`. If the network fails or the status
-is 503, it repeats the call with the same idempotency key, so the call takes effect once.
+The client throws an \`ApiError\` with \`code\`, \`status\`, \`path\`, \`retryAfter\` and \`docUrl\`. If the network fails or
+the status is 503, the client repeats the call with the same idempotency key, so the call takes effect once.
 `
 
 test('docs/errors.md is up to date', async () => {
