@@ -110,7 +110,7 @@ describe('one callback for each end', () => {
     expect(JSON.parse(receiver.came[0]!.body)).toMatchObject({ result: { gone: true } })
   })
 
-  test('a job that ends twice is reported twice, each under its own id', async () => {
+  test('a job that ends twice is reported twice, each time under its own id', async () => {
     const id = await make('answer', { args: '1' })
     await state(id, 'DELIVERED')
     await kit.engine.jobs.run(String(id), {})

@@ -439,7 +439,7 @@ describe('a function with a cron', () => {
   const schedules = async () => (await kit.engine.schedules.list({})).schedules
   const nightly = () => kit.engine.schedules.get('cron:default/report')
 
-  test('starts with its announcement, as one job, no matter how often it is announced', async () => {
+  test('a schedule in code starts as one job, no matter how often its class is announced', async () => {
     kit = await startKit({ workers: [report(NIGHTLY)] })
     slots = []
     await Promise.all([kit.engine.tick(), isolate([report(NIGHTLY)]).tick()])
@@ -454,7 +454,7 @@ describe('a function with a cron', () => {
     expect(slots).toEqual(only!.next.slice(0, 2))
   })
 
-  test('is updated by a version with another definition, and stays paused otherwise', async () => {
+  test('a schedule in code is updated by a version with another definition, and otherwise stays paused', async () => {
     kit = await startKit({ workers: [report(NIGHTLY)] })
     await kit.engine.tick()
     const { job } = await nightly()
@@ -467,7 +467,7 @@ describe('a function with a cron', () => {
     expect(await kit.engine.jobs.get('cron:default/report')).toMatchObject({ args: '{"deep":true}' })
   })
 
-  test('is removed with its job by a version that lacks it', async () => {
+  test('a schedule in code is removed with its job by a version without the schedule', async () => {
     kit = await startKit({ workers: [report(NIGHTLY)] })
     await kit.engine.tick()
     const { job } = await nightly()
@@ -480,7 +480,7 @@ describe('a function with a cron', () => {
     expect(await schedules()).toMatchObject([{ class: 'report' }])
   })
 
-  test('leaves nothing behind when its class is removed', async () => {
+  test('a schedule in code leaves nothing behind when its class is removed', async () => {
     kit = await startKit({ workers: [report(NIGHTLY), worker('other')] })
     await kit.engine.tick()
     await isolate([worker('other')]).tick()

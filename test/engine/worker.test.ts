@@ -893,7 +893,7 @@ describe('children', () => {
       job.write('out', await job.readChildren('num'))
     },
   })
-  test('can be created, receive input, and be read when they have ended', async () => {
+  test('children can be created, receive input, and be read when they have ended', async () => {
     const { id, status } = await jobOf('doubling', {})
     await kit.rest(id, 'completed')
     expect(status).not.toBe('failed')
@@ -1037,7 +1037,7 @@ describe('state', () => {
       job.set({ seen: { before, now: [job.get('n'), job.get('old') ?? null] } })
     },
   })
-  test('contains the values that earlier runs set', async () => {
+  test('the state of a run contains the values that earlier runs set', async () => {
     const { id } = await jobOf('remembering')
     expect(await state(id)).toEqual({ n: 1, seen: { before: {}, now: [1, null] } })
     await write(id, 'in', 1)

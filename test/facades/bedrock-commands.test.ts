@@ -153,7 +153,7 @@ describe('CreateJob', () => {
     expect((await json('CreateJob', { name: 'other', unique: true })).body).toEqual(first)
   })
 
-  scenario('a unique job is found in every state, and stays in it', async (client) => {
+  scenario('a unique job is found in every state, and keeps its state', async (client) => {
     const { create, get, ok, finish, query } = client
     const unique = (name: string, more: Given = {}) => create({ name, unique: true, ...more })
     const [running, runqueued, failed] = [
@@ -213,7 +213,7 @@ describe('CreateJob', () => {
   )
 
   scenario(
-    'one of several jobs with a name holds it, and the name is free when that job is deleted',
+    'if several jobs have a name, one of them holds it; the name is free when that job is deleted',
     async (client) => {
       const { create, ok } = client
       const ids = [await create({ name: 'u' }), await create({ name: 'u' })]
@@ -301,7 +301,7 @@ describe('CreateJob', () => {
 })
 
 describe('CreateJobs', () => {
-  scenario('each job has the parameters of CreateJob, and mockRequest applies to all of them', async (client) => {
+  scenario('each job has the parameters of CreateJob, and mockRequest applies to all jobs', async (client) => {
     const { json, query } = client
     const jobs = [
       { name: 'a', data: { n: 1 }, jobPriority: 1000, retryAfter: '+1 HOUR', mockRequest: true },
@@ -493,7 +493,7 @@ describe('FinishJob and RetryJob', () => {
     expect([await state(P), await query(C)]).toMatchObject(['QUEUED', { state: 'QUEUED', nextRun: time(HOUR) }])
   })
 
-  scenario('a parent that waits is due as of its last run', async (client) => {
+  scenario('the nextRun of a waiting parent is the time of its last run', async (client) => {
     const { P } = await family(client, { firstRun: client.time(-60) })
     const { lastRun } = await client.query(P)
     await client.at(30)

@@ -392,7 +392,7 @@ describe('finish, retry, update', () => {
   )
 
   scenario(
-    'S31 retryAfter and repeat together: each job continues independently',
+    'S31 jobs with retryAfter and repeat continue independently of each other',
     async ({ create, ok, at, time, query, finish }) => {
       const repeats = ['SCHEDULED, +1 HOUR', 'STARTED, +1 DAY', 'FINISHED, +7 DAYS']
       const ids: number[] = []
@@ -940,15 +940,18 @@ describe('mocked jobs', () => {
     },
   )
 
-  scenario('S62 the parent decides whether children are mocked, and mocked names are separate', async (client) => {
-    const { create, get, query, json } = client
-    const real = await create({ name: 'u', unique: true })
-    expect(await create({ name: 'u', unique: true, mockRequest: true })).not.toBe(real)
-    const P = await create({ name: 'parent', mockRequest: true })
-    await get({ name: 'parent', mockRequest: true })
-    const { jobIDs } = (await json('CreateJobs', { jobs: [{ name: 'c', parentJobID: P }, { name: 'free' }] })).body
-    for (const id of jobIDs) expect((await query(id)).data).toEqual({ mockRequest: true })
-  })
+  scenario(
+    'S62 the parent decides whether children are mocked, and names of mocked jobs are separate',
+    async (client) => {
+      const { create, get, query, json } = client
+      const real = await create({ name: 'u', unique: true })
+      expect(await create({ name: 'u', unique: true, mockRequest: true })).not.toBe(real)
+      const P = await create({ name: 'parent', mockRequest: true })
+      await get({ name: 'parent', mockRequest: true })
+      const { jobIDs } = (await json('CreateJobs', { jobs: [{ name: 'c', parentJobID: P }, { name: 'free' }] })).body
+      for (const id of jobIDs) expect((await query(id)).data).toEqual({ mockRequest: true })
+    },
+  )
 
   scenario('S63 the mark of a mocked job cannot be overwritten', async ({ create, ok, query, send, refused }) => {
     const J = await create({ name: 'm', mockRequest: true })
@@ -996,7 +999,7 @@ describe('the door', () => {
     }
   })
 
-  scenario('MessagePack on request', async ({ ask }) => {
+  scenario('answers in MessagePack on request', async ({ ask }) => {
     const answer = await ask('POST', '/bedrock/CreateJob', { name: 'job', accept: 'application/msgpack' })
     expect(answer.headers.get('content-type')).toBe('application/vnd.msgpack')
     expect(new Uint8Array(await answer.arrayBuffer())[0]).toBe(0x81)

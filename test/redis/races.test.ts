@@ -363,7 +363,7 @@ const windows: Record<string, Window> = {
     },
   },
   R17: {
-    says: 'when two jobs take an alias at once, one gets it and the other learns that it did not',
+    says: 'when two jobs take an alias at once, one gets the alias and the other is refused',
     async fact(world) {
       const ids = [await resting(world, {}), await resting(world, {})]
       expect(await wins(ids.map((id) => world.change(id, 'alias', 'x')))).toBe(1)
@@ -438,7 +438,7 @@ const windows: Record<string, Window> = {
     },
   },
   R21: {
-    says: 'times are exact to the second: a bell is scheduled, and a lane that asks learns the time',
+    says: 'due times are exact to the second: a bell is scheduled for the time, and a claim returns the time',
     async fact(world) {
       const at = world.now() + 30_000
       const { rings } = await world.store.enqueue([{ queue: 'q', class: 'plain', known: true, at }])
@@ -541,7 +541,7 @@ const windows: Record<string, Window> = {
     broken: { ...NO_JOURNAL, says: 'the graph is stored before its jobs' },
   },
   R27: {
-    says: 'one answer has the default, and whether there is one',
+    says: 'one answer contains the default of a port, and whether the port has a default',
     async fact(world) {
       const id = await resting(world, { in: { in: { default: value(7) } } })
       const taken = await world.change(id, 'take', '', 'i', 'in', 1)

@@ -109,12 +109,9 @@ describe('types', () => {
     ['image/png|image/jpeg', 'image/jpeg', true],
     ['image/png,', 'image/png', false],
   ]
-  test.each(patterns)(
-    'a type must match all entries, and one alternative within each: %j of %s is %s',
-    (patterns, type, fits) => {
-      expect(mimeFault(patterns, type) === undefined).toBe(fits)
-    },
-  )
+  test.each(patterns)('a type must match one alternative of each entry: %j of %s is %s', (patterns, type, fits) => {
+    expect(mimeFault(patterns, type) === undefined).toBe(fits)
+  })
 
   test('invalid values are refused with the known messages', () => {
     for (const empty of ['[]', '[]a]', '[!]', '[!]a]', '[z-a]'])

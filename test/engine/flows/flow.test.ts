@@ -189,7 +189,7 @@ const scenarios: Record<string, Scenario> = {
     expect((await flow.view()).in.x!.size).toBe(1)
     expect(await flow.children()).toEqual({})
   },
-  async 'S42: a job becomes a node if it matches the node and is free'(order) {
+  async 'S42: a job becomes a node if it matches the node and has no parent'(order) {
     const adopt = async (job: object, wanted: { class?: string; args?: unknown }, parent?: string) => {
       const id = await kit.make('double', { queue: 'core', ...job, ...(parent ? { parent, name: 'x' } : {}) })
       const flow = await startFlow(

@@ -183,7 +183,7 @@ test('invalid arguments end the job at once', async () => {
 })
 
 describe('options of one caller do not affect another caller', () => {
-  test('a bucket is at the origin of its endpoint, and configured in the deployment', async () => {
+  test('a bucket needs an endpoint without a path, and must be configured in the deployment', async () => {
     kit.origin.answer = (_, response) => response.end('hello')
     const bucket = { name: 'theirs', region: 'eu-west-1' }
     const before = s3.objects.size

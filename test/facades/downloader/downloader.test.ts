@@ -154,7 +154,7 @@ describe('a download that fails', () => {
     return kit.calls(id)[0]!
   }
 
-  test('a 404 is final, with no address', async () => {
+  test('a 404 is final, and is reported without the address of a file', async () => {
     kit.origin.answer = says(404)
     expect(await failure({ max_retries: 2 })).toMatchObject({ success: false, response_code: 404, download_url: '' })
     expect(kit.origin.came).toHaveLength(1)
@@ -677,7 +677,7 @@ describe('requests', () => {
   })
 })
 
-test('the data is consistent afterwards', async () => {
+test('after all these downloads, the data is consistent', async () => {
   await kit.advance(HOUR)
   expect(await kit.engine.doctor.verify()).toEqual([])
 })

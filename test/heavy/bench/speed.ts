@@ -66,9 +66,12 @@ function chartOf(rows: Row[]): string {
   return `\`\`\`text\n${lines.join('\n')}\n\`\`\``
 }
 
+const roundsOf = ([row]: Row[]): string =>
+  row?.ours.length === 1 ? 'in one round' : `medians of ${row?.ours.length ?? 0} rounds`
+
 export const pageOf = (rows: Row[]): string =>
   [
-    `Measured on ${new Date().toISOString().slice(0, 10)}, medians of ${rows[0]?.ours.length ?? 0} rounds.`,
+    `Measured on ${new Date().toISOString().slice(0, 10)}, ${roundsOf(rows)}.`,
     '',
     `| ${HEAD.join(' | ')} |`,
     `|${HEAD.map(() => '---').join('|')}|`,
