@@ -25,7 +25,7 @@ export const questions: [question: string, page: string, heading: string, answer
   ['How do I cancel a delayed job?', 'jobs', 'The life of a job', /POST \/v1\/jobs\/:job\/cancel/],
   ['My job takes longer than the host allows', 'long', 'Choose an approach', /pull worker.*\|/s],
   ['Which timeout ended my run?', 'timeouts', 'Timeouts', /one run\*\* \| 30 s.*CPU time of a function.*lease/s],
-  ['How do I stop retrying after some errors?', 'retries', 'The life of a run that goes wrong', /`Terminal`/],
+  ['How do I stop retrying after some errors?', 'retries', 'When a run fails', /`Terminal`/],
   ['Can a job run twice?', 'faq', 'Exactly once', /Can a job run twice\?.*effectKey/s],
   ['How long is a unique key kept?', 'faq', 'Exactly once', /How long is a unique key held\?.*`for`/s],
   ['How do I limit concurrency for each customer?', 'customers', 'A key for each customer', /`?limits: \[/],
