@@ -13,13 +13,16 @@ type Node = { type: string; start: number; end: number; range?: [number, number]
 const INVISIBLE = /^(class|className|d|points|style|transform|viewBox)$/
 
 /** Code, addresses, selectors and styles. */
-const CODE = /^(curl|npx|import|const|SELECT|UPDATE) |^[/.#]|[{}]|=>|\[data-|'self'|: [^;]*;.*: .*;|\w=\S*&|\w\(/
+const CODE =
+  /^(curl|npx|import|const|SELECT|UPDATE|btn|fill|card|classes) |^\(|^[/.#]|[{}]|=>|\[data-|'self'|: [^;]*;.*: .*;|\w=\S*&|\w\(/
 
 const nodes = (value: unknown): Node[] => [value].flat() as Node[]
 
 const isProse = (text: string): boolean => {
   const own = text.replace(/\$\{.*?\}/g, '…')
-  return (own.match(/[A-Za-z]{2,}/g) ?? []).length >= 3 && /[a-z]{3}/.test(own) && !CODE.test(own)
+  return (
+    own.split(' ').filter((word) => /^\W*[A-Za-z]{2}/.test(word)).length >= 3 && /[a-z]{3}/.test(own) && !CODE.test(own)
+  )
 }
 
 const nameOf = (node: unknown): string => {

@@ -73,7 +73,7 @@ export const snapshot = z.object({
     leaseUntil: ms,
     scheduledFor: ms.optional(),
     schema: z.string().optional(),
-    traceparent: z.string().optional().describe('trace of the job, for pull workers'),
+    traceparent: z.string().optional().describe('trace of the job, for pull workers. Present if the job has a trace'),
   }),
   job: z.object({
     id: jobId,

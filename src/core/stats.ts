@@ -79,7 +79,9 @@ export const classCounts = z.object({
   class: z
     .string()
     .nullable()
-    .describe('name of the class; null for the total of all classes after the first 100 of the queue on that day'),
+    .describe(
+      'name of the class. Only the first 100 classes of a queue are counted separately each day; null is the total of the others',
+    ),
   counts: z.object(point),
   waited: spread.describe('time from ready to start, for runs of the class; null if there were no runs'),
   took: spread.describe('duration of the runs of the class; null if there were no runs'),
@@ -94,7 +96,7 @@ export const classes = z.object({
           .array(z.object({ at: moment, ...point }))
           .optional()
           .describe(
-            'with hours=true: the hours of this day that had events, if they are at most 24 hours ago; absent for queues with more than 4 MiB of stored counts',
+            'hours of this day that had events in the last 24 hours. Present if hours=true, unless the stored counts of the queue exceed 4 MiB',
           ),
       }),
     )
@@ -125,5 +127,5 @@ export const series = z.object({
       `counts of the last ${keptSteps.minute} minutes or ${keptSteps.hour} hours, oldest first; minutes and hours without events are omitted`,
     ),
   more: isCut,
-  queues: z.record(z.string(), z.array(pointView)).optional().describe('with details=true: points of each queue'),
+  queues: z.record(z.string(), z.array(pointView)).optional().describe('points of each queue. Present if details=true'),
 })

@@ -54,7 +54,9 @@ export function createPages({ deps, gate, api }: Given, options: DashboardOption
     if (error instanceof Elsewhere) return c.redirect(error.to.startsWith('/') ? `${base}${error.to}` : error.to, 303)
     if (!(error instanceof SidejobError) || codes[error.code] === 500) (deps.report ?? console.error)(error)
     const shown =
-      error instanceof SidejobError ? error : new SidejobError('INTERNAL', 'something went wrong on our side')
+      error instanceof SidejobError
+        ? error
+        : new SidejobError('INTERNAL', 'the dashboard had an internal error; the log of the deployment has the cause')
     return draw.error(c as Context<Env>, shown)
   })
   return app as unknown as Hono

@@ -190,7 +190,7 @@ export function createLogin({ deps, gate, base }: { deps: Deps; gate: Gate; base
 
   app.post('/login', async (c) => {
     if (c.req.header('sec-fetch-site') !== 'same-origin')
-      throw new SidejobError('FORBIDDEN', 'expected a form from this dashboard')
+      throw new SidejobError('FORBIDDEN', 'expected a request from the login page of this dashboard')
     const form = await formOf(c.req.raw, FORM_BYTES)
     const to = ownPath(String(form.get('to') ?? ''))
     const once = form.get('once')

@@ -26,7 +26,7 @@ export function readElsewhere(file: string, text: string, maxMs = MAX_MS): Promi
       ['--no-warnings', '--input-type=module', '-e', READER],
       { timeout: maxMs, killSignal: 'SIGKILL', maxBuffer: MAX_OUTPUT, env: {} },
       (error, stdout) => {
-        if (error) return reject(error.killed ? new Error(`took longer than ${maxMs / 1_000} s`) : error)
+        if (error) return reject(error.killed ? new Error(`the query took longer than ${maxMs / 1_000} s`) : error)
         const { rows, message } = JSON.parse(stdout) as { rows: SqlRow[]; message?: string }
         if (message === undefined) resolve(rows)
         else reject(new Error(message))

@@ -10,7 +10,7 @@ export const bulk = {
       'Creates a job that applies the action to all existing jobs that match a filter, or to at most 10,000 ids. `move` continues pinned jobs on another version, and skips running jobs.',
     query: z.strictObject({
       preview: flag.optional().describe('true for a dry run, which only counts the jobs that the action would change'),
-      cursor: cursor.optional().describe('with preview=true: cursor from the previous count'),
+      cursor: cursor.optional().describe('cursor from the previous preview. Applies if preview=true'),
     }),
     body: bulkInput,
     answers: { 200: bulkPreview, 201: enqueued },

@@ -63,7 +63,8 @@ export const channels = {
   listen: route('GET /v1/subscribe', {
     scope: 'read',
     summary: 'Subscribe to several channels',
-    description: 'Streams messages as Server-Sent Events. Repeat the parameter: `?channel=/a&channel=/b`.',
+    description:
+      'Streams messages as Server-Sent Events. Repeat the parameter for each channel: `?channel=/a&channel=/b`.',
     query: z.strictObject({ channel: z.array(channelName).min(1).max(MOST_CHANNELS) }),
     repeated: ['channel'],
     answers: { 200: z.object({ channel: z.string(), message: closed }) },

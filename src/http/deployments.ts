@@ -34,7 +34,7 @@ const comparison = z.object({
   after: z.object({ version, from: moment, to: moment }),
   isWhole: z
     .boolean()
-    .describe('false if the counts from the time of the deploy are no longer kept; then no class is compared'),
+    .describe('false if the counts from the time of the deploy are no longer kept. In that case, no class is compared'),
   classes: z
     .array(
       z.object({
@@ -63,8 +63,8 @@ export const deployments = {
     summary: 'Compare the periods before and after a deploy',
     description:
       'Compares the counts and run times of each class, and lists new kinds of error. `before` starts at the ' +
-      'previous deploy, and `after` ends at the next deploy. Counts are kept for two days, so a period that started ' +
-      'earlier is shortened: it then starts at midnight UTC on the day before it ends.',
+      'previous deploy, and `after` ends at the next deploy. Counts are kept for two days. A period that started ' +
+      'earlier is shortened: it starts at midnight UTC on the day before its end.',
     query: comparisonQuery,
     answers: { 200: comparison },
     handle: ({ engine, params, query }) => engine.deployments.compare(params.deployment, query),

@@ -221,8 +221,8 @@ export const flows = {
 
 const storedGraph = z.object({
   name: z.string(),
-  nodes: z.int().optional().describe('with details=true: number of nodes'),
-  edges: z.int().optional().describe('with details=true: number of edges'),
+  nodes: z.int().optional().describe('number of nodes. Present if details=true'),
+  edges: z.int().optional().describe('number of edges. Present if details=true'),
 })
 
 export const graphs = {

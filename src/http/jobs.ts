@@ -213,7 +213,7 @@ export const jobs = {
     query: z.strictObject({
       deep: count(0, 5)
         .optional()
-        .describe('maximum number of further jobs to examine; each job blocks the previous job'),
+        .describe('maximum length of the chain of jobs to examine, where each job blocks the previous job'),
     }),
     answers: { 200: why },
     handle: ({ engine, params, query }) => engine.jobs.why(params.job, query),

@@ -37,8 +37,10 @@ export const schedules = {
       until: until.optional(),
       failing: flag
         .optional()
-        .describe('only schedules whose last run failed or was lost, unless the kind of error is muted'),
-      muted: flag.optional().describe('with failing=true: also includes schedules with muted kinds of error'),
+        .describe(
+          'only schedules whose last run failed or was lost. Schedules with a muted kind of error are not included',
+        ),
+      muted: flag.optional().describe('true to include schedules with a muted kind of error. Applies if failing=true'),
     }),
     answers: { 200: z.object({ schedules: z.array(scheduleView), cursor: z.string().nullable() }) },
     handle: ({ engine, query }) => engine.schedules.list(query),

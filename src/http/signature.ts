@@ -60,7 +60,7 @@ const sha256 = async (text: string): Promise<string> => {
 }
 
 const bytes = (base64url: string): Uint8Array => {
-  if (!/^[\w-]*$/.test(base64url)) throw new TypeError('no base64url')
+  if (!/^[\w-]*$/.test(base64url)) throw new TypeError('expected base64url')
   return Uint8Array.from(atob(base64url.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0))
 }
 

@@ -85,7 +85,7 @@ export async function rehearse(
     prepare: (give) => guardMasked({ ...job, snapshot }, give),
     async checkpoint() {
       next ??= 'a commit'
-      throw new LostRun(`the rehearsal ends before ${next}`)
+      throw new LostRun(`the rehearsal ended before ${next}`)
     },
     rehearsal: {
       reached: (what) => void (next ??= what),

@@ -76,7 +76,7 @@ describe.skipIf(!program())('columns of the list of jobs', { timeout: 60_000 }, 
       ['read'],
       '/jobs?columns=customer',
       async (page) => {
-        const expected = 'columns: expected up to 8 of labels.<name> and args.<path>, got customer'
+        const expected = 'columns: expected at most 8 names such as labels.customer or args.order.id, got customer'
         expect(await page.locator('main').innerText()).toContain(expected)
       },
       { allowed: /400/ },

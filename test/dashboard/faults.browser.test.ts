@@ -81,7 +81,7 @@ const cases: Case[] = [
     fill: { Name: 'nightly', Class: 'resize', When: '1 2 3' },
     press: 'Create schedule',
     field: 'When',
-    says: /^When: expected 5 or 6 fields.*Words work too, like "every day at 3"$/,
+    says: /^When: expected 5 or 6 fields.*Phrases such as "every day at 3" work too$/,
   },
   {
     path: '/schedules?new',

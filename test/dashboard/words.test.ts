@@ -470,7 +470,7 @@ test.each([
 test('an error of an invalid pattern or zone names its field', () => {
   expect(ruleIn('every day at 3', 'Europe/Berlin').source).toEqual({ cron: '0 3 * * *', tz: 'Europe/Berlin' })
   expect(() => ruleIn('soon')).toThrow(
-    'When: expected 5 or 6 fields, like "30 2 * * *", got "soon". Words work too, like "every day at 3"',
+    'When: expected 5 or 6 fields, like "30 2 * * *", got "soon". Phrases such as "every day at 3" work too',
   )
   expect(() => ruleIn('every day at 25')).toThrow(/^When: expected valid cron fields/)
   expect(() => ruleIn('every day at 3', 'Mars/Base')).toThrow(/^Time zone: expected a time zone/)

@@ -147,7 +147,7 @@ const rows: Row[] = [
   ['a signed bell without its name', bell({}, '{}'), 'BAD_REQUEST', 400, 'bell: is missing', ['bell']],
 
   ['broken JSON', post('/v1/jobs', '{"class":"zip"'), 'BAD_REQUEST', 400, 'JSON at 1:15: expected "," or "}"'],
-  ['two JSON documents', post('/v1/jobs', '{"class":"zip"}{}'), 'BAD_REQUEST', 400, 'expected the end'],
+  ['two JSON documents', post('/v1/jobs', '{"class":"zip"}{}'), 'BAD_REQUEST', 400, 'expected the end of the text'],
   ['JSON with a comment', post('/v1/jobs', '{/* */"class":"zip"}'), 'BAD_REQUEST', 400, 'JSON at 1:2'],
   ['broken JSON in a value', job('"args":[1,}'), 'BAD_REQUEST', 400, 'expected a value'],
   ['a duplicate name', job('"class":"zap"'), 'BAD_REQUEST', 400, '"class" twice'],

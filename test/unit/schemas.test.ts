@@ -57,7 +57,7 @@ test('the options of a union are laid over each other', () => {
   const shape = z.union([z.object({ a: closed }), z.array(z.object({ b: closed }))])
   expect(closedIn(shape)).toEqual({ a: CLOSED, ...list({ b: CLOSED }) })
   expect(() => places(z.object({ x: z.union([closed, z.object({ y: closed })]) }))).toThrow(
-    'a value is encoded in one option',
+    'expected a union whose options all encode a value in the same way',
   )
 })
 

@@ -134,7 +134,7 @@ class Reader {
     this.space()
     const value = this.read(closed)
     this.space()
-    if (this.at < this.text.length) this.fail('expected the end')
+    if (this.at < this.text.length) this.fail('expected the end of the text')
     return value
   }
 

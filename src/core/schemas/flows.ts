@@ -32,7 +32,9 @@ export const graphChange = z.object({
       }),
     )
     .optional()
-    .describe('only in previews: values at the start of a new wire that do not fit the schema of the port at its end'),
+    .describe(
+      'values at the start of a new wire that do not fit the schema of the port at its end. Present in previews',
+    ),
 })
 export type GraphChange = z.output<typeof graphChange>
 

@@ -74,7 +74,7 @@ export const redeliver = z
     max: z.int().min(1).max(1_000).default(10),
   })
   .describe(
-    'time within which a pull worker, or a push worker that answered 202, must report the result of a run; the job fails after `max` consecutive runs without a report',
+    'time within which a pull worker, or a push worker that answered 202, must report the result of a run. The job fails after `max` consecutive runs without a report',
   )
 
 export const retry = retryOver(backoffWays).describe('number and backoff of retries of a failed run')
@@ -86,7 +86,7 @@ export const codeRetain = z.union([milliseconds, z.literal(['forever', FOREVER])
 export const missed = z
   .enum(missedWays)
   .describe(
-    'handling of missed slots (scheduled times): `run` is one run for each slot, `last` is one run for all slots (the default for cron), `skip` skips slots that are more than five minutes late',
+    'handling of missed slots (scheduled times): `run` starts one run for each slot, `last` starts one run for all slots (the default for cron), `skip` skips slots that are more than five minutes late',
   )
 const stopOnFail = z.boolean().describe('true if the schedule ends when a run fails permanently')
 const repeatOptions = { missed: missed.optional(), stopOnFail: stopOnFail.optional() }
@@ -103,7 +103,7 @@ const debounce = z
   .strictObject({ wait: positive, max: positive.optional() })
   .refine(({ wait, max = wait }) => max >= wait, { error: 'must be at least "wait"', path: ['max'] })
   .describe(
-    'the job starts `wait` after the last request, with the newest args, but at most `max` after the first request',
+    'the job starts `wait` after the last request, but at most `max` after the first request. It gets the newest args',
   )
 
 const unique = z.union([
@@ -216,7 +216,7 @@ export const jobInput = z
       .union([z.boolean(), positive])
       .optional()
       .describe(
-        'time to keep the result after the job ends: `true` is one hour, `false` keeps no result; by default, only results of completed jobs are kept, for one day',
+        'time to keep the result after the job ends: `true` means one hour, `false` keeps no result. By default, only results of completed jobs are kept, for one day',
       ),
     unique: unique
       .optional()
@@ -226,7 +226,7 @@ export const jobInput = z
     repeat: repeat.optional().describe('schedule of the job: a cron pattern, or a Bedrock pattern'),
     alias: z.array(alias).max(100).optional().describe('names that can be used instead of the id'),
     callback: callback.optional().describe('address or Kafka topic that is notified when the job ends'),
-    createdBy: label.optional().describe('free text that names the requester; shown, but not verified'),
+    createdBy: label.optional().describe('free text that names the requester. It is not verified'),
     group: group.optional(),
     labels: labels.optional(),
     tag: label.optional().describe('only claims with this tag receive the job'),
@@ -298,7 +298,7 @@ const bulkJobs = z.strictObject({
   to: z
     .union([codeVersion, httpUrl])
     .optional()
-    .describe('for `move`: version, or address of a push worker, that continues the pinned jobs'),
+    .describe('version of the code, or address of a push worker, that continues the pinned jobs. Required for `move`'),
 })
 export type BulkInput = z.output<typeof bulkJobs>
 

@@ -125,18 +125,22 @@ const paged = {
   looked: z
     .int()
     .optional()
-    .describe('with `text` or `args`: number of jobs searched; the cursor continues with the next job'),
+    .describe(
+      'number of jobs searched; the cursor continues with the next job. Present if the request has `text` or `args`',
+    ),
   cursor: z.string().nullable(),
   total: z
     .int()
     .optional()
     .describe(
-      'total number of matches. Present in two cases: the list has the failed jobs of one class or one kind of error; or it has only ended or suspended jobs, and no other condition except the queue',
+      'total number of matches. Present if the list has the failed jobs of one class or of one kind of error. Also present if the list has only ended or suspended jobs, and at most the queue as another condition',
     ),
   newest: z
     .int()
     .optional()
-    .describe('newest id searched, for lists ordered by id; the search covered all ids between this id and the cursor'),
+    .describe(
+      'newest id searched; the search covered all ids between this id and the cursor. Present if the list is ordered by id',
+    ),
 }
 
 export const jobPage = z.object({ jobs: z.array(jobView), ...paged })
@@ -190,9 +194,9 @@ export const errorKindView = z.object({
     .array(z.object({ at: moment, count: z.int() }))
     .optional()
     .describe(
-      'with details=true: failures in the last six hours, oldest first; counted per quarter of an hour, and per minute in the last half hour',
+      'numbers of failures in the last six hours, oldest first: per minute in the last half hour, and per quarter of an hour before that. Present if details=true',
     ),
-  muted: errorMute.optional().describe('with muted=true: the mute, if there is one'),
+  muted: errorMute.optional().describe('mute of the kind. Present if muted=true and the kind is muted'),
 })
 export type ErrorKind = z.output<typeof errorKindView>
 
@@ -220,7 +224,7 @@ export const bulkPreview = z.object({
   newest: z
     .int()
     .optional()
-    .describe('if `more` is true: newest id that was counted. All ids from the cursor to this id were counted'),
+    .describe('newest id that was counted; all ids from the cursor to this id were counted. Present if `more` is true'),
 })
 export type BulkPreview = z.output<typeof bulkPreview>
 

@@ -12,7 +12,7 @@ export const portView = z.object({
   taken: z.int(),
   default: closed.optional(),
   channels: z.array(z.string()),
-  schema: closed.optional().describe('with schemas=true: JSON Schema of the values'),
+  schema: closed.optional().describe('JSON Schema of the values. Present if schemas=true'),
 })
 export type PortView = z.output<typeof portView>
 
@@ -124,7 +124,7 @@ export const jobView = z.object({
         .describe('cost of the known runs according to SIDEJOB_PRICES; null if SIDEJOB_PRICES is not set'),
     })
     .optional()
-    .describe('with details=true: cost of the runs'),
+    .describe('cost of the runs. Present if details=true'),
   moreChildren: z.int().optional(),
 })
 export type JobView = z.output<typeof jobView>

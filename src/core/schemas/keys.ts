@@ -12,7 +12,7 @@ const keyLimits = z.strictObject({
     .min(0.1)
     .max(100_000)
     .optional()
-    .describe('average number of requests per second in each isolate; bursts can have twice that number'),
+    .describe('average number of requests per second in each isolate. Bursts can have twice that number'),
   jobs: z
     .int()
     .min(1)
@@ -25,7 +25,7 @@ const keyLimits = z.strictObject({
     .max(1e12)
     .optional()
     .describe(
-      `maximum number of bytes stored for the key: jobs (unfinished jobs count at least 1 KiB), graphs, results, and answers to idempotency keys; by default ${quotas.bytes}`,
+      `maximum number of bytes stored for the key: jobs, graphs, results, and responses to repeat for an Idempotency-Key. An unfinished job counts at least 1 KiB. By default ${quotas.bytes}`,
     ),
 })
 
@@ -108,7 +108,7 @@ export const auditPage = z.object({
       method: z.string(),
       path: z.string(),
       change: z.string().optional().describe('request body; only for requests that change settings'),
-      was: z.string().optional().describe('former values'),
+      was: z.string().optional().describe('values before the change'),
       reason: z.string().optional().describe('reason from the header Sidejob-Reason'),
     }),
   ),

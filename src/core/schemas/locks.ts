@@ -17,7 +17,7 @@ export const failure = z.object({
         built: z.string().describe('hash of the schema that the caller was built against'),
       })
       .optional()
-      .describe('only with the code SCHEMA_CHANGED'),
+      .describe('schema hashes that differ. Present if the code is SCHEMA_CHANGED'),
     doc_url: z.string().describe('page that explains the code'),
   }),
 })

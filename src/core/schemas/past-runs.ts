@@ -21,8 +21,8 @@ export const pastRun = z.object({
     .optional()
     .describe('version of the code that performed the run, such as a commit; absent if unknown'),
   error: closed.optional(),
-  n: z.int().optional().describe('number of the run, for jobs with a history'),
-  readyAt: moment.optional().describe('time at which the job became ready, for jobs with a history'),
+  n: z.int().optional().describe('number of the run. Present if the job has a history'),
+  readyAt: moment.optional().describe('time at which the job became ready. Present if the job has a history'),
   commits: z.int().optional().describe('number of times that the run stored changes: after steps, and at its end'),
 })
 

@@ -64,7 +64,7 @@ const below = (where: 'each' | 'items', schema: z.ZodType): Places | undefined =
 const overlay = (a: Places | undefined, b: Places | undefined): Places | undefined => {
   if (!a || !b || a === b) return a ?? b
   if (typeof a === 'string' || typeof b === 'string')
-    throw new Error('a value is encoded in one option of a union, and decoded in another')
+    throw new Error('expected a union whose options all encode a value in the same way')
   const names = new Set([...Object.keys(a.members ?? {}), ...Object.keys(b.members ?? {})])
   return {
     members: Object.fromEntries([...names].map((name) => [name, overlay(a.members?.[name], b.members?.[name])!])),

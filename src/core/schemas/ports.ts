@@ -51,20 +51,20 @@ export const channelList = z.object({
         .array(z.object({ queue: z.string(), class: z.string(), port: z.string() }))
         .optional()
         .describe(
-          'with publishers=true: the first 100 output ports that publish on this channel or below it, according to their class. API calls and the channels of individual jobs are not included',
+          'first 100 output ports whose class publishes on this channel or on a channel below it. API calls and the channels of individual jobs are not included. Present if publishers=true',
         ),
       last: z
         .object({ at: moment, size: z.int(), message: closed.optional(), context: closed.optional() })
         .optional()
         .describe(
-          'with last=true: the last message that was published with keep: 1, with its size in bytes; messages over 4 KiB show only their size',
+          'last message that was published with `keep: 1`. `size` is in bytes; a message over 4 KiB shows only its size. Present if last=true',
         ),
-      rate: z.int().optional().describe('with last=true: messages with keep: 1, per minute'),
+      rate: z.int().optional().describe('number of messages with `keep: 1` per minute. Present if last=true'),
       minutes: z
         .array(z.int())
         .optional()
         .describe(
-          'with `last=true`: number of messages with `keep: 1`, for each of the last ten minutes; the last entry is the current minute',
+          'number of messages with `keep: 1` in each of the last ten minutes; the last entry is the current minute. Present if last=true',
         ),
     }),
   ),

@@ -54,7 +54,7 @@ export const patchedQueue = queueView.extend({
       ageing: span.nullable().optional(),
     })
     .optional()
-    .describe('with details=true: the previous settings; send them as a patch to undo the change'),
+    .describe('previous settings; send them as a patch to undo the change. Present if details=true'),
 })
 export type PatchedQueue = z.output<typeof patchedQueue>
 
@@ -163,19 +163,19 @@ export const limitRow = limitView.extend({
   fullSince: moment
     .nullable()
     .optional()
-    .describe('with details=true: time at which the first job in line began to wait'),
+    .describe('time at which the first job in line began to wait. Present if details=true'),
   started: z
     .int()
     .optional()
-    .describe('with details=true: number of jobs that started within the current period of the rate'),
-  starts: z.array(moment).optional().describe('with details=true: times at which the last 100 jobs started'),
+    .describe('number of jobs that started within the current period of the rate. Present if details=true'),
+  starts: z.array(moment).optional().describe('times at which the last 100 jobs started. Present if details=true'),
 })
 export type LimitRow = z.output<typeof limitRow>
 
 export const roomView = limitView.extend({
   started: z.int().describe('number of jobs that started within the current period of the rate'),
   fullSince: moment.nullable().describe('time at which the first job in line began to wait'),
-  nextRoom: moment.nullable().describe('time at which the limit has room again; null unless jobs are waiting'),
+  nextRoom: moment.nullable().describe('time at which the limit has room again; null if no jobs are waiting'),
 })
 export type RoomView = z.output<typeof roomView>
 
@@ -197,13 +197,16 @@ const limitPreview = z
     wouldStart: z.int().describe('number of jobs that wait for this limit and would start immediately'),
     first: z.array(limitWaiter).describe('first 20 jobs that would start immediately, in order'),
   })
-  .describe('with preview=true: jobs that the new limit would start')
+  .describe('jobs that the new limit would start. Present if preview=true')
 export type LimitPreview = z.output<typeof limitPreview>
 
 const previewed = { preview: limitPreview.optional() }
 export const changedLimit = limitView.extend(previewed)
 
-const shownOnly = z.unknown().optional().meta({ readOnly: true, description: 'read only; ignored in requests' })
+const shownOnly = z
+  .unknown()
+  .optional()
+  .meta({ readOnly: true, description: 'present in responses; ignored in requests' })
 
 export const limitInput = limitSettings.extend({
   key: shownOnly,

@@ -31,5 +31,8 @@ const link = z.object({
 })
 
 export const why = link.extend({
-  chain: z.array(link).optional().describe('with deep=n: chain of jobs, where each job blocks the previous job'),
+  chain: z
+    .array(link)
+    .optional()
+    .describe('chain of jobs, where each job blocks the previous job. Present if `deep` is set'),
 })

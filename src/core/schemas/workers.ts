@@ -80,7 +80,7 @@ const workerShape = z.strictObject({
     .boolean()
     .optional()
     .describe(
-      'true if a job that has started continues on the same version of the code; for a push worker, at the same address',
+      'true if a job that has started continues on the same version of the code, or at the same address of a push worker',
     ),
   description: z.string().max(10_000).optional().describe('description of the class, for people'),
 })
@@ -244,7 +244,7 @@ export const workerPreview = z.strictObject({
 })
 
 export const storedWorker = workerView.extend({
-  unfit: workerUnfit.optional().describe('with preview=true: waiting jobs that do not fit the new definition'),
+  unfit: workerUnfit.optional().describe('waiting jobs that do not fit the new definition. Present if preview=true'),
 })
 
 export const workerList = z.object({
@@ -255,12 +255,12 @@ export const workerList = z.object({
       seen: moment
         .nullable()
         .describe(
-          'for a pull class: time of the last claim from its queue by a named pull worker, accurate to five seconds; null if no such worker has claimed',
+          'time of the last claim from the queue of the class by a named pull worker, accurate to five seconds. Null if there was none, or if pull workers do not perform the class',
         ),
       servedBy: z
         .array(z.object({ id: z.string(), at: moment, version: z.string().nullable() }))
         .describe(
-          'for a function: deployments that serve it. `at` is the time at which the newest version announced itself; `version` is the newest version that has the function',
+          'deployments that serve the class; empty unless the class is a function. `at` is the time at which the newest version announced itself; `version` is the newest version that has the function',
         ),
     }),
   ),

@@ -50,7 +50,7 @@ export function ruleIn(when: string, tz?: string): ParsedRepeat {
     const isZone = error.path?.[1] === 'tz'
     throw new SidejobError(
       error.code,
-      isZone ? `Time zone: ${problem}` : `When: ${problem}. Words work too, like "every day at 3"`,
+      isZone ? `Time zone: ${problem}` : `When: ${problem}. Phrases such as "every day at 3" work too`,
       { path: error.path, cause: error },
     )
   }

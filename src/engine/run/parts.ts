@@ -15,7 +15,7 @@ const nobody: Paused = { ended: () => undefined, refused: () => undefined }
 
 function rehearsalEnd({ reached }: Rehearsal, what: string): Error {
   reached(what)
-  return new Error(`the rehearsal ends before ${what}`)
+  return new Error(`the rehearsal ended before ${what}`)
 }
 
 export class RunParts {

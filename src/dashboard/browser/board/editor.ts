@@ -159,7 +159,7 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
   function connect(from: End, to: End): string | undefined {
     for (const { node } of [from, to])
       if (node !== null && !Object.hasOwn(draft.now.nodes, node)) return `the graph has no node ${node}`
-    if (from.node === null && to.node === null) return 'expected a node on at least one end'
+    if (from.node === null && to.node === null) return 'expected a node at one end of the wire or at both, got none'
     become(withWire(draft.now, from, to))
     return undefined
   }

@@ -17,7 +17,7 @@ export function columnsIn(query: URLSearchParams): string[] {
   const wrong = names.find((name) => !isInMap(name))
   if (wrong === undefined && names.length <= MOST) return names
   const got = wrong === undefined ? names.length : cut(wrong)
-  const message = `columns: expected up to ${MOST} of labels.<name> and args.<path>, got ${got}`
+  const message = `columns: expected at most ${MOST} names such as labels.customer or args.order.id, got ${got}`
   throw new SidejobError('BAD_REQUEST', message, { path: ['columns'] })
 }
 

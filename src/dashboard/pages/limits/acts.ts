@@ -38,7 +38,7 @@ export const acts = {
       const key = given(form, 'key')
       const [concurrency, starts, period] = ['concurrency', 'limit', 'period'].map((name) => maybe(form, name))
       if ((starts === undefined) !== (period === undefined))
-        throw new SidejobError('BAD_REQUEST', 'expected both the number and the period of the rate', {
+        throw new SidejobError('BAD_REQUEST', 'rate: expected both a number of starts and a period, got only one', {
           path: ['period'],
         })
       const was = await before(asked, key)

@@ -32,7 +32,7 @@ function checkStill(changed: readonly WorkerField[], was: WorkerTexts, is: Worke
   if (name)
     throw new SidejobError(
       'CONFLICT',
-      `${name}: expected ${oneLine(was[name])} (the value when the form was loaded), got ${oneLine(is[name])} (set by another user)`,
+      `${name}: another user changed it from ${oneLine(was[name])} to ${oneLine(is[name])}. Reload the page, then change it again`,
       { path: [name] },
     )
 }

@@ -36,7 +36,7 @@ local function existing_job(spec, parent, args)
   local doc = id and cache.find(id)
   if not doc then return id, status end
   if unique_is(spec, 'p') and doc.parent and doc.parent ~= parent then
-    journal.refuse('CONFLICT', 'job ' .. id .. ' has this unique key, and is a child of job ' .. doc.parent)
+    journal.refuse('CONFLICT', 'job ' .. id .. ' has this unique key and belongs to another parent, job ' .. doc.parent)
   end
   if spec.debounce and doc.unique_held == UNIQUE_HELD.debounced then
     if not unique.waits(doc) then return unique.let_go(id, doc) end
