@@ -20,7 +20,7 @@ export async function around({ cache, look }: Pick<Asked, 'cache' | 'look'>): Pr
     signs: {
       jobs: failures,
       ...(full > 0
-        ? { limits: { n: full, more: moreLimits, kind: 'warn' as const, title: 'Full limits that jobs wait for' } }
+        ? { limits: { n: full, more: moreLimits, kind: 'warn' as const, title: 'full limits with waiting jobs' } }
         : {}),
     },
     foot: { ok: true, text: `Redis is up; ${many(jobs, 'job')}` },

@@ -1,3 +1,3 @@
-// A built file for browsers. Its name contains its hash.
+// The name contains the hash of the content.
 
 export type Asset = { name: string; type: string; body: () => string | Uint8Array }

@@ -1,5 +1,3 @@
-// Answers of the engine, shared by all tabs of an isolate.
-
 import { Lru } from '../core/lru.ts'
 import type { Glance } from '../engine/engine.ts'
 import type { Engine } from '../engine/index.ts'
@@ -70,7 +68,6 @@ export function createCache(answers: Answers, engine: Engine) {
   return {
     get,
     isFresh,
-    /** Returns the last answer of any age, without asking the engine. */
     last: async <T>(name: string): Promise<T | undefined> =>
       (await (asked.get(name) ?? answers.kept.get(name)?.answer)) as T | undefined,
     glance: (step?: 'minute' | 'hour'): Promise<Glanced> => (glanced ??= look(step)),

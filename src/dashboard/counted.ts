@@ -8,7 +8,6 @@ import { count, many } from './words/text.ts'
 
 /** Milliseconds. Checking 1,000 jobs takes about 10 ms of Redis. After this time, the dialog continues by itself. */
 const COUNTS_FOR = 1_000
-/** Platforms limit the number of requests per invocation. */
 const PAGES = 20
 const MOST = limits.bulkIds.most
 
@@ -45,7 +44,6 @@ type Asking = {
   what?: string
   text: string[]
   isTyped?: boolean
-  /** Number of selected rows, including rows that cannot be changed. */
   chosen?: number
 }
 

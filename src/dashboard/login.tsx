@@ -122,7 +122,6 @@ export function createLogin({ deps, gate, base }: { deps: Deps; gate: Gate; base
     return { place, who: caller! }
   }
 
-  /** Does not use up the link. */
   const callerOfLink = (once: string, request: Request): Promise<Found | undefined> =>
     gate.lookUp(request, undefined, async () => {
       const { place, tenant } = await placeOfSession(once, deps)
@@ -209,7 +208,6 @@ export function createLogin({ deps, gate, base }: { deps: Deps; gate: Gate; base
     return c.redirect(`${base}/login`, 303)
   })
 
-  // `npm start` prints such a link.
   app.post('/login-links', async (c) => {
     const key = /^Bearer +(\S+) *$/i.exec(c.req.header('authorization') ?? '')?.[1]
     if (!key)

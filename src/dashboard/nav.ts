@@ -14,7 +14,6 @@ export type NavName =
   | 'keys'
   | 'doctor'
 
-/** `says` lists the contents of the page. */
 type NavEntry = { name: NavName; title: string; path: string; key: string; says: string }
 
 const entry = (name: NavName, title: string, key: string, says: string, path = `/${name}`): NavEntry => ({
@@ -34,7 +33,7 @@ export const nav: { title: string; entries: NavEntry[] }[] = [
       entry('flows', 'Flows', 'f', 'connected jobs, and the values that move between them'),
       entry('queues', 'Queues', 'q', 'the waiting and running jobs of each queue, and the next job'),
       entry('schedules', 'Schedules', 's', 'the jobs that repeat, and their next runs'),
-      entry('limits', 'Limits', 'l', 'the jobs that hold slots, and the jobs that wait for one'),
+      entry('limits', 'Limits', 'l', 'limits, with the jobs that run and wait under each'),
     ],
   },
   {
@@ -42,16 +41,16 @@ export const nav: { title: string; entries: NavEntry[] }[] = [
     entries: [
       entry('workers', 'Workers', 'w', 'the classes, with their ports and their runs'),
       entry('channels', 'Channels', 'c', 'the listeners, and the last messages'),
-      entry('callbacks', 'Callbacks', 'b', 'the calls to other servers, and their answers'),
+      entry('callbacks', 'Callbacks', 'b', 'the HTTP calls that report ended jobs, and the responses'),
       entry('files', 'Files', 'i', 'stored files, and when they are removed'),
-      entry('log', 'Log', 'e', 'the lines that functions and workers wrote'),
+      entry('log', 'Log', 'e', 'the log lines of functions and workers'),
       entry('deploy', 'Deploys', 'v', 'the effect of each version of your code', '/deploys'),
     ],
   },
   {
     title: 'Settings',
     entries: [
-      entry('keys', 'Keys and audit', 'k', 'the API keys, and the changes that each made', '/settings/keys'),
+      entry('keys', 'Keys and audit', 'k', 'API keys, and the changes made with each key', '/settings/keys'),
       entry('doctor', 'Doctor', 'd', 'the health of the services and of the stored data'),
     ],
   },

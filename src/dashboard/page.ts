@@ -24,14 +24,12 @@ export type ActAsked = Asked & { form: FormData }
 export type Confirm = {
   title: string
   text: string[]
-  /** Label of the button. Empty if there is nothing to do. */
+  /** Empty if there is nothing to do. */
   verb: string
   fields?: Record<string, string>
   /** A script presses the button to continue counting. */
   isCounting?: boolean
-  /** Text that the user has to type first. */
   type?: string
-  /** Asks for the field `reason`. */
   reason?: true
 }
 
@@ -41,7 +39,6 @@ export type Done = {
   to?: string
   link?: { text: string; to: string }
   undo?: Record<string, string>
-  /** The user must copy the secret before closing it. */
   secret?: string
 }
 
@@ -61,7 +58,6 @@ export type Brief<Data> = {
 }
 
 export type Page<Data = unknown> = {
-  /** Path below the base: `/jobs/:job`. */
   path: string
   nav?: NavName
   /** Milliseconds between refreshes; 0 means never. */
@@ -75,7 +71,6 @@ export type Page<Data = unknown> = {
   View: View<Data>
   brief?: Brief<Data>
   acts?: Record<string, Act>
-  /** Names of files in `browser/`, without extension. */
   scripts?: readonly string[]
   styles?: readonly string[]
 }

@@ -1,6 +1,5 @@
 import type { Context } from 'hono'
 
-/** Forbids other origins, inline scripts and styles, and frames. */
 export const POLICY = [
   "default-src 'none'",
   "style-src 'self'",

@@ -6,12 +6,10 @@ import type { Asked } from './page.ts'
 
 /** Milliseconds per request. The browser then continues. */
 const SEARCHES_FOR = 1_000
-/** Platforms limit the number of requests per invocation. */
 const STEPS = 20
 /** Lifetime of found rows, in milliseconds. */
 const FRESH = 60_000
 
-/** `newest` is set if the search continues by ids. */
 export type Step<Row> = { rows: Row[]; cursor: string | null; total?: number; newest?: number }
 
 type Search<Row> = {

@@ -262,7 +262,7 @@ export async function deploy(options: DeployOptions): Promise<{ url: string; red
 
 export async function destroy({ env, name, say = () => {} }: DeployOptions): Promise<void> {
   const names = namesOf(name)
-  if (!env.QSTASH_TOKEN) throw new DeployFailure('QSTASH_TOKEN is missing: set it, because the schedule in QStash cannot be removed without it')
+  if (!env.QSTASH_TOKEN) throw new DeployFailure('QSTASH_TOKEN is missing: set it to remove the schedule from QStash')
   const { account, cloudflare } = await meansOf(env)
   const { schedules } = clientFor({ url: env.QSTASH_URL || undefined, token: env.QSTASH_TOKEN, publicUrl: '' })
   const schedule = (await askAgain(() => schedules.list())).some(({ scheduleId }) => scheduleId === names.schedule)

@@ -162,7 +162,11 @@ test('a class is changed port by port, and changes by other users since the form
   expect(now).toMatchObject({ concurrency: 3, pull: true })
   expect(now!.in).toEqual({ url, n: { schema: '{"type":"number"}' }, more: {} })
   expect(await press(path, form)).toMatchObject({
-    error: { message: expect.stringMatching(/^in: another user changed it from .* to .*\. Reload the page, then change it again$/) },
+    error: {
+      message: expect.stringMatching(
+        /^in: another user changed it from .* to .*\. Reload the page, then change it again$/,
+      ),
+    },
   })
   expect(await press(path, { act: 'change', timeout: '', was_timeout: '' })).toMatchObject({
     say: 'cards is unchanged',

@@ -140,7 +140,7 @@ test.each([
   [events[1]!, { who: 'a', did: 'suspended after 5.0 s' }],
   [events[2]!, { who: 'b', did: 'failed after 5.0 s, attempt 4' }],
   [event(0, { counts: [{ node: null, dir: 'out', port: 'y', was: 0, is: 1 }] }), { who: 'y', did: 'holds 1 value' }],
-  [event(0, { more: 7 }), { who: 'the flow', did: 'did something that is not in the recording' }],
+  [event(0, { more: 7 }), { who: 'the flow', did: 'changed, but the recording has no details' }],
 ])('event %# is described in words', (one, said) => {
   expect(eventSaid(one)).toEqual(said)
 })

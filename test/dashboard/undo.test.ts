@@ -163,12 +163,12 @@ test('a form of settings sends only the changed ones, so changes of other users 
   const form = { act: 'change', lanes: '4', batch: '100', ageing: '', mode: 'push', ...drawn }
   await pages.engine.queues.update('default', { lanes: 7 })
   const { say, undo } = await press('/queues/default', { ...form, batch: '50' })
-  expect(say).toBe('Queue default is changed: batch')
+  expect(say).toBe('Queue default was changed: batch')
   expect(await settings()).toMatchObject({ maxLanes: 7, batch: 50 })
   expect(undo).toEqual({ act: 'change', sure: 'yes', batch: '' })
   await press('/queues/default', undo!)
   expect(await settings()).toMatchObject({ maxLanes: 7, batch: 100 })
-  expect(await press('/queues/default', form)).toMatchObject({ say: 'Queue default is unchanged' })
+  expect(await press('/queues/default', form)).toMatchObject({ say: 'Queue default was not changed' })
   await pages.engine.queues.update('default', { lanes: null })
 })
 

@@ -84,7 +84,7 @@ test('the document describes bodies in both formats', () => {
 
 test('a schema is shown as a TypeScript type', () => {
   expect(written(document.components.schemas.Error!)).toBe(
-    '{\n  error: {\n    code: string\n    message: string\n    path?: (string | number)[]\n    retryAfter?: number\n    schema?: {\n      class: string\n      current: string  // hash of the schema of the class\n      built: string  // hash of the schema that the caller was built against\n    }  // only with the code SCHEMA_CHANGED\n    doc_url: string  // page that explains the code\n  }\n}',
+    '{\n  error: {\n    code: string\n    message: string\n    path?: (string | number)[]\n    retryAfter?: number\n    schema?: {\n      class: string\n      current: string  // hash of the schema of the class\n      built: string  // hash of the schema that the caller was built against\n    }  // schema hashes that differ. Present if the code is SCHEMA_CHANGED\n    doc_url: string  // page that explains the code\n  }\n}',
   )
 })
 

@@ -105,7 +105,6 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
     if (state.drawing) draw('soon')
   })
 
-  /** Shows the last value of the wire that has the pointer or the focus. */
   function showWhole(): void {
     const wire = dataIn(state).wires.find(({ id }) => id === state.hover)
     const value = wire && lastOf(wire)
@@ -215,7 +214,6 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
         const { data, now } = told as { data: BoardData; now: number }
         take(data, now)
       })
-      // Durations grow between two refreshes.
       setInterval(() => document.hidden || draw('soon'), 1_000)
       draw()
       showOpened()
@@ -224,7 +222,7 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
   }
 }
 
-/** Returns false for a flow that still waits for its graph. A later refresh draws the board. */
+/** Returns false if the flow still waits for its graph. A later refresh then draws the board. */
 function start(): boolean {
   const svg = document.querySelector<SVGSVGElement>('[data-board]')
   const data = dataOf<BoardData>('flow')

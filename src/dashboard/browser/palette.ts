@@ -21,7 +21,7 @@ const chosenIn = (list: HTMLElement): number => optionsIn(list).findIndex(({ ari
 function show(field: HTMLInputElement, list: HTMLElement, found: Document): void {
   const lines = [...found.querySelectorAll<HTMLElement>('.found > li')]
   for (const [i, line] of lines.entries()) Object.assign(line, { role: 'option', id: `found-${i}` })
-  // Results may arrive after an arrow key. The first line is chosen by default, so a choice of the first line does not last.
+  // Results may arrive after the user chose a line. The first line is the default, so a choice of it is not kept.
   const chosen = optionsIn(list)[chosenIn(list) || -1]?.textContent
   list.replaceChildren(...lines)
   const at = lines.findIndex(({ textContent }) => textContent === chosen)

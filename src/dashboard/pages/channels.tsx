@@ -27,7 +27,7 @@ type Channel = ChannelsData['channels'][number]
 const SHOWN = 300
 const LISTENERS = 6
 
-/** `all` are the channels at and below the path. `own` is empty if the path is only the beginning of channels. */
+/** `all`: channels at the path and below it. `own` is empty if no channel has exactly this path. */
 type Row = Branch & { all: readonly Channel[]; own: Partial<Channel> }
 
 function Several<One extends { port: string }>({ of, show }: { of: readonly One[]; show: (one: One) => Child }) {

@@ -274,7 +274,7 @@ export const doctor = page<DoctorData>({
       scope: 'admin',
       confirm: () => ({
         title: 'Repair the faults?',
-        text: ['Each job is moved to the index that its record names. Faults that the record cannot resolve remain.'],
+        text: ['This moves each job to the index that its record names. Faults that the record cannot resolve remain.'],
         verb: 'Repair',
       }),
       async does({ call, form, query }) {

@@ -12,7 +12,6 @@ import { bytes, cut, many } from '../words/text.ts'
 
 type Listed = Awaited<ReturnType<typeof listFiles>>
 type FilesData = Omit<Listed, 'files'> & {
-  /** `from`: the downloaded URL. `ends`: time of the removal, or undefined if its job was not read. */
   files: (Listed['files'][number] & { by?: string; from?: string; ends?: number | 'never' })[]
   total?: FilesTotal
   wanted: string
@@ -23,7 +22,7 @@ const MOST = 100
 /** Milliseconds. The total is expensive, because it is added up page by page. */
 const FRESH = 60_000
 
-/** Maximum read jobs that remove files. A command reads 64 of them. */
+/** Maximum number of jobs to read for the removal times of files. One command reads 64 jobs. */
 const REAPERS = 192
 
 /** Each file has a job of class `reap` that removes it. */
@@ -35,7 +34,6 @@ async function endsOf({ engine, cache }: Asked): Promise<(file: string) => numbe
   return (file) => ends.get(file) ?? (cursor === null ? 'never' : undefined)
 }
 
-/** The jobs that stored the files, by id. */
 async function makersOf({ engine }: Asked, files: Listed['files']) {
   const ids = files.flatMap(({ job }) => job ?? []).sort((a, b) => b - a)
   const { jobs } = ids.length > 0 ? await engine.jobs.rows({ ids, limit: MOST, paths: ['url'] }) : { jobs: [] }
@@ -70,7 +68,6 @@ const inAll = ({ files, bytes: size, more }: FilesTotal): string =>
 
 const way = (file: string): string => `/v1/files/${encodeURIComponent(file)}`
 
-/** The last part of the path of its URL, while the job that downloaded it is stored. */
 const nameOf = (url = ''): string => url.replace(/[?#].*/s, '').replace(/.*\//s, '')
 
 const columns: readonly Column<FilesData['files'][number]>[] = [
@@ -184,7 +181,7 @@ export const files = page<FilesData>({
       scope: 'write',
       confirm: ({ form }) => ({
         title: `Remove file ${given(form, 'file')}?`,
-        text: ['Links to the file stop working. This cannot be undone.'],
+        text: ['This deletes the file, and its links stop working. It cannot be undone.'],
         verb: 'Remove it',
       }),
       async does({ form, call }) {

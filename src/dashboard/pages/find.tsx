@@ -13,7 +13,6 @@ import { FRESH, kindsOf } from './jobs/kinds.tsx'
 import { countedIn, kindOf, todayOf } from './workers/classes.tsx'
 
 type Act = { act: string; at: string; fields: Record<string, string> }
-/** `here` names a button that a script of the page handles. */
 type Line = { icon: string; text: string; what: string; to?: string; does?: Act; here?: string }
 type FindData = { text: string; lines: Line[] }
 
@@ -53,7 +52,7 @@ function actsOf(text: string, queues: readonly string[]): Line[] {
   })
 }
 
-/** Names the part of a job that contains the text. Rows do not contain args. */
+/** Rows do not contain args, so a text that is found nowhere else is in the args. */
 function partOf({ labels, message, aliases }: JobRow, has: (text: string) => boolean): string {
   const label = Object.entries(labels).find(([, value]) => has(value))
   if (label) return label.join('=')

@@ -1,5 +1,3 @@
-// The first page that matches a path is served.
-
 import type { Page } from '../page.ts'
 import { callbacks } from './callbacks/index.tsx'
 import { channels } from './channels.tsx'

@@ -139,7 +139,6 @@ const changes: readonly Column<AuditEntry[]>[] = [
   { head: '#When', cell: ([entry]) => <Ago at={entry!.at} /> },
 ]
 
-/** Shown entries, and entries that a filter reads. */
 const [SHOWN, READ] = [50, 500]
 
 const isWanted = (wanted: string, entry: AuditEntry): boolean =>
@@ -206,7 +205,7 @@ export const keys = page({
         {entries && <Search at="/settings/keys" label="Filter changes" value={wanted} />}
         {hasAudit && (
           <Choice
-            label="What is listed"
+            label="Content of the list"
             options={[
               { text: 'Keys', to: '/settings/keys', on: !entries },
               { text: 'Audit', to: '/settings/keys?audit', on: entries !== undefined },
@@ -259,7 +258,7 @@ export const keys = page({
       scope: 'admin',
       confirm: ({ form }) => ({
         title: `Revoke key ${given(form, 'name')}?`,
-        text: ['Requests with this key will be refused, and its sessions end. This cannot be undone.'],
+        text: ['This ends the sessions of the key, and requests with the key will be refused. It cannot be undone.'],
         verb: 'Revoke it',
         type: given(form, 'name'),
       }),

@@ -53,7 +53,6 @@ function Sifts({ query }: { query: URLSearchParams }) {
 const [SLICES, WIDTH, HEIGHT, LEAST] = [40, 400, 48, 1.5]
 const STEP = WIDTH / SLICES
 
-/** From the bottom of a bar to its top. */
 const TONES = [
   ['failed', 'error'],
   ['suspended', 'warn'],

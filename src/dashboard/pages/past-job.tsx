@@ -15,7 +15,6 @@ import { RunRows } from './job/runs.tsx'
 import { Values } from './job/values.tsx'
 import { NoHistory } from './jobs/past.tsx'
 
-/** Without `found`, the job has not ended, is not yet in the history, or the deployment has no history. */
 type PastJob = Awaited<ReturnType<typeof load>>
 
 const runOf = ({ version, by, error, ...run }: HistoryRun): PastRun => ({

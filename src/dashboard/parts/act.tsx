@@ -11,9 +11,7 @@ type ButtonProps = {
   kind?: 'primary' | 'danger' | 'quiet'
   small?: boolean
   hotkey?: string
-  /** Read by screen readers. */
   label?: string
-  /** Hidden on phones. */
   wide?: boolean
   children?: Child
 }
@@ -128,7 +126,6 @@ export const PlainButton = ({ of }: { of: Button }) =>
     </Act>
   )
 
-/** Without `text`, copies the line or snippet around the button. */
 export function CopyButton({ text = '', label }: { text?: string; label?: string }) {
   const kind = label ? 'btn small icon quiet' : 'btn small'
   return (

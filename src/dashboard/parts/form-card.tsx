@@ -4,7 +4,6 @@ import { Card, Link } from './layout.tsx'
 
 type FormCardProps = Omit<FormProps, 'at'> & { title: string; at: string; foot?: Child }
 
-/** A form that its page opens. `Cancel` leads to the page `at`. */
 export const FormCard = ({ title, foot, ...form }: FormCardProps) => (
   <Card title={title} kind="change" right={<Link to={form.at}>Cancel</Link>}>
     <Form {...form} isOpened />

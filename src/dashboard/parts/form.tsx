@@ -11,10 +11,8 @@ export type FormProps = {
   fields?: Record<string, string>
   kind?: string
   button?: string
-  /** Read by screen readers, if the text is not unique on the page. */
   label?: string
   preview?: readonly string[]
-  /** The first field gets the focus. */
   isOpened?: boolean
   isIsland?: boolean
   children?: Child

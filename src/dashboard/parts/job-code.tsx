@@ -9,7 +9,6 @@ import { Snippet } from './snippet.tsx'
 /** Quotes for a shell, which interprets only single quotes between single quotes. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
-/** Short lists are written in one line. */
 const laidOut = (json: string): string =>
   pretty(json)
     .map(({ text }) => text)

@@ -80,7 +80,6 @@ export function CreateJob({ kind = 'btn primary', text = 'Create job' }: { kind?
   )
 }
 
-/** `isDraft`: samples replace missing values. */
 export function jobBody(form: Pick<FormData, 'get'>, worker: Named, isDraft = false): string {
   const at = (field: string) => form.get(field) as string | null
   function jsonOf(field: string, { schema, default: otherwise }: Port): string | undefined {

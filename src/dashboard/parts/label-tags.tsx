@@ -2,7 +2,6 @@ import type { Labels } from '../../core/labels.ts'
 import { queryWith } from '../look.ts'
 import { Name, To } from './layout.tsx'
 
-/** `also`: further query parameters of the links. */
 export const LabelTags = ({ labels, also = '' }: { labels: Labels; also?: string }) => (
   <>
     {Object.entries(labels).map(([name, value]) => (

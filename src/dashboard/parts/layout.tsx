@@ -23,7 +23,6 @@ export const Link = ({ to, children }: { to: string; children?: Child }) => (
   </To>
 )
 
-/** `text` replaces the number, unless it is 0. */
 export function Zero({ n, to, kind, text = count(n) }: { n: number; to?: string; kind?: string; text?: string }) {
   if (n === 0) return <span class="dimmer">0</span>
   if (to === undefined) return <>{text}</>
@@ -139,7 +138,6 @@ export const Tag = ({ of }: { of: string }) => (
 
 export const Others = () => <span class="dim">all other classes</span>
 
-/** `word` precedes the time, as in `used 3 min ago`. */
 export function Ago({ at, word }: { at: number; word?: string }) {
   const { now, zone } = useLook()
   return (

@@ -1,4 +1,3 @@
-/** `of` limits the log to lines of these jobs. */
 export function Listen({ to, of }: { to: readonly string[]; of?: readonly number[] }) {
   return <i hidden data-listen={to.join(' ')} data-of={of?.join(' ')} />
 }

@@ -57,7 +57,6 @@ export const isBad = (level: string): boolean => level === 'error' || level === 
 export const whenOf = (at: number, { now, zone }: Pick<Look, 'now' | 'zone'>): string =>
   now - at > DAY ? dayAndHour(at, zone) : `${clock(at, zone)}.${String(at % 1000).padStart(3, '0')}`
 
-/** Minimum number of entries that are folded, because they equal the entry above them. */
 const FOLDED = 2
 
 type LineProps = { entry: LogEntry; withJobs?: boolean; of?: string }

@@ -17,9 +17,7 @@ type Frame = {
   title: string
   at?: NavName
   crumbs?: { name: string; to?: string }[]
-  /** Milliseconds between refreshes; default: never. */
   every?: number
-  /** Maximum Redis commands of a refresh. */
   commands?: number
   slim?: boolean
   there: ReadonlySet<NavName>

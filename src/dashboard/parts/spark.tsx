@@ -9,7 +9,6 @@ const [WIDTH, HEIGHT] = [200, 34]
 type SparkProps = {
   values: readonly number[]
   tone: Tone
-  /** A second line. */
   others?: readonly number[]
   label?: string
 }
@@ -47,7 +46,6 @@ export function Bars({
   height = 18,
 }: {
   values: readonly number[]
-  /** Drawn in red, as parts of the values. */
   failed?: readonly number[]
   tone: string
   width?: number

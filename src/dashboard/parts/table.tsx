@@ -27,7 +27,6 @@ type TableProps = {
   caption: Child
   heads: readonly Child[]
   isPlain?: boolean
-  /** `lined`: shown as a list on phones. */
   kind?: string
   id?: string
   grows?: boolean
@@ -56,7 +55,6 @@ export function Table({ caption, heads, isPlain, kind, id, grows, children }: Ta
 export type Column<Row> = {
   head: Child
   kind?: string | ((row: Row) => string)
-  /** Shown on phones, because they hide the table's head. */
   label?: string | ((row: Row) => string | undefined)
   title?: (row: Row) => string | undefined
   cell: (row: Row, i: number) => Child
@@ -67,7 +65,6 @@ type DataTableProps<Row> = Omit<TableProps, 'heads' | 'children'> & {
   columns: readonly Column<Row>[]
   empty?: Child
   idOf?: (row: Row) => string | number
-  /** The rows are in a list that keys can walk through and select from. */
   isList?: boolean
 }
 

@@ -9,7 +9,6 @@ type FieldsProps = {
   label: string
   schema: string | undefined
   more?: string
-  /** As JSON. */
   otherwise?: string
   isNeeded?: boolean
   path?: string

@@ -5,10 +5,8 @@ import { useLook } from '../look.ts'
 import { isSecret, type Piece, pretty, shownJson, textOf } from '../words/json.ts'
 import { bytes, plain, timeOn } from '../words/text.ts'
 
-/** Larger values are linked instead of shown. */
 const MOST = 65_536
 
-/** Maximum bytes of a value that opens in place. */
 const BEHIND = 4_096
 
 export function Value({ value, href }: { value: Encoded; href?: string }) {

@@ -63,7 +63,6 @@ function passedIn(schedule: Drawn, { from, to }: Shown): Mark[] {
     .map((at) => ({ at, kind }))
 }
 
-/** Returns at most one slot more than can be drawn separately. */
 function comingIn(schedule: Drawn, { from, to }: Shown): number[] {
   const { nextAt, paused } = schedule
   if (paused || nextAt === null || nextAt > to) return []

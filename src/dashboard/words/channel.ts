@@ -8,7 +8,6 @@ function sharedPath(name: string, next = ''): string {
 
 const sortable = (path: string): string => path.replaceAll('/', '\0')
 
-/** `label` is the part of the name below the previous branch. */
 export type Branch = { name: string; label: string }
 
 /**

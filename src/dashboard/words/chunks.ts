@@ -21,7 +21,6 @@ function nameOf(chunk: string): string {
 
 export type Chunk = [name: string, html: string]
 
-/** A number is the position of a chunk that the browser already has. */
 export type Patch = (Chunk | number)[]
 
 /**

@@ -6,10 +6,9 @@ import { FAILURES, type FailingClass, failingClasses, recentOf, wasFailing } fro
 import { type Button, type Known, MINUTE, type Need, need, type Rule, weigh, within } from './need.ts'
 import { about, count, many, percent } from './text.ts'
 
-/** Between the failures of now and the full limits. */
+/** Severity: lower than a class that is failing now, higher than a full limit. */
 const LEFT_FAILED = 70
 
-/** Leaves out muted kinds and retried jobs. */
 const stillFailed = ({ kinds, queues, now }: Known, failed: number): number =>
   Math.min(failed, kinds ? sum(kinds, (kind) => recentOf(kind, now)) : sum(queues, ({ counts }) => counts.failed))
 

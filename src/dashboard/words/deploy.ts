@@ -13,6 +13,5 @@ export const deployPath = ({ id, at }: Deploy): string => `/deploys?of=${id}&at=
 
 type Run = { version: string | null; ranAt: number | null }
 
-/** `deploys` is newest first. */
 export const deployOfRun = <D extends DeployMark>(deploys: readonly D[], { version, ranAt }: Run): D | undefined =>
   deploys.find((one) => one.at <= (ranAt ?? 0) && (version === null || one.version === version))

@@ -9,15 +9,14 @@ export type ClassRow = Awaited<ReturnType<Engine['stats']['classes']>>['classes'
 const [MINUTE, HOUR] = [60_000, 3_600_000]
 
 /**
- * A class is failing if at least `least` of its jobs failed and they exceed `share` of its ended jobs, or if at least
- * `few` failed and they are half of its ended jobs.
+ * A class is failing if at least `least` jobs failed and their share of the ended jobs exceeds `share`. If fewer jobs
+ * failed, it is failing if at least `few` jobs failed and their share is at least `half`.
  */
 export const FAILURES = { span: 15 * MINUTE, least: 20, share: 0.01, few: 3, half: 0.5 }
 
 export type FailingClass = {
   class: string
   failed: number
-  /** An upper bound for the same period. */
   completed: number
   firstAt: number
   kinds: { kind: ErrorKind; n: number }[]
@@ -25,7 +24,6 @@ export type FailingClass = {
 
 type Known = {
   now: number
-  /** Kinds that are not muted, with counts by minute. */
   kinds: readonly ErrorKind[]
   classes?: readonly ClassRow[]
   points: Readonly<Record<string, readonly Point[]>>
@@ -34,7 +32,6 @@ type Known = {
 export const recentOf = ({ minutes = [] }: ErrorKind, now: number): number =>
   sum(minutes, ({ at, count }) => (at > now - FAILURES.span && at <= now ? count : 0))
 
-/** Infinity if the number is not known. */
 function completedByHours(rows: readonly ClassRow[] | undefined, now: number): number {
   if (!rows || rows.length === 0 || rows.some(({ hours }) => !hours)) return Number.POSITIVE_INFINITY
   const from = Math.floor((now - FAILURES.span) / HOUR) * HOUR
@@ -93,7 +90,7 @@ function minutesOf({ minutes = [], count, firstAt, lastAt }: ErrorKind) {
   return [{ at: lastAt, count: Math.ceil(count / Math.ceil((lastAt - firstAt + 1) / FAILURES.span)) }]
 }
 
-/** True if the class was failing at any time. Completed jobs by hour are stored for a day. */
+/** Completed jobs by hour are stored for a day. */
 export function wasFailing(name: string, own: readonly ErrorKind[], known: Known): boolean {
   const kinds = own.map((kind) => ({ ...kind, minutes: minutesOf(kind) }))
   return kinds

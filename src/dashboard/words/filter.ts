@@ -6,7 +6,6 @@ export const filters = [
   ...(['status', 'queue', 'class', 'group', 'tag', 'callback', 'parent', 'alias', 'error'] as const),
   ...(['since', 'until', 'ended', 'longer', 'waits', 'text'] as const),
 ] as const
-/** `since=deploy`: since the last change of classes. */
 export const DEPLOY = 'deploy'
 
 type FilterName = (typeof filters)[number]
@@ -46,7 +45,6 @@ export function viewOf(query: URLSearchParams): string {
 
 export type Moments = { now: number; deployedAt?: number }
 
-/** `6h` ago, `deploy`, or a time. */
 export function momentOf(text: string, { now, deployedAt }: Moments): number | undefined {
   if (text === DEPLOY) return deployedAt
   const ago = lengthOf(text)
@@ -58,7 +56,6 @@ export function momentOf(text: string, { now, deployedAt }: Moments): number | u
 const isStatus = (text: string): text is Status => statuses.includes(text as Status)
 const oneOf = <T extends string>(of: readonly T[], text: string): T | undefined => of.find((one) => one === text)
 
-/** Other filters are texts. */
 const readers: Partial<Record<FilterName, (text: string, moments: Moments) => unknown>> = {
   status(text) {
     const found = text.split(',').filter(isStatus)
@@ -76,7 +73,6 @@ const readers: Partial<Record<FilterName, (text: string, moments: Moments) => un
 /** With these filters, lists can only be ordered by id. */
 const unsorted: readonly FilterName[] = ['parent', 'alias', 'error', 'text']
 
-/** Only ended jobs can be sorted by their end. */
 export function canSort(query: URLSearchParams): boolean {
   const found = (query.get('status') ?? '').split(',').filter(isStatus)
   const isPlain = !unsorted.some((name) => query.get(name)) && !tokensOf(query).some(({ name }) => isInMap(name))
@@ -105,7 +101,6 @@ export function filterOf(query: URLSearchParams, moments: Moments): JobFilter {
   )
   const sort = isSorted(query) ? 'ended' : undefined
   const stretch = stretchIn(query, moments.now)
-  // A list that is sorted by end starts at the end of the range.
   const below = sort && stretch && stretch.to !== Infinity ? `${stretch.to}.0.0` : undefined
   const cursor = query.get('cursor') || below
   const fits = cursor?.includes('.') === (sort !== undefined)

@@ -6,14 +6,12 @@ import { sum } from './counts.ts'
 import { textOf } from './json.ts'
 import { about, count, cut, many, span, title } from './text.ts'
 
-/** Maximum letters of a value on the board. */
 const MOST = 2_048
 /** Milliseconds. A wire with an older value is backing up. */
 const LONG = 60_000
 
 /** With more nodes than this, the page lists nodes next to the board, and only few wires have a label. */
 export const LARGE = 60
-/** Members of a query that open a part of a flow. */
 export const CLOSED = { node: undefined, wire: undefined, watch: undefined }
 
 type WireKind = 'idle' | 'hot' | 'back'
@@ -46,10 +44,8 @@ export function wireSaid(wire: WireView, now: number): string {
   return `${endText(wire.from)} to ${endText(wire.to)}: ${what}, ${count(wire.rate)} read per minute${last && `, last value ${cut(last, 80)}`}`
 }
 
-/** The last value that passed, or '' if none is kept. */
 export const lastOf = ({ passed }: Pick<WireView, 'passed'>): string => passed[0]?.data ?? ''
 
-/** Prepares wires for the board: values become text, and secrets are covered. */
 export const boardWires = (wires: readonly WireView[]): WireView[] =>
   wires.map((wire) => ({
     ...wire,
@@ -65,7 +61,6 @@ export const factsOf = (
   now: number,
 ): Facts => ({ now, room: limit === null ? undefined : limits[limit], wires })
 
-/** Empty inputs of a node that has values at other inputs. */
 function missing({ name }: FlowNodeView, wires: readonly WireView[]): string[] {
   const into = wires.filter(({ to }) => to.node === name)
   if (into.every(({ size }) => size === 0)) return []
@@ -105,7 +100,6 @@ export function markOf(node: FlowNodeView, { now, wires }: Facts): Status | unde
   return status === 'completed' || status === null ? undefined : status
 }
 
-/** Status of a node for the style sheet. */
 export const kindOfNode = (node: FlowNodeView, about: Facts): string =>
   node.status === null ? 'unmade' : `${markOf(node, about) ?? 'idle'}${node.limit === null ? '' : ' limited'}`
 
@@ -121,14 +115,12 @@ export function stateOf({ status, nodes, running, queued, failed }: FlowRow): { 
   return { status: 'suspended', word: nodes > 0 ? 'Idle' : 'Waits for its graph' }
 }
 
-/** Arrivals minus reads, per minute. */
 export const growthOf = ({ in: came, out }: WireView, now: number): number =>
   rateOf(
     came.map((n, i) => n - out[i]!),
     now,
   )
 
-/** Undefined if nothing was read. */
 export const drainTime = ({ size, rate }: WireView): string | undefined =>
   size > 0 && rate > 0 ? about(Math.ceil(size / rate) * 60_000) : undefined
 
@@ -139,7 +131,7 @@ export type Jam = {
   wires: string[]
 }
 
-/** Waiting values at the inputs of a node. Wires to the same port share its values. */
+/** Wires to the same port share its values. */
 export function waitingAt(name: string, wires: readonly WireView[]): number {
   const into = wires.filter(({ to }) => to.node === name)
   const ends = new Map(
@@ -158,7 +150,6 @@ export const onWire = ({ size, behind }: Waiting): number => size + behind
 const thickest = (wires: readonly WireView[]): WireView | undefined =>
   wires.toSorted((a, b) => onWire(b) - onWire(a))[0]
 
-/** Starts at the reader of a full wire, and follows empty inputs to the node that keeps them empty. */
 function causeOf(wire: WireView, nodes: readonly FlowNodeView[], wires: readonly WireView[], now: number) {
   const lit: WireView[] = [wire]
   const passed: FlowNodeView[] = []

@@ -37,7 +37,6 @@ export function numberIn(text: string, name: string): number {
   throw new SidejobError('BAD_REQUEST', `${name}: expected a number, got "${text.slice(0, 60)}"`, { path: [name] })
 }
 
-/** The members are not parsed. */
 export const objectOf = (members: Record<string, string | undefined>): string =>
   `{${Object.entries(members)
     .filter(([, json]) => json !== undefined)

@@ -2,7 +2,6 @@ import { count, many } from './text.ts'
 
 export type Searched = { where: string; done?: number; of?: number }
 
-/** A list with a cursor has more rows. */
 export const rowsText = (rows: number, cursor: string | null, one: string, more?: string): string =>
   cursor === null ? many(rows, one, more) : `${count(rows)} so far`
 

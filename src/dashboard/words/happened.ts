@@ -8,7 +8,7 @@ type Happened = { text: string; at?: { of: 'since' | 'until'; moment: number }; 
 
 export type HappenedRow = Pick<JobRow, 'status' | 'progress' | 'ranAt' | 'message' | 'reason' | 'queue'>
 
-/** A paused queue takes precedence. The record of the job does not contain it. */
+/** A pause of the queue comes first. The job's record does not contain it. */
 const firstOf = ({ reason, queue }: HappenedRow, paused: ReadonlySet<string>): Reason | null =>
   reason !== null && (reason.code === 'QUEUED' || reason.code === 'PULL') && paused.has(queue)
     ? { code: 'PAUSED', message: `queue ${queue} is paused`, data: { queue }, since: reason.since }

@@ -1,4 +1,4 @@
-// Writes job ids for a form. Ranges keep a list of 10,000 ids short.
+// Ranges keep a list of 10,000 ids short.
 
 /** @example idsText([9, 8, 7, 3]) // '9-7,3' */
 export function idsText(ids: readonly number[]): string {

@@ -1,5 +1,3 @@
-// A problem that the dashboard shows and alerts report.
-
 import type { Point } from '../../core/series.ts'
 import type {
   CallbackView,
@@ -21,7 +19,6 @@ export type Known = {
   points: readonly Point[]
   pointsByQueue?: Readonly<Record<string, readonly Point[]>>
   classes?: readonly ClassRow[]
-  /** Newest first. */
   deploys?: readonly Deploy[]
   givenUp: readonly CallbackView[]
   moreGivenUp?: boolean
@@ -32,7 +29,6 @@ export type Known = {
   /** null means never. A tenant has no ticks. */
   tickAt?: Health['tickAt']
   breakers: readonly OpenBreaker[]
-  /** Kinds that are not muted. */
   kinds?: readonly ErrorKind[]
 }
 
@@ -57,7 +53,6 @@ export type Need = {
   name: string
   /** Identifies a problem whose name has changing numbers. */
   subject?: string
-  /** The name replaces `{}`. */
   text: string
   more?: string
   since?: number
@@ -94,7 +89,6 @@ export const weigh = (severity: number, jobs: number): number => severity + Math
 
 type Said = Omit<Need, 'rule' | 'weight' | 'kind' | 'icon'> & { jobs?: number }
 
-/** `jobs`: number of harmed jobs. */
 export function need(rule: RuleName, { jobs = 0, ...said }: Said): Need {
   const [severity, kind, icon] = looks[rule]
   return { rule, weight: weigh(severity, jobs), kind, icon, ...said }

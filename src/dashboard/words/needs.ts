@@ -75,7 +75,7 @@ const lateSchedules: Rule = ({ schedules }) =>
       }),
     )
 
-/** Time that a limit must be full, in milliseconds. Unknown for data of older versions. */
+/** Milliseconds that a limit must be full. */
 const FULL = 5 * MINUTE
 
 const fullLimits: Rule = ({ limits, now }) =>
@@ -96,7 +96,6 @@ const fullLimits: Rule = ({ limits, now }) =>
         }),
     )
 
-/** Includes jobs that wait for a limit, but not scheduled jobs. */
 export const waitingIn = ({ counts }: QueueView): number => counts.queued - counts.scheduled
 
 const pausedQueues: Rule = ({ queues, now }) =>

@@ -1,6 +1,5 @@
 export type Changes = Record<string, string | number | undefined>
 
-/** `undefined` removes a member. */
 export function queryWith(search: string, changes: Changes): string {
   const query = new URLSearchParams(search)
   for (const [name, value] of Object.entries(changes)) {

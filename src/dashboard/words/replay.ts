@@ -22,7 +22,6 @@ export function timelineOf(events: readonly FlowEvent[]): Timeline {
   }
 }
 
-/** -1 if there is none. */
 export function lastBy(list: readonly { at: number }[], at: number): number {
   let [low, high] = [0, list.length]
   while (low < high) {
@@ -71,7 +70,7 @@ const readBy = (counts: readonly Count[], at: number): number =>
     .slice(lastBy(counts, at - MINUTE) + 1, lastBy(counts, at) + 1)
     .reduce((sum, { was, is }) => sum + Math.max(0, was - is), 0)
 
-/** The current board. Parts without records have not changed. */
+/** Parts without records have not changed. */
 export type BoardNow = { graph: Wired & GraphNodes; nodes: readonly FlowNodeView[]; wires: readonly WireView[] }
 type GraphNodes = { nodes: Record<string, { queue?: string; class: string }> }
 
@@ -134,6 +133,6 @@ export function eventSaid({ moves, counts }: FlowEvent): { who: string; did: str
   const move = bad ?? moves.find(({ run }) => run !== null) ?? moves[0]
   if (move) return moveSaid(move)
   const [count] = counts
-  if (!count) return { who: 'the flow', did: 'did something that is not in the recording' }
+  if (!count) return { who: 'the flow', did: 'changed, but the recording has no details' }
   return { who: endText({ node: count.node, port: count.port }), did: `holds ${many(count.is, 'value')}` }
 }

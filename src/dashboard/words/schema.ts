@@ -56,7 +56,7 @@ function inWords(schema: Schema, depth: number): string {
 
 export const wordsOf = (schema: Schema | undefined): string => (schema ? inWords(schema, 0) : 'any')
 
-/** JSON must not lose digits. */
+/** A number in JSON must not lose digits. */
 const isPlain = (choice: unknown): boolean =>
   typeof choice === 'number' ? Math.abs(choice) <= Number.MAX_SAFE_INTEGER : typeof choice !== 'object' || !choice
 

@@ -47,7 +47,6 @@ export const endOf = ({ step, to }: Range, now: number): number => {
 export const deploysIn = (deploys: readonly Deploy[], range: Range, now: number): Deploy[] =>
   deploys.filter(({ at }) => at > endOf(range, now) - range.span && at <= endOf(range, now))
 
-/** Minutes or hours per column. */
 export const perOf = ({ span, columns, step }: Range): number => span / columns / (step === 'minute' ? MINUTE : HOUR)
 
 export function columnsOf(points: readonly Point[], range: Range, now: number): Point[] {

@@ -12,7 +12,6 @@ export const isLong = ({ startedAt }: Pick<Run, 'startedAt'>, now: number): bool
 export const usualOf = ({ queue, class: name }: Omit<Run, 'startedAt'>, classes: readonly ClassRow[]) =>
   classes.find((row) => row.queue === queue && row.class === name)?.took?.p95
 
-/** Returns how many times longer than usual the run takes, or undefined if the run is not stuck. */
 export function timesLonger(run: Pick<Run, 'startedAt'>, usual: number, now: number): number | undefined {
   const times = (now - run.startedAt) / usual
   return isLong(run, now) && times >= TIMES ? Math.floor(times) : undefined

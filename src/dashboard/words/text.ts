@@ -5,7 +5,6 @@ export const plain = (text: string): string =>
     (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 
-/** Cut in the middle, so that both ends can be read. */
 export const cut = (text: string, most = 40): string => {
   const letters = [...plain(text)]
   if (letters.length <= most) return letters.join('')

@@ -30,12 +30,10 @@ export type Scale = {
   edges: number[]
 }
 
-/** Position of the current time, in percent. The remaining width is for names of long bars. */
 const END = 96.4
 /** A part longer than this many short runs is drawn shorter than it was. */
 const FOLD = 10
 
-/** Length of a short run. A quarter of the runs are at most this long. */
 const shortOf = (lengths: readonly number[]): number =>
   lengths.toSorted((a, b) => a - b)[Math.floor((lengths.length - 1) / 4)] ?? 1
 

@@ -242,7 +242,6 @@ type Classes = NonNullable<Known['classes']>
 export const runnerOf = ({ process, lane }: NonNullable<JobView['run']>): string =>
   process ?? `lane or unnamed pull worker ${lane}`
 
-/** Compares a run with the runs of its class that ended today. */
 function stuckText(link: WhyLink, classes: Classes, now: number): string | undefined {
   const times = timesLonger(link.run!, usualOf(link, classes) ?? Infinity, now)
   return times === undefined ? undefined : `${count(times)} times longer than 95% of the runs that ended today`

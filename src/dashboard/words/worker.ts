@@ -76,7 +76,6 @@ export function workerTexts(worker: WorkerDefinition): WorkerTexts {
   }
 }
 
-/** Fields that were not sent keep their value. */
 export const textsIn = (typed: { get: (name: string) => unknown }, is: WorkerTexts): WorkerTexts =>
   Object.fromEntries(
     workerFields.map((name) => {
@@ -98,7 +97,6 @@ function portsIn(text: string, name: WorkerField): Tree {
 const membersOf = (port: Tree): Members =>
   mapValues(port, (value, name) => writeJson(name === 'default' || name === 'schema' ? raw(value as Encoded) : value))
 
-/** Removed members become null. */
 const differing = (is: Members, was: Members): string =>
   objectOf(mapValues({ ...was, ...is }, (_, name) => (is[name] === was[name] ? undefined : (is[name] ?? 'null'))))
 
@@ -120,7 +118,7 @@ const waitsIn = (text: string): Members =>
     ? { delays: JSON.stringify(text.split(',').flatMap((one) => one.trim() || [])) }
     : { base: JSON.stringify(text) }
 
-/** A first delay replaces a stored list of delays. A list has precedence over a first delay, so it stays. */
+/** A first delay must remove a stored list, because a list has precedence. A new list only replaces the stored list. */
 function waitsPatch(text: string): string {
   const waits = text === '' ? {} : waitsIn(text)
   return objectOf(waits.delays === undefined ? { base: 'null', delays: 'null', ...waits } : waits)
@@ -140,7 +138,6 @@ const members = {
   limits: jsonText,
 }
 
-/** An empty field removes its member. */
 function saidBy(is: WorkerTexts, names: ReadonlySet<WorkerField>, waits: (text: string) => string): Members {
   const said = (name: WorkerField, json: (text: string, name: WorkerField) => string): string | undefined =>
     names.has(name) ? (is[name] === '' ? 'null' : json(is[name], name)) : undefined

@@ -11,7 +11,6 @@ function rowOf(row: HTMLElement): Row {
   return { parts, marks: parts[1] ? marks : marks.slice(0, 1) }
 }
 
-/** If several rows have the same link, uses the row that shows a status. */
 function rows(): Map<string, Row> {
   const found = new Map<string, Row>()
   for (const row of document.querySelectorAll<HTMLElement>('#main :is(tr, li, .sch)')) {

@@ -120,7 +120,7 @@ async function settle(answer: Answer, form: HTMLFormElement, pressed: HTMLElemen
   if (form.dataset.keeps === undefined) form.reset()
   tell('acted', form.dataset.act)
   if (answer.to && answer.to !== here()) {
-    // Letters become shortcuts again, although the form is still shown.
+    // Without a focused field, letters are shortcuts again.
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
     tell('go', base + answer.to)
   } else tell('look')

@@ -28,7 +28,6 @@ function mark(): void {
   current()?.classList.add('cur')
 }
 
-/** Focuses the link, so that screen readers read it. */
 function move(by: number): void {
   const all = rows()
   const at = row ? all.indexOf(row) : -1
@@ -58,7 +57,6 @@ async function openPalette(): Promise<void> {
   field?.focus()
   const palette: typeof import('../palette.ts') = await import(meta('palette'))
   palette.openPalette(field)
-  // From now on, letters are shortcuts again.
   document.querySelector('dialog[open]')?.addEventListener('close', () => {
     field?.blur()
     if (before instanceof HTMLElement) before.focus()

@@ -1,4 +1,4 @@
-// Listens to channels. A message only triggers a refresh, so a lost message only causes a delay.
+// A message only triggers a refresh, so a lost message only causes a delay.
 
 import { base, hear, tell, watchIdle } from './page.ts'
 import { isTailing } from './tail.ts'

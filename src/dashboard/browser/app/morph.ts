@@ -1,4 +1,4 @@
-// Keeps the user's input, and everything that scripts draw.
+// Refreshes a page. Keeps the user's input and the drawings of scripts.
 
 import { Idiomorph } from 'idiomorph'
 import { watchRows } from './changed.ts'
@@ -9,7 +9,6 @@ import { updateTimes } from './times.ts'
 const keepsOwn = (name: string, node: Node): boolean =>
   !(name === 'open' && node instanceof HTMLDetailsElement) && !(name === 'checked' && node instanceof HTMLInputElement)
 
-/** A focused button does not count as input. */
 const isWritten = (node: Node): boolean =>
   isWriting(node) &&
   (node === document.activeElement ||
@@ -38,7 +37,6 @@ function swap(next: Document, id: string): void {
   if (old && fresh) Idiomorph.morph(old, [...fresh.childNodes], { morphStyle: 'innerHTML', callbacks })
 }
 
-/** `whole`: also shows new rows. */
 export async function take(html: string, whole = true): Promise<void> {
   const next = parsed(html)
   // Unchanged chunks still show times of an earlier version.

@@ -48,7 +48,7 @@ export const onClick = (selector: string, then: (found: HTMLElement, event: Mous
     if (found) then(found, event)
   })
 
-/** Calls `then` at the first input after a pause of `ms`. Returns the pause. */
+/** Calls `then` at the first input after a pause of `ms`. Returns a function that measures the current pause. */
 export function watchIdle(ms: number, then: () => void): () => number {
   let moved = Date.now()
   const idle = (): number => Date.now() - moved

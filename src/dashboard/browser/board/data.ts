@@ -11,7 +11,6 @@ export type BoardData = {
   deploys: DeployMark[]
   node?: string
   wire?: string
-  /** All other parts of the graph are faded. */
   lit?: { nodes: string[]; wires: string[] }
 }
 

@@ -27,7 +27,7 @@ const said: Record<Exclude<NodeChange, ''>, (was: Node | undefined, is: Node | u
   swap: (was, is) => (was && is && classOf(was) !== classOf(is) ? `was ${classOf(was)}` : 'arguments changed'),
 }
 
-/** A node may have the same name as a member of Object. */
+/** A node may have the name of a member of Object, such as `constructor`. */
 const nodeIn = ({ nodes }: Graph, name: string): Node | undefined =>
   Object.hasOwn(nodes, name) ? nodes[name] : undefined
 
@@ -117,7 +117,6 @@ export function createDraftDrawing(
         }
       }),
     }),
-    /** Each port is written as `node.port`. */
     offers: (dir: 'ins' | 'outs'): string[] =>
       Object.keys(draft.now.nodes).flatMap((name) =>
         (drawn?.laid.nodes.get(name)?.[dir] ?? []).map((port) => `${name}.${port}`),

@@ -10,7 +10,6 @@ type NodeLook = { kind: string; mark?: string; cls: string; fact: string; tone?:
 type WireLook = {
   kind: string
   label: string
-  /** Shown below the label, in the same box. */
   value?: string
   tone: string
   said: string
@@ -31,7 +30,7 @@ export type Drawing = ReturnType<typeof createDrawing>
 
 const middle = (text: string, x: number, y: number): SVGElement => make('text', { class: 'mid', x, y }, text)
 
-/** Transforms would cost the compositor milliseconds in each frame of a drag. */
+/** Uses no transforms: they would cost milliseconds in each frame of a drag. */
 function nodeParts({ name, box, ins, outs }: Placed, named: number) {
   const { x, y } = box
   const use = make('use')
@@ -163,7 +162,7 @@ export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads,
       })
       set(parts.badge, { transform: `translate(${at.x - long / 2} ${at.y - 11})` })
     },
-    /** Elements outside of the view stay as they are drawn farthest away, so that few change at a time. */
+    /** Elements outside of the view always show the fewest details, so that few elements change in one frame. */
     show({ x, y, width, height }: Box, detail: string): void {
       const changes: (() => void)[] = []
       const show = ({ dataset }: SVGElement, box: Box): void => {

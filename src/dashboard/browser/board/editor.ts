@@ -104,7 +104,6 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
   }
 
   function settle(): void {
-    // Applying the same draft again uses the same key.
     key = crypto.randomUUID()
     draw()
     show(undefined, true)
@@ -232,7 +231,6 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
 
   function pressed(event: KeyboardEvent): void {
     const { key: name, ctrlKey, metaKey, target } = event
-    // If a dialog is open, keys belong to its form.
     if (document.querySelector('dialog[open]')) return
     if ((ctrlKey || metaKey) && name === 'Enter') {
       event.preventDefault()

@@ -31,7 +31,6 @@ const keyOf = (node: string): string => `node:${node}`
 const startOf = ({ from }: GraphWire): string => (from.node === null ? `in:${from.port}` : keyOf(from.node))
 const endOf = ({ to }: GraphWire): string => (to.node === null ? `out:${to.port}` : keyOf(to.node))
 
-/** Ports of the flow itself. */
 const ownPorts = (wires: readonly GraphWire[]): { key: string; port: string }[] =>
   wires.flatMap((wire) => [
     ...(wire.from.node === null ? [{ key: startOf(wire), port: wire.from.port }] : []),
@@ -93,7 +92,7 @@ function backWires(nodes: Iterable<string>, wires: readonly GraphWire[]) {
 
 type Ports = Map<string, { ins: string[]; outs: string[] }>
 
-/** A wire from or to another row ends at a stub. `stubs` has their distances, in layers of nodes. */
+/** A wire from or to another row ends at a stub. `stubs` has the lengths of the stubs, in layers of nodes. */
 type Asked = {
   wires: readonly GraphWire[]
   back: Set<string>
@@ -121,11 +120,9 @@ function place(ports: Ports, { wires, back, stubs }: Asked) {
   return graph
 }
 
-/** A backward wire runs below the nodes, unless it leads to another row. */
 const isLoop = ({ id, from, to }: GraphWire, back: Set<string>): boolean =>
   back.has(id) && from.node !== null && to.node !== null
 
-/** A layer of nodes, or a layer of labels between two node layers. */
 type Column = { left: number; right: number; centre: number }
 
 /** Dagre determines the order of columns and all vertical positions. */
@@ -160,7 +157,6 @@ function columnsOf(graph: ReturnType<typeof place>, ports: Ports) {
   return columns
 }
 
-/** Returns the first free place from `from` to `to`, next to the wires that already run there. */
 function createTracks(space: number) {
   const taken: { low: number; high: number }[][] = []
   return (from: number, to: number): number => {
@@ -191,7 +187,7 @@ function rowOf(nodes: readonly Named[], asked: Asked) {
   const { wires, back, top, stubs } = asked
   const ports: Ports = new Map(nodes.map((node) => [node.name, portsAt(node, wires)]))
   const graph = place(ports, asked)
-  // Ports in the order of their other ends, because wires then cross less.
+  // Sorts ports by their other ends, so that fewer wires cross.
   const nodeAt = (key: string) => graph.node(key) as Box & { rank: number }
   const heightOf = (wire: GraphWire): number =>
     isLoop(wire, back) ? 1e9 : nodeAt(startOf(wire)).y + nodeAt(endOf(wire)).y
@@ -205,7 +201,6 @@ function rowOf(nodes: readonly Named[], asked: Asked) {
     const { y, width, height } = nodeAt(key)
     return { x: round(columnOf(key).centre - width / 2), y: round(y - height / 2 + top), width, height }
   }
-  /** Dagre counts layers of labels, too. */
   const layerOf = (key: string): number => nodeAt(key).rank / 2
   let bottom = Math.max(top, ...graph.nodes().map((key) => boxOf(key).y + boxOf(key).height))
   const endsOf = (wire: GraphWire) => {
@@ -225,7 +220,6 @@ function rowOf(nodes: readonly Named[], asked: Asked) {
   for (const wire of wires.filter((one) => !isLoop(one, back))) {
     const { from, to, start, end } = endsOf(wire)
     const edge = graph.edge({ v: startOf(wire), w: endOf(wire), name: wire.id }) as Bent
-    // A wire is horizontal in each column, and changes its height only between columns.
     const inner = edge.points!.slice(1, -1).flatMap((point) => {
       const { left, right } = columnAt(point)
       return [left, right].map((x) => ({ x, y: point.y + top }))
@@ -247,7 +241,7 @@ function rowOf(nodes: readonly Named[], asked: Asked) {
     const [right, left] = [start.right + GAP / 2 + step, end.left - GAP / 2 - step]
     const low = floor + laneAt(left, right)
     bottom = Math.max(bottom, low)
-    // In a column, because vertical parts of wires run between columns.
+    // The label is in a column, because the vertical parts of wires are between columns.
     const far = ({ centre }: Column): number => Math.abs(centre - (right + left) / 2)
     const x = all.toSorted((a, b) => far(a) - far(b))[0]!.centre
     routes.push(detourOf({ id, out: [from], into: [to], right, left, low, x }))
@@ -291,7 +285,6 @@ function routesBetween(rows: readonly Row[], between: readonly Between[]): [stri
     .map((wire) => detourOf({ ...wire, left: -GAP - leftAt(wire.low, wire.into[0]!.y) }))
 }
 
-/** Divides a graph into rows of at most `most` layers. */
 function wrapped({ layerOf, layers }: Row, nodes: readonly Named[], asked: Asked, most: number) {
   const parts = Array.from({ length: Math.ceil(layers / most) }, (): GraphWire[] => [])
   const rowAt = (layer: number): number => Math.floor(layer / most)
@@ -338,7 +331,6 @@ function joined(rows: readonly Row[]): Layout {
   }
 }
 
-/** Wraps a graph that is wider than `wide` into rows. */
 export function layout(nodes: readonly Named[], wires: readonly GraphWire[], wide = Infinity): Layout {
   const known = new Set(nodes.map(({ name }) => name))
   const isThere = ({ node }: End) => node === null || known.has(node)

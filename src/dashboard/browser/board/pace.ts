@@ -2,7 +2,6 @@
 
 const MOST = 40
 
-/** A newer part replaces an older part that is not drawn yet. */
 export function createPace() {
   let left: (() => void)[] = []
   let isAsked = false

@@ -6,7 +6,6 @@ type Row = {
   sign: '+' | '~' | '−' | '!' | '=' | '✓'
   name: string
   text?: string
-  /** Page where the values can be moved. */
   moves?: string | undefined
 }
 
@@ -121,7 +120,7 @@ export function showPanel(panel: HTMLElement, shown: Shown): void {
     ? [
         ...section('Nodes', [
           ...nodeRows(change, added),
-          ...never.map((name): Row => ({ sign: '−', name, text: 'had not started' })),
+          ...never.map((name): Row => ({ sign: '−', name, text: 'removed; it had not started' })),
         ]),
         ...section('Wires', [
           ...change.wires.added.map((name): Row => ({ sign: '+', name })),

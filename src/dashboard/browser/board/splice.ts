@@ -6,7 +6,6 @@ import { ask } from './ask.ts'
 import { type Graph, spliced } from './draft.ts'
 import type { Editing } from './working.ts'
 
-/** Maximum number of characters of a value in a line. */
 const LETTERS = 120
 
 type Found = { node: { queue: string; class: string }; ports: [string, string] }

@@ -24,7 +24,6 @@ export function pointIn(svg: SVGSVGElement, { clientX, clientY }: MouseEvent): {
   return matrix ? new DOMPoint(clientX, clientY).matrixTransform(matrix.inverse()) : { x: 0, y: 0 }
 }
 
-/** Returns the horizontal position in an element, from 0 to 1. */
 export function partOf(element: Element, { clientX }: MouseEvent): number {
   const { left, width } = element.getBoundingClientRect()
   return Math.max(0, Math.min(1, (clientX - left) / Math.max(1, width)))

@@ -32,14 +32,16 @@ export function createView(svg: SVGSVGElement) {
     if (wasHidden) begin()
   }).observe(svg)
 
-  /** Returns the visible part, times `by`. It is larger than `box` if the board has different proportions. */
+  /**
+   * Returns the visible part of the board, enlarged by the factor `by`. The board may have other proportions than
+   * `box`.
+   */
   function shown(box: Box, by = 1): Box {
     const scale = Math.min(wide / box.width, high / box.height) / by
     const [width, height] = [wide / scale, high / scale]
     return { x: box.x - (width - box.width) / 2, y: box.y - (height - box.height) / 2, width, height }
   }
 
-  /** With `isMoving`, also draws elements that may scroll into view. */
   function show(isMoving = false): void {
     if (wide === 0) return
     drawn = seen
@@ -89,7 +91,6 @@ export function createView(svg: SVGSVGElement) {
   }
 
   function showAll(): void {
-    // A small graph is not enlarged beyond its normal size.
     const [width, height] = [Math.max(all.width, wide * 0.86), Math.max(all.height, high * 0.86)]
     seen = { x: all.x - (width - all.width) / 2, y: all.y - (height - all.height) / 2, width, height }
     show()
@@ -144,7 +145,6 @@ export function createView(svg: SVGSVGElement) {
 
   const middleOf = ({ x, y, width, height }: Box) => ({ x: x + width / 2, y: y + height / 2 })
 
-  /** Zooms in until the text of the box can be read. */
   function look(box: Box): void {
     const width = Math.min(seen.width, wide)
     seen = { ...seen, width, height: (seen.height * width) / seen.width }
@@ -162,11 +162,10 @@ export function createView(svg: SVGSVGElement) {
     onShow: (tell: (typeof told)[number]): void => void told.push(tell),
     look,
     reveal,
-    /** Keeps the scale if the text of the box can be read. */
     open: (box: Box): void => (wide / seen.width < READABLE ? look(box) : reveal(box)),
     /** Width at which all texts can be read, also next to an open panel. */
     room: (): number => (innerWidth > NARROW ? innerWidth - SIDES : innerWidth) / TEXTS,
-    /** Makes room for the whole graph. On a phone, a higher board would keep a finger from scrolling the page. */
+    /** On a phone, a higher board would keep a finger from scrolling the page. */
     bound(box: Box): void {
       all = box
       const height = Math.min(innerHeight * 1.5, box.height * Math.min(TEXTS, wide / box.width))

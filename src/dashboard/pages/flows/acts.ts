@@ -56,7 +56,7 @@ async function askDrain(asked: ActAsked): Promise<Confirm> {
   return {
     title: `Drain ${wireOf(asked)}?`,
     text: [
-      `${many(n, 'value')} ${n === 1 ? 'is' : 'are'} removed from the wire; no job will read ${n === 1 ? 'it' : 'them'}.`,
+      `This removes ${many(n, 'value')} from the wire. No job will read ${n === 1 ? 'it' : 'them'}.`,
       'You can undo this for ten seconds.',
     ],
     verb: 'Drain',
@@ -112,8 +112,8 @@ async function askUndo({ engine, params }: ActAsked): Promise<Confirm> {
   return {
     title: 'Undo the last change?',
     text: [
-      said.length > 0 ? said.join(' ') : 'Nodes and wires do not change; other settings of the graph are restored.',
-      'Values that were already read stay read.',
+      said.length > 0 ? said.join(' ') : 'This restores other settings of the graph. Nodes and wires do not change.',
+      'This does not return values that were already read.',
       ...(earlier > 0 ? [`${many(earlier, 'earlier change')} can be undone after this one.`] : []),
     ],
     verb: 'Undo',
@@ -122,7 +122,7 @@ async function askUndo({ engine, params }: ActAsked): Promise<Confirm> {
 
 async function undo(asked: ActAsked): Promise<Done> {
   await asked.call('POST', `${flowOf(asked)}/undo`)
-  return { say: 'Last change undone' }
+  return { say: 'The last change was undone' }
 }
 
 async function graph(asked: ActAsked): Promise<Done> {

@@ -33,8 +33,8 @@ const asOf = ({ view: { hash, record }, chosen, isExplaining }: FlowData): strin
 
 const LINES: Lines = [
   ['', 'idle', 'No value was read in the last minute'],
-  ['hot', 'moves', 'Values are read: the label is their number per minute'],
-  ['back', 'backing up', 'A value has waited for more than a minute: the label is the number of waiting values'],
+  ['hot', 'moves', 'Values are being read. The label is the number of values read per minute'],
+  ['back', 'backing up', 'A value has waited for more than a minute. The label is the number of waiting values'],
 ]
 
 function Explained({ data: { view, jam, limits, isExplaining } }: { data: FlowData }) {
@@ -47,7 +47,7 @@ function Explained({ data: { view, jam, limits, isExplaining } }: { data: FlowDa
     <p class="jamsaid" role="status">
       {jamSaid(jam, { now, room, wires: view.wires })}{' '}
       <LinkButton to={cause.job === null ? way({ ...CLOSED, node: cause.name }) : jobPath(cause.job)} small>
-        Why does {cause.name} not continue?
+        Why is {cause.name} waiting?
       </LinkButton>{' '}
       <LinkButton to={way({ jam: isExplaining ? undefined : '1', board: '1' })} small>
         {isExplaining ? 'Show all' : 'Highlight this jam'}
@@ -63,7 +63,7 @@ function Head({ data, query }: Props) {
   const { flow, undo } = view
   const { status, word } = stateOf(flow)
   const way = useWay()
-  // On wide screens, only a large flow has the choice.
+  // On wide screens, only a large flow offers both forms.
   const forms = ['List', 'Board'].map((text, i) => {
     const board = i === 1 ? '1' : undefined
     return { text, to: way({ board }), on: query.has('board') === (i === 1) }

@@ -21,7 +21,6 @@ type FlowsData = { flows: Row[]; cursor: string | null; stored: Graphs }
 
 const FRESH = 60_000
 
-/** Statuses of the flow's job, by the name of the list. */
 const views: Record<string, string> = {
   All: '',
   Open: 'queued,running,suspended,terminating',
@@ -29,7 +28,6 @@ const views: Record<string, string> = {
   Ended: 'completed,terminated',
 }
 
-/** Number of nodes with a status, linked to their jobs. */
 const nodesIn = (status: 'running' | 'queued' | 'failed'): Column<Row> => ({
   head: `#${title(status)}`,
   label: status,

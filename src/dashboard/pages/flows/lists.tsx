@@ -1,5 +1,3 @@
-// Lists of nodes and wires: next to the board of a large flow, and instead of the board on phones.
-
 import type { Child } from 'hono/jsx'
 import type { Status } from '../../../core/job.ts'
 import { type End, endText } from '../../../core/wires.ts'
@@ -12,7 +10,6 @@ import type { FlowData } from './load.ts'
 
 /** With more nodes or wires than this, the board is drawn only on request. */
 const [NODES, WIRES] = [300, 1_000]
-/** Maximum rows of a list. */
 const ROWS = 100
 
 export const isLarge = ({ nodes, wires }: FlowView): boolean => nodes.length > NODES || wires.length > WIRES
@@ -48,7 +45,6 @@ function List({ title, of, order, children }: { title: string; of: number; order
   )
 }
 
-/** Durations are `time` elements, because a refresh ignores changes to such elements. */
 function Fact({ node, fact, error }: { node: FlowNodeView; fact: string; error?: string | undefined }) {
   const { status, ranAt, lastRun } = node
   if (status === 'running' && ranAt !== null)

@@ -22,7 +22,6 @@ export type FlowData = {
   deploys: DeployMark[]
   chosen?: Chosen
   near: Near
-  /** Errors of failed nodes, by job. */
   errors: Map<number, string>
   jam?: Jam | undefined
   isExplaining: boolean

@@ -84,7 +84,7 @@ const single: Record<string, Act> = {
     scope: 'admin',
     confirm: ({ params }) => ({
       title: `Run #${params.job} again?`,
-      text: ['The current run is cancelled without any effect.'],
+      text: ['This cancels the current run, so that it has no effect.'],
       verb: 'Run again',
     }),
     async does(asked) {
@@ -119,7 +119,7 @@ const single: Record<string, Act> = {
     ...ask('cancel', 'cancelled'),
     confirm: ({ params }) => ({
       title: `Cancel #${params.job}?`,
-      text: ['The job ends now. If a run is in progress, it has no effect.'],
+      text: ['This ends the job now. A run in progress has no effect.'],
       verb: 'Cancel it',
     }),
   },
@@ -131,7 +131,7 @@ const single: Record<string, Act> = {
       return {
         title: `Delete #${params.job}?`,
         text: [
-          'Its state, ports, results and logs are deleted. This cannot be undone.',
+          'This deletes the state, ports, results and logs of the job, and cannot be undone.',
           ...belowText(statuses.length, more, ['is deleted', 'are deleted']),
         ],
         verb: more ? 'Delete all' : statuses.length > 0 ? `Delete ${count(statuses.length + 1)}` : 'Delete',
@@ -170,7 +170,7 @@ const inside: Record<string, Act> = {
     scope: 'write',
     confirm: ({ form }) => ({
       title: `Take a value from ${given(form, 'port')}?`,
-      text: ['The value is removed from the port and shown to you. No job will read it.'],
+      text: ['This removes the value from the port and shows it to you. No job will read it.'],
       verb: 'Take it',
     }),
     async does(asked) {
@@ -249,7 +249,7 @@ const inside: Record<string, Act> = {
     ...ask('result/take', 'result taken'),
     confirm: ({ params }) => ({
       title: `Take the result of #${params.job}?`,
-      text: ['The result is removed. No client can read it again.'],
+      text: ['This removes the result. No client can read it again.'],
       verb: 'Take it',
     }),
   },

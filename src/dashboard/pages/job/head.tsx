@@ -11,7 +11,6 @@ import { groupPath, queuePath } from '../../words/paths.ts'
 import { atLeast, count, cut } from '../../words/text.ts'
 import { pillOf } from '../../words/why.ts'
 
-/** Includes the current run. */
 export const runsOf = (job: JobView, runs: readonly PastRun[]): string =>
   atLeast((job.cost?.total ?? 0) + Number(job.status === 'running'), lacksFailures(job, runs))
 

@@ -33,7 +33,6 @@ const FRESH = 10_000
 
 type Chosen = { dir: 'in' | 'out'; name: string; isOpen: boolean }
 
-/** Returns the first ports, and the port that the address names: `in:n` or `n`. */
 function portsOf(job: JobView, opened: string | null): Chosen[] {
   const all = (['in', 'out'] as const).flatMap((dir) =>
     Object.keys(job[dir]).map((name) => ({ dir, name, isOpen: opened === `${dir}:${name}` || opened === name })),
@@ -193,7 +192,7 @@ function View({ data, query }: { data: JobData; query: URLSearchParams }) {
   const { job, tab } = data
   const [reason] = data.why.reasons
   const cells = cellsOf(data.why, [job, ...data.family.map(({ job }) => job)], useLook(), data.limits, data.classes)
-  // The card of the error has its message.
+  // The card of the error already shows the message.
   const isTold = data.failure && data.runs[0]?.outcome === 'failed' && data.why.reasons.length === 1
   const tail = tab.name === 'log' && query.has('tail') && data.at === undefined
   return (

@@ -13,7 +13,6 @@ import { runnerOf } from '../../words/why.ts'
 
 type RailProps = { job: JobView; known: Known }
 
-/** Maximum children without a summary. */
 const FEW = 5
 
 type Child = { id: number; name: string; of: string; status: Status; is: string }
@@ -29,7 +28,6 @@ function Summary({ id, all, more }: { id: number; all: readonly Child[]; more: n
   return <p class="note foot">{groups.map((link, i) => [i > 0 && ', ', link])}</p>
 }
 
-/** `known`: children whose details are loaded. */
 function Family({ job, known }: RailProps) {
   const read = new Map(known.map((child) => [child.job.id, child.job.status]))
   const { id, parent, children, moreChildren = 0, status } = job

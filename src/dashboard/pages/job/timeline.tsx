@@ -29,7 +29,6 @@ const kinds: Record<StretchKind, { fill: string; name: string }> = {
   running: { fill: 'f-running', name: 'running' },
 }
 
-/** Minimum width, in percent, of a bar that shows its name. */
 const ROOM = 7.5
 
 function RunLink({ run, children }: { run?: number; children: Child }) {
@@ -62,7 +61,6 @@ function Bar({ stretch, scale }: { stretch: Stretch; scale: Scale }) {
   )
 }
 
-/** Above the breaks. */
 function BarText({ stretch, scale }: { stretch: Stretch; scale: Scale }) {
   const { from, to, text } = stretch
   const x = scale.place(from)
@@ -111,7 +109,6 @@ function Label({ row }: { row: Row }) {
   )
 }
 
-/** Omits marks that would overlap. */
 function marksOf({ breaks, edges, place, from }: Scale, isBrief: boolean): { x: number; text: string }[] {
   const marks = breaks.map(({ at, length }) => ({ x: at, text: span(length) }))
   if (isBrief && marks.length === 0) marks.push(...edges.map((at) => ({ x: place(at), text: span(at - from) })))

@@ -3,7 +3,6 @@ import type { Encoded } from '../../../core/codec/value.ts'
 import { Empty } from '../../parts/layout.tsx'
 import { Json } from '../../parts/value-view.tsx'
 
-/** `none` is shown instead of a missing result. */
 type ValuesProps = { args: Encoded | null; result?: Encoded | null; none?: string; href?: string; children?: Child }
 
 export const Values = ({

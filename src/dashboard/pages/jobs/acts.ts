@@ -16,7 +16,8 @@ type Verb = (typeof verbs)[number]
 
 const lost: Partial<Record<Verb, string>> = {
   terminate: 'The jobs end after any shutdown runs. Values waiting at their ports are never read.',
-  delete: 'Their state, ports, results and logs are deleted, and so are all jobs below them. This cannot be undone.',
+  delete:
+    'This deletes the jobs with their state, ports, results and logs, and all jobs below them. It cannot be undone.',
 }
 
 function verbOf(form: FormData): Verb {
@@ -101,7 +102,7 @@ async function byFilter(verb: Verb, asked: ActAsked): Promise<Done> {
   const id = await startCounted(asked, actions[verb])
   const search = new URLSearchParams(asked.query)
   search.set('bulk', String(id))
-  // The action changes the status of the jobs.
+  // The action changes the status of the jobs, so these filters would hide them.
   for (const name of ['cursor', 'status', 'error']) search.delete(name)
   return {
     say: `${title(verb)}: ${many(countedIds(asked).length, 'job')}`,

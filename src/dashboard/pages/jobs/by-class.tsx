@@ -39,7 +39,7 @@ export function Switch({ query }: { query: URLSearchParams }) {
   const [queue, name] = [query.get('queue') ?? undefined, query.get('class') ?? undefined]
   return (
     <Choice
-      label="What is listed"
+      label="Content of the list"
       options={[
         { text: 'Jobs', to: to(isFailed ? { status: undefined } : {}), on: isPlain && !isFailed },
         { text: 'Errors', to: to({ status: 'failed' }), on: isPlain && isFailed },
@@ -115,7 +115,6 @@ const ran = times('#Run, p50 / p95', 'run', ({ took }) => took)
 
 export const ofQueue: readonly Column<ClassRow>[] = [named[0]!, ended, failed, ran]
 
-/** `moreRuns` is true if more runs are in progress than `runs` contains. */
 type ByClassProps = { data: ByClassData; runs: readonly RunUnderWay[]; moreRuns: boolean; query: URLSearchParams }
 
 export function ByClass({ data: { day, classes, more }, runs, moreRuns, query }: ByClassProps) {

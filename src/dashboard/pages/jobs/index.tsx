@@ -60,7 +60,6 @@ const isOf = (run: { queue: string; class: string }, query: URLSearchParams): bo
   return run.queue === queue && run.class === name
 }
 
-/** Removes jobs before the time range. If there are any, the list is complete and `cursor` is null. */
 function within({ query, look }: Asked, { rows, cursor, ...more }: typeof NO_JOBS): typeof NO_JOBS {
   const stretch = stretchIn(query, look.now)
   if (!stretch || !isSorted(query)) return { rows, cursor, ...more }

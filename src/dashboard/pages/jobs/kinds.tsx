@@ -33,7 +33,6 @@ export const lastDeploy = (deployments: Deployments): Deploy | undefined => depl
 export const deploymentsOf = ({ engine, cache }: Asked): Promise<Deployments> =>
   cache.get('deployments', FRESH, async () => (await engine.deployments.list()).deployments)
 
-/** The last deploy, if another request has already read it. */
 export const knownDeploy = async ({ cache }: Asked): Promise<Deploy | undefined> =>
   lastDeploy((await cache.last<Deployments>('deployments')) ?? [])
 

@@ -18,7 +18,7 @@ export function untilOf(form: FormData, now: number): { until?: number | string 
 }
 
 function howLong(form: FormData): string {
-  if (maybe(form, 'until') !== undefined) return 'as it was before'
+  if (maybe(form, 'until') !== undefined) return 'again, with its previous end'
   const length = maybe(form, 'for')
   const said = Object.entries(lengths).find(([name]) => name === length)?.[1]
   return said?.toLowerCase() ?? 'until it is unmuted'

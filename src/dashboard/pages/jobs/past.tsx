@@ -18,7 +18,6 @@ const ROWS = 50
 /** Milliseconds between searches of an open page. D1 bills the rows that it reads. */
 const FRESH = 30_000
 
-/** `found` is missing if the deployment has no history. */
 export type PastData = { found?: Awaited<ReturnType<Engine['history']['list']>>; days?: number | null }
 
 export const isPast = (query: URLSearchParams): boolean => query.get('in') === 'history'
@@ -36,7 +35,6 @@ export async function pastJobs(asked: Asked): Promise<PastData> {
 }
 
 const columns: readonly Column<HistoryJob>[] = [
-  // The list of current jobs has check boxes here.
   { head: '-', cell: () => '' },
   ...columnsWith<HistoryJob>(
     ({ error, result }) => (error ? messageOf(error) : result && textOf(result).text),

@@ -10,7 +10,6 @@ import { searchedOf } from '../../words/further.ts'
 import { cut, span } from '../../words/text.ts'
 import { ownColumns } from './columns.tsx'
 
-/** Red if an attempt failed. */
 function Tries({ job: { attempt, status } }: { job: JobRow }) {
   const tries = status === 'failed' ? Math.max(1, attempt) : attempt
   const kind = status === 'failed' || tries > 1 || status === 'queued' ? 'up' : undefined
@@ -19,7 +18,6 @@ function Tries({ job: { attempt, status } }: { job: JobRow }) {
 
 type Common = Pick<JobRow, 'id' | 'status' | 'class' | 'group' | 'labels' | 'queue'> & Partial<Pick<JobRow, 'name'>>
 
-/** `also` is part of the address of a label. */
 export function columnsWith<Job extends Common>(what: Column<Job>['cell'], also?: string): Column<Job>[] {
   return [
     { head: '-Status', cell: ({ status }) => <StatusMark status={status} /> },

@@ -16,7 +16,6 @@ export async function seenKinds({ last }: Cache): Promise<SeenKinds | undefined>
   return { at: found.at, looked: found.looked, silent, isAll: found.cursor === null }
 }
 
-/** Shows the mute without another read. */
 export async function noteMute({ last }: Cache, error: string, mute: ErrorMute | null): Promise<void> {
   const seen = await last<Errors>(kindsName())
   if (!seen) return

@@ -49,7 +49,7 @@ export const viewActs: Record<string, Act> = {
     scope: 'admin',
     confirm: ({ form }) => ({
       title: `Delete view ${given(form, 'name')}?`,
-      text: ['It is removed for all users. Links to its filter still work.'],
+      text: ['This deletes the view for all users. Links to its filter still work.'],
       verb: 'Delete',
     }),
     async does({ form, call }) {

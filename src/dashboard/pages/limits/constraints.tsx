@@ -76,8 +76,8 @@ const constraining = (verb: 'PUT' | 'DELETE', said: (isNew: boolean) => string):
 })
 
 export const acts: Record<string, Act> = {
-  constrain: constraining('PUT', (isNew) => (isNew ? 'created: waiting jobs are matched again' : 'changed')),
-  unconstrain: constraining('DELETE', () => 'removed: jobs that waited for it continue'),
+  constrain: constraining('PUT', (isNew) => (isNew ? 'created. Waiting jobs are matched again' : 'changed')),
+  unconstrain: constraining('DELETE', () => 'removed. Jobs that waited for it continue'),
 }
 
 function Said({ tried }: { tried: Tried }) {

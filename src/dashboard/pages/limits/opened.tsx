@@ -14,17 +14,14 @@ import { byClass } from '../jobs/by-class.tsx'
 type Stuck = Holder & { usual?: number }
 export type Near = { limit: RoomView; holders: Holder[]; waiting: LimitWaiter[]; stuck?: Stuck }
 
-/** Maximum holders and waiting jobs that a page reads. */
 const READ = 100
 const GROUPS = 8
-/** Rows of a list that is not unfolded. */
 const FEW = 8
 
 /** Assumed usual duration of a class of which no run has ended today, in milliseconds. */
 const UNKNOWN = 30_000
 const FRESH = 60_000
 
-/** A limit is stuck if its newest holder is. */
 async function stuckIn(asked: Asked, { limit, holders }: Near): Promise<Stuck | undefined> {
   const [newest] = holders.toSorted((a, b) => (b.startedAt ?? 0) - (a.startedAt ?? 0))
   if (!isFull(limit) || holders.length < limit.running || !newest?.startedAt) return undefined
@@ -102,7 +99,6 @@ function Rows<Row extends Listed>({ caption, rows, columns, all }: RowsProps<Row
   )
 }
 
-/** The event that makes room for the next job. */
 function roomText({ limit: { paused, nextRoom }, holders }: Near, zone: string): string {
   if (paused) return 'New runs are blocked until an operator allows them: press “Change”.'
   if (nextRoom === null) return ''

@@ -39,7 +39,7 @@ export const demo: Record<string, Act> = {
         of: { filter: { group: GROUP }, action: 'delete' },
         verb: 'Delete',
         what: ' of the demo',
-        text: [`All jobs of the group "${GROUP}" are terminated and deleted. This cannot be undone.`],
+        text: [`This terminates and deletes all jobs of the group "${GROUP}", and cannot be undone.`],
         isTyped: true,
       }),
     async does(asked) {

@@ -10,7 +10,7 @@ import { lengths, MutedTag, untilOf } from '../jobs/mutes.tsx'
 export const ALERTS = 'alerts'
 export type Alerts = ReadonlyMap<string, AlertState>
 
-/** The user sees the change although the page reads alerts every ten seconds. */
+/** The page reads alerts every ten seconds, but the user must see the change at once. */
 async function reread({ cache, engine }: ActAsked): Promise<void> {
   const shown = await cache.last<Map<string, AlertState>>(ALERTS)
   for (const [key, state] of await engine.alerts.states()) shown?.set(key, state)
@@ -32,7 +32,6 @@ const change = (verb: string, back: string, means?: string): Act => ({
   },
 })
 
-/** Alerts of a rule that Overview does not check. */
 export const depthNeeds = (alerts: Alerts, { publicUrl }: { publicUrl: string }): Need[] =>
   [...alerts].flatMap(([key, { alert }]) => {
     if (alert?.rule !== 'depth' || alert.goneAt !== undefined) return []

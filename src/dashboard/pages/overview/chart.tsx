@@ -12,7 +12,6 @@ import { count, dayOf, hourOf, many, round } from '../../words/text.ts'
 const [TOP, BOTTOM, HEIGHT, WIDTH] = [9.5, 223, 225, 1000]
 const GAP = 0.14
 const LABELS = 6
-/** Maximum deploys that the legend names. */
 const NAMED = 2
 const FEW = 6
 
@@ -124,7 +123,6 @@ function Plot({ points, range, deploys, said, to }: PlotProps) {
   const end = endOf(range, now)
   const per = perOf(range)
   const most = (status: Ended): number => niceTop(Math.max(...points.map((point) => point[status])) / per) * per
-  // Leaves room for labels.
   const top = Math.max(most('completed'), most('failed') / 10)
   const low = Math.max(most('failed'), top / 10)
   const perJob = (BOTTOM - TOP) / (top + low)

@@ -9,7 +9,6 @@ import { GROUP } from './acts.ts'
 
 export type FirstMinuteData = { flow?: string; own?: JobView; demo: { open: number; all: number }; url: string }
 
-/** The second command reads from this alias. */
 const OWN = 'first-job'
 
 export async function firstMinuteOf({ engine, query, deps }: Asked): Promise<FirstMinuteData> {

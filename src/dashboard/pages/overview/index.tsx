@@ -41,7 +41,7 @@ async function load(asked: Asked) {
   const hasFailed = failed(true) || failed(false)
   const hasLost = series.points.some(({ lost }) => lost > 0)
   const isByMinute = range.step === 'minute' && range.to === undefined
-  // Answers that the glance shows to be empty are not requested. The first view has all other answers.
+  // Reads only what the glance does not show to be empty. The first view has all other answers.
   const [now, alerts, minutes, classes, givenUp, { schedules }, kinds, deployments, { breakers }] = await Promise.all([
     glance.isNew
       ? glance

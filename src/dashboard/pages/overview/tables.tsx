@@ -23,7 +23,7 @@ type Part = {
   status?: 'queued' | 'running' | 'suspended' | 'scheduled'
 }
 
-/** Names the limit that most jobs wait for. `limits` does not contain the limits of groups. */
+/** `limits` does not contain the limits of groups. */
 function limitText(limits: readonly WaitedLimit[], limited: number): string {
   const [most] = limits.toSorted((a, b) => b.waiting - a.waiting)
   if (!most?.waiting) return 'Waiting for a limit'
@@ -169,7 +169,7 @@ function queueColumns(now: number, canResume: boolean): Column<Queue>[] {
       ...number('Failed', ({ name, counts }) => (
         <Zero n={counts.failed} to={`/jobs?status=failed&queue=${encodeURIComponent(name)}`} kind="up" />
       )),
-      title: () => 'all failed jobs that are stored',
+      title: () => 'all stored failed jobs',
     },
   ]
 }

@@ -13,7 +13,7 @@ const pausing = (paused: boolean): Act => ({
     const queue = nameIn(asked)
     await asked.call('PATCH', way(queue), { paused })
     const undo = { act: paused ? 'resume' : 'pause', queue }
-    return { say: paused ? `Queue ${queue} is paused: current runs continue` : `Queue ${queue} is resumed`, undo }
+    return { say: paused ? `Queue ${queue} was paused. Current runs continue` : `Queue ${queue} was resumed`, undo }
   },
 })
 
@@ -44,16 +44,16 @@ const change: Act = {
     if (!changed(form).some(([name]) => name === 'mode')) return undefined
     const text =
       mode === 'pull'
-        ? 'Lanes stop serving this queue. Only pull workers receive its jobs.'
-        : 'Lanes serve this queue. Pull workers receive only jobs of pull classes and jobs with a tag.'
+        ? 'Lanes will stop serving this queue. Only pull workers will receive its jobs.'
+        : 'Lanes will serve this queue. Pull workers will receive only jobs of pull classes and jobs with a tag.'
     return { title: `Make queue ${params.queue} a ${mode} queue?`, text: [text], verb: 'Change mode' }
   },
   async does({ form, params, call }) {
     const patch = Object.fromEntries(changed(form))
     const names = Object.keys(patch)
-    if (names.length === 0) return { say: `Queue ${params.queue} is unchanged` }
+    if (names.length === 0) return { say: `Queue ${params.queue} was not changed` }
     const { was } = (await call('PATCH', `${way(params.queue!)}?details=true`, patch)) as PatchedQueue
-    return { say: `Queue ${params.queue} is changed: ${names.join(', ')}`, undo: back(was!) }
+    return { say: `Queue ${params.queue} was changed: ${names.join(', ')}`, undo: back(was!) }
   },
 }
 

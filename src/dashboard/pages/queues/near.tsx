@@ -37,7 +37,7 @@ function serversOf({ name, open, claims, batch, runs, counts }: QueueDetail, pro
     ...open.map(
       ({ id, kind, since, until }): Server => [
         id,
-        kind === 'bell' ? 'on its way' : 'lane',
+        kind === 'bell' ? 'bell, not delivered yet' : 'lane',
         kind === 'lane' && `${isCut ? 'at least ' : ''}${many(runsOf(id), 'run')}, ${count(batch)} at most`,
         since === null ? (
           <Ago at={until} word="ends" />

@@ -30,7 +30,6 @@ async function pausedBy({ engine, look, cache }: Asked, { name, paused }: QueueD
   return entries.find((entry) => entry.path.split('?')[0] === path && entry.change?.includes('"paused":true'))
 }
 
-/** Limits that jobs of the queue wait for, of its newest waiting jobs. */
 async function heldBy({ engine, cache }: Asked, { name: queue, counts }: QueueDetail): Promise<string[]> {
   if (counts.limited === 0) return []
   const { jobs } = await cache.get(`held ${queue}`, LATER, () =>

@@ -10,7 +10,6 @@ type Resumed = { next: string[]; missed: { made: string; count: number; more: bo
 
 const of = ({ form }: ActAsked): string => `/v1/schedules/${encodeURIComponent(given(form, 'job'))}`
 
-/** Undefined if the form cannot express the schedule. */
 export function fieldsOf(
   alias: string,
   { queue, class: name, repeat, args }: JobView,
@@ -60,7 +59,7 @@ export const acts: Record<string, Act> = {
     scope: 'write',
     confirm: ({ form }) => ({
       title: `Stop repeating #${given(form, 'job')}?`,
-      text: ['Its aliases can be used again. The job remains, but does not repeat.'],
+      text: ['This stops the schedule and releases its aliases. The job remains, but does not repeat.'],
       verb: 'Stop repeating',
     }),
     async does(asked) {

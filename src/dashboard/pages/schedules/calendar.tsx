@@ -19,7 +19,6 @@ type Rule = { cron?: string; tz?: string; every?: string | number; bedrock?: str
 
 export const zoneOf = (repeat: Encoded): string | undefined => (decodeValue(repeat) as Rule).tz
 
-/** True if the form can express the schedule. */
 export function isCron(repeat: Encoded): boolean {
   const { cron, tz: _, missed: __, ...more } = Object(decodeValue(repeat)) as Rule
   return typeof cron === 'string' && Object.keys(more).length === 0

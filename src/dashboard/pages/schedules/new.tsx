@@ -14,7 +14,6 @@ export type Preview = {
   tz: string
   words?: string
   next: number[]
-  /** The next slot whose time the clock skips. */
   moved?: { at: number; wall: number }
   fault?: string
 }

@@ -69,7 +69,6 @@ export const change: Act = {
 
 type ChangeProps = { worker: Worker; draft: Draft; query: URLSearchParams }
 
-/** Keeps the class as it was when the form opened, so that conflicts are detected. */
 export function Change({ worker, draft, query }: ChangeProps) {
   const path = workerPath(worker.queue, worker.class)
   const texts = workerTexts(worker)

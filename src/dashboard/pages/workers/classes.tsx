@@ -15,7 +15,6 @@ export type Worker = WorkerView
 
 export const kindOf = ({ push, pull }: WorkerDefinition): string => (push ? 'push' : pull ? 'pull' : 'function')
 
-/** Users may add classes to any queue. */
 const isLibrary = ({ queue, push, pull }: Worker): boolean => isBuiltIn(queue) && !push && !pull
 
 export const named = (workers: readonly Worker[], queue?: string | null, name?: string | null): Worker | undefined =>
@@ -27,14 +26,12 @@ export type Counted = ReadonlyMap<string, ClassRow>
 export const countsOf = (counted: Counted, { queue, class: name }: Worker) =>
   counted.get(nameOf(queue, name))?.counts ?? { runs: 0, failed: 0 }
 
-/** Empty if the class has not run today. */
 export function todayOf(counted: Counted, worker: Worker): string {
   const { runs, failed } = countsOf(counted, worker)
   if (runs === 0) return ''
   return `${many(runs, 'run')} today${failed > 0 ? `, ${many(failed, 'failed job')}` : ''}`
 }
 
-/** The first class of a queue gives the place of the queue. */
 export function byQueue(workers: readonly Worker[], { counted, paused }: Known): [string, Worker[]][] {
   const compare = (a: Worker, b: Worker): number => {
     const [one, other] = [countsOf(counted, a), countsOf(counted, b)]
@@ -71,7 +68,6 @@ export function Hours({ hours = [] }: Pick<ClassRow, 'hours'>) {
   )
 }
 
-/** `running`: names of classes with current runs. */
 type Known = { counted: Counted; paused: ReadonlySet<string>; running?: ReadonlySet<string> }
 
 export const states = ['failed today', 'no claims yet', 'paused'] as const
@@ -124,11 +120,10 @@ export type Program = Extract<ProcessView, { kind: 'pull' }>
 export const programsIn = (processes: readonly ProcessView[], queue?: string): Program[] =>
   processes.filter((one): one is Program => one.kind === 'pull' && (!queue || one.queues.includes(queue)))
 
-/** `unnamed` are the runs of pull workers without a name. */
 type Pulling = { programs?: readonly Program[]; unnamed?: readonly RunUnderWay[] }
 
 const SHOWN = 5
-/** In milliseconds. */
+/** Milliseconds. */
 const SILENT = 120_000
 
 const isSilent = (seenAt: number): boolean => useLook().now - seenAt > SILENT
@@ -193,7 +188,6 @@ export function ClassTable({ workers, programs, unnamed, ...known }: TableProps)
 
 type ClassesProps = Known & { workers: readonly Worker[]; wanted: string; show: (of: readonly Worker[]) => Child }
 
-/** `wanted` is a part of a name, port, description, kind or state. */
 export function Classes({ workers, wanted, show, ...known }: ClassesProps) {
   const found = workers.filter((worker) => {
     const { queue, class: name, description = '', in: ins, out } = worker

@@ -11,7 +11,6 @@ import { textsIn, unfitWords, workerBodyOf, workerFields, workerPatchOf, workerT
 import { kindOf, type Worker } from './classes.tsx'
 import { fields } from './fields.tsx'
 
-/** `body` is empty if the values are not valid. */
 export type Draft = { method: 'PUT' | 'PATCH'; path: string; body: string; says: string }
 
 type Class = Pick<Worker, 'queue' | 'class'>
@@ -36,7 +35,7 @@ async function drawn(
 }
 
 export function draftOfChange(asked: Asked, worker: Worker): Promise<Draft> | undefined {
-  // A function is changed in its code.
+  // Functions can be changed only in their code.
   if (!asked.query.has('change') || !may(asked.look, 'admin') || kindOf(worker) === 'function') return undefined
   const was = workerTexts(worker)
   const is = textsIn(asked.query, was)

@@ -3,7 +3,7 @@ import { jsonFields, type WorkerField, type WorkerTexts } from '../../words/work
 
 export const fields: Readonly<Record<WorkerField, Omit<FieldProps, 'name' | 'value'>>> = {
   served: { label: 'Kind of worker' },
-  url: { label: 'Address', note: 'sidejob sends each job to it', placeholder: 'https://app.example.com/work' },
+  url: { label: 'Address', note: 'sidejob sends each run to this URL', placeholder: 'https://app.example.com/work' },
   concurrency: { label: 'Max running', type: 'number', placeholder: 'no limit' },
   retries: { label: 'Retries', path: 'max', type: 'number', placeholder: 'default 3' },
   backoff: {
@@ -12,14 +12,14 @@ export const fields: Readonly<Record<WorkerField, Omit<FieldProps, 'name' | 'val
     placeholder: 'default 10s, doubling',
     path: 'base delays',
   },
-  timeout: { label: 'Run timeout', note: 'not of pull workers', placeholder: 'default 30s' },
+  timeout: { label: 'Run timeout', note: 'does not apply to pull workers', placeholder: 'default 30s' },
   retain: { label: 'Kept after it ends', placeholder: 'default 1d, failed 30d' },
-  history: { label: 'Runs kept', type: 'number', placeholder: 'default: the last' },
+  history: { label: 'Runs kept', type: 'number', placeholder: 'default: only the last run' },
   description: { label: 'Description' },
   in: { label: 'Input ports', note: 'JSON: { "url": { "schema": { "type": "string" } } }' },
-  out: { label: 'Output ports', note: 'JSON, as above' },
+  out: { label: 'Output ports', note: 'JSON, in the form of the input ports' },
   args: { label: 'Args', note: 'JSON Schema of the args of a job' },
-  result: { label: 'Result', note: 'JSON Schema of a result' },
+  result: { label: 'Result', note: 'JSON Schema of the result of a job' },
   limits: {
     label: 'Limits',
     note: 'JSON: [{ "key": "stripe", "concurrency": 8, "rate": { "limit": 25, "period": "1s" } }]',

@@ -22,7 +22,7 @@ function ServedBy({ worker: { class: own, push, pull, seen, servedBy }, programs
       <>
         pull workers;{' '}
         {seen === null ? (
-          'no named worker has claimed from its queue'
+          'no named worker has claimed from the queue'
         ) : (
           <>
             the last claim from its queue was <Ago at={seen} />
