@@ -12,6 +12,7 @@ export type RunOptions<W extends AnyDefined> = {
 
 export type Ran<W extends AnyDefined> = { id: number; result: ResultOf<W>; out: OutputsOf<W> }
 
+/** The job failed, was terminated, or took too long. */
 export class RunFailed extends Error {
   readonly job: number
 

@@ -70,6 +70,7 @@ export const tellAudit = (entry: AuditEntry & { url: string }): void =>
   console.log(JSON.stringify({ sidejob: 'audit', ...entry }))
 
 export type Hooks = {
+  /** Called after every run. */
   onRun?: (report: RunReport) => unknown
   /** Called after the last retry has failed. */
   onFailed?: (report: RunReport) => unknown

@@ -165,7 +165,7 @@ async function placeFor(redis: string | undefined, { raw }: Project, { account, 
 
 type Tick = { schedule: string; warnings: string[] }
 
-/** Ticks of QStash are messages, which cost money. Ticks of a cron trigger are free. */
+/** QStash counts each tick as a message, so it ticks rarely if a cron trigger ticks every minute. */
 function tickOf({ path, raw }: Project, { cron: own = EVERY_MINUTE }: Found, cron: boolean): Tick {
   const triggers = cronsOf(raw)
   if (cron && triggers.includes(own)) return { schedule: EVERY_TEN_MINUTES, warnings: [] }

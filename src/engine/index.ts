@@ -76,6 +76,7 @@ export type TraceOptions = {
   headers?: Readonly<Record<string, string>>
   /** Share of traces to send, from 0 to 1 (default 1). */
   sample?: number
+  /** `service.name` of all spans (default: `sidejob`). */
   service?: string
 }
 
@@ -126,6 +127,7 @@ export type EngineOptions = {
   version?: string
   /** Address of exactly this version, for classes with `pin`. */
   versionUrl?: string
+  /** Author of the deployed code, shown with the deployment. */
   author?: string
   /** Milliseconds until the classes of a replaced version are removed (default: 10 minutes). */
   grace?: number
@@ -379,7 +381,7 @@ function assemble(options: EngineOptions) {
 export interface Engine extends ReturnType<typeof assemble> {}
 
 /**
- * Creates an engine without a Worker, for tests and other hosts.
+ * Creates the engine that a Worker uses, for tests and other hosts.
  *
  * @example
  * const engine = createEngine({ redis: { url, token }, qstash: { token, publicUrl }, workers: [zip] })

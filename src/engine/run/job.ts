@@ -87,16 +87,18 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     this.#parts.paused = told
   }
 
-  /** Without the default. */
+  /** Returns the number of values at an input port, without its default. */
   size(port: Name<In>): number {
     return this.#parts.inputs.size(port)
   }
 
+  /** Returns the default of an input port, or undefined. */
   default<P extends Name<In>>(port: P): Value<In, P> | undefined {
     const data = this.#parts.inputs.default(port)
     return data === undefined ? undefined : this.#valueOf(port, data)
   }
 
+  /** Returns true if an input port has a value or a default. */
   hasData(port: Name<In>): boolean {
     return this.#parts.inputs.hasData(port)
   }
@@ -127,6 +129,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return Object.fromEntries(tuple) as { [K in P]: Value<In, K> }
   }
 
+  /** Writes a value to an output port. */
   write<P extends Name<Out>>(port: P, value: Value<Out, P>, options: WriteOptions = {}): void {
     const { log } = this.#buffer
     this.#buffer.open()
@@ -161,23 +164,25 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return this.#buffer.log.withOptions(options, block)
   }
 
-  /** Sets the default of an output port. No job wakes. */
+  /** Sets the default of an output port, without waking any job. */
   setDefault<P extends Name<Out>>(port: P, value: Value<Out, P>): void {
     this.#checked('out', port, value)
     this.op({ op: 'default', of: { out: port }, value: encodeValue(value) })
   }
 
+  /** Returns a field of the state, or undefined. */
   get<T = unknown>(field: string): T | undefined {
     const value = this.#buffer.get(field)
     return value === undefined ? undefined : (decodeValue(value) as T)
   }
-  /** The encoded field, with all digits. */
+  /** Like `get`, but returns the encoded value, with all digits. */
   getClosed(field: string): Encoded | undefined {
     return this.#buffer.get(field)
   }
   setClosed(values: Record<string, Encoded>): void {
     this.#buffer.set(values)
   }
+  /** Sets fields of the state. */
   set(values: Record<string, unknown>): void {
     this.#buffer.open()
     this.setClosed(mapValues(values, (value) => encodeValue(value)))
@@ -212,7 +217,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /**
-   * Reads children after the first thousand page by page.
+   * Returns all children. `children` has only the first thousand.
    *
    * @example const open = Object.values(await job.allChildren()).filter(({ status }) => status !== 'completed')
    */
@@ -220,12 +225,12 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return this.#parts.children.all()
   }
 
-  /** Values that children have written to an output port since the last read, in one round trip. */
+  /** Reads the values that children have written to an output port since the last read, in one round trip. */
   readChildren<T = unknown>(port: string, which?: string[]): Promise<Record<string, T[]>> {
     return this.#parts.children.read<T>(port, which)
   }
 
-  /** The child may be new in this run. */
+  /** Writes to an input port of a child, which may be new in this run. */
   writeChild(child: string, port: string, ...values: unknown[]): void {
     this.op({
       op: 'write',
@@ -250,7 +255,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return this.#tools.storedGraph(name)
   }
 
-  /** Reports progress at most once per second. Not awaited. */
+  /** Reports progress without waiting, at most once per second. */
   progress(value: unknown): void {
     const now = Date.now()
     if (this.#buffer.isClosed || now - this.#shown < PROGRESS) return
@@ -271,6 +276,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     this.op({ op: 'publish', channel, message: encodeValue(message), ...this.#buffer.log.context })
   }
 
+  /** Writes an object, a string or an error to the log. */
   log(entry: object | string): void {
     this.op({ op: 'log', entry: this.#buffer.log.message(entry) })
   }
