@@ -61,7 +61,7 @@ test('the defaults of a job', async () => {
   expect(await keptFor(id, 'completed')).toBe(DAY)
   const kept = await kit.make('noop', { keepResult: true })
   await kit.rest(kept, 'completed')
-  expect(said('`keepResult`')).toBe('1 day, as long as the job is kept; `true` means 1 hour')
+  expect(said('`keepResult`')).toBe('1 day, but not longer than the job is kept; `true` means 1 hour')
   for (const _ of [1, 2])
     expect(await kit.engine.jobs.result(String(id), {})).toMatchObject({ result: { result: '7' } })
   expect(await resultFor(id)).toBe(DAY)
@@ -100,8 +100,11 @@ test('the default durations', async () => {
   expect(said('`timeout`')).toBe(`${workerDefaults.timeout / SECOND} s`)
   const { batch, budget, lease } = laneDefaults
   const { latest } = createLaneTime({ budget, elapsed: () => 0 })
-  const stays = `${budget / SECOND} s of work, ${latest / SECOND} s in total for a lane that mostly waits`
-  expect(said('lane')).toBe(`batches of ${batch} runs, ${stays}, leases of ${lease / SECOND} s`)
+  expect(said('lane, batch')).toBe(`${batch} runs`)
+  expect(said('lane, duration')).toBe(
+    `${budget / SECOND} s of work, ${latest / SECOND} s in total for a lane that mostly waits`,
+  )
+  expect(said('lane, lease')).toBe(`${lease / SECOND} s`)
   expect(keyRotation.parse({}).overlap).toBe(DAY)
   expect(said('key rotation')).toBe('the old key remains valid for 1 day')
   expect(parseRepeat({ cron: '* * * * *' }).missed).toBe('last')
