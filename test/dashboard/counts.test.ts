@@ -121,7 +121,7 @@ test('a class of a queue at a limit had no newest job after thousands of newer j
 
 test('the first 100 full limits were counted as all of them', async () => {
   const { engine } = pages
-  const sign = async () => / title="Full limits that jobs wait for">([\d+]+)</.exec(await reader.html('/ui/more'))![1]!
+  const sign = async () => / title="full limits with waiting jobs">([\d+]+)</.exec(await reader.html('/ui/more'))![1]!
   expect(await sign()).toBe('1')
   const names = Array.from({ length: 200 }, (_, n) => `single-${n}`)
   for (const name of names) await engine.workers.register('full', name, { pull: true, concurrency: 1 })

@@ -385,7 +385,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
           page.locator(`.board [data-name="${node}"]`).evaluate((one) => Number(getComputedStyle(one).opacity))
         expect([await opacity('images'), await opacity('price')]).toEqual([1, 0.18])
         expect(page.url()).toContain('jam=1')
-        const why = page.getByRole('link', { name: 'Why does images not continue?' })
+        const why = page.getByRole('link', { name: 'Why is images waiting?' })
         expect(await why.getAttribute('href')).toBe(`/ui/jobs/${images}`)
         await page.getByRole('link', { name: 'Show all' }).click()
         await page.waitForSelector('[data-board]:not(.jam)')
