@@ -63,7 +63,8 @@ test('an action that cannot be undone requires the typed name', async () => {
 
 test('a button that is pressed twice creates one job', async () => {
   const headers = { 'idempotency-key': crypto.randomUUID() }
-  const press = () => visitors.write!.act('/ui/jobs/new', { act: 'make', queue: 'default', class: 'waits' }, headers)
+  const fields = { act: 'make', queue: 'default', class: 'waits', later: 'on' }
+  const press = () => visitors.write!.act('/ui/jobs/new', fields, headers)
   const [one, two] = (await Promise.all([press(), press()].map(async (answer) => (await answer).json()))) as {
     say: string
   }[]

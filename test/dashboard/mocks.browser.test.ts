@@ -80,12 +80,16 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     at('/jobs/new?queue=media&class=resize', async (page) => {
       const body = page.getByRole('textbox', { name: /^JSON/ })
       const given = JSON.parse(await body.inputValue())
-      expect(given).toMatchObject({ queue: 'media', class: 'resize', inputs: { format: ["it's webp"] } })
+      expect(given).toEqual({ queue: 'media', class: 'resize', inputs: { url: [], format: [] } })
       const create = page.locator('#preview').getByRole('button', { name: 'Create job' })
       await body.fill('{"class":')
       await create.click()
       await page.getByRole('alert').filter({ hasText: 'body: expected JSON' }).waitFor()
       await body.fill(JSON.stringify({ ...given, priority: 7 }))
+      await create.click()
+      await page.getByRole('alert').filter({ hasText: 'inputs.url: expected a value' }).waitFor()
+      const inputs = { url: ['https://cdn.example/881.heic'], format: ['avif'] }
+      await body.fill(JSON.stringify({ ...given, inputs, priority: 7 }))
       await create.click()
       await page.waitForURL(/\/jobs\/\d+$/)
       expect(await newest()).toMatchObject({ priority: 7, class: 'resize' })
@@ -95,6 +99,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     at('/workers/media/resize', async (page) => {
       const url = page.getByLabel('url')
       await url.fill('https://cdn.example/881.heic')
+      await page.getByLabel('format').selectOption('avif')
       await page.getByRole('button', { name: 'Create job' }).click()
       await page.locator('.toast', { hasText: /Job #\d+ created/ }).waitFor()
       await page.locator('.lasts li').first().waitFor()

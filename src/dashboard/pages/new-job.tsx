@@ -7,7 +7,7 @@ import type { Act } from '../page.ts'
 import { page } from '../page.ts'
 import { LinkButton } from '../parts/act.tsx'
 import { Code } from '../parts/job-code.tsx'
-import { JobForm, jobBody } from '../parts/job-form.tsx'
+import { JobForm, jobBody, type Named, refuseMissing } from '../parts/job-form.tsx'
 import { Card, Head, Link, NameLink, To } from '../parts/layout.tsx'
 import { Search } from '../parts/search.tsx'
 import { given, jsonText, labelWords, maybe } from '../words/form.ts'
@@ -31,10 +31,14 @@ type NewJobData = {
 }
 
 async function bodyIn(form: FormData, engine: Engine): Promise<string> {
-  const body = maybe(form, 'body')
-  if (body) return jsonText(body, 'body')
-  const of = { queue: given(form, 'queue'), class: given(form, 'class') }
-  return jobBody(form, named((await engine.workers.list()).workers, of.queue, of.class) ?? of)
+  const typed = maybe(form, 'body')
+  const json = typed && jsonText(typed, 'body')
+  const { queue = 'default', class: name } = json
+    ? (JSON.parse(json) as Partial<Named>)
+    : { queue: given(form, 'queue'), class: given(form, 'class') }
+  const worker = named((await engine.workers.list()).workers, queue, name)
+  const body = json ?? jobBody(form, worker ?? { queue, class: name! })
+  return worker ? refuseMissing(form, body, worker) : body
 }
 
 async function likeOf(engine: Engine, from: string): Promise<Like | undefined> {

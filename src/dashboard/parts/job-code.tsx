@@ -30,7 +30,7 @@ export function Curl({ method, path, body }: { method: string; path: string; bod
   return <Snippet title="curl" text={lines.join(' \\\n')} />
 }
 
-function Snippets({ body }: { body: string }) {
+function Snippets({ body, json, isLater }: { body: string; json: string; isLater: boolean }) {
   const { base, here } = useLook()
   const url = useUrl()
   const typescript = `import { createClient } from 'sidejob/client'
@@ -42,14 +42,14 @@ await client.jobs.enqueue(${body.replace(/^( +)"(\w+)":/gm, '$1$2:')})`
       <Snippet title="TypeScript" text={typescript} />
       <Curl method="POST" path="/v1/jobs" body={body} />
       <form class="card form" method="post" action={`${base}${here}`} data-act="make">
-        <Sent act="make" />
+        <Sent act="make" fields={isLater ? { later: 'on' } : undefined} />
         <TextArea
           name="body"
           label="JSON"
           note="body of POST /v1/jobs"
           path="*"
-          rows={body.split('\n').length}
-          value={body}
+          rows={json.split('\n').length}
+          value={json}
         />
         <CreateJob kind="btn" text="Create job from JSON" />
       </form>
@@ -59,7 +59,13 @@ await client.jobs.enqueue(${body.replace(/^( +)"(\w+)":/gm, '$1$2:')})`
 
 export function Code({ worker, typed }: { worker: Named; typed: URLSearchParams }) {
   try {
-    return <Snippets body={laidOut(jobBody(typed, worker, true))} />
+    return (
+      <Snippets
+        body={laidOut(jobBody(typed, worker, true))}
+        json={laidOut(jobBody(typed, worker))}
+        isLater={typed.has('later')}
+      />
+    )
   } catch (error) {
     if (!(error instanceof SidejobError)) throw error
     return <p class="err">{error.message}</p>

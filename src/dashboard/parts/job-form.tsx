@@ -1,4 +1,5 @@
 import { encodedToJson } from '../../core/codec/value.ts'
+import { SidejobError } from '../../core/errors.ts'
 import type { WorkerDefinition } from '../../engine/engine.ts'
 import { useLook } from '../look.ts'
 import { jsonText, labelsIn, maybe, numberIn, objectOf } from '../words/form.ts'
@@ -19,6 +20,10 @@ const OPTIONS = ['inputs', 'priority', 'group', 'wait', 'alias', 'labels'] as co
 const portsOf = ({ in: ports = {} }: WorkerDefinition): [string, Port][] =>
   Object.entries(ports).filter(([name]) => name !== '*')
 
+/** A channel may bring the values. */
+const isRequired = ({ default: otherwise, channels = [] }: Port): boolean =>
+  otherwise === undefined && channels.length === 0
+
 export function JobForm({ worker, stay, typed }: { worker: Named; stay?: boolean; typed?: URLSearchParams }) {
   const { base, here } = useLook()
   const { queue, class: name, args: schema } = worker
@@ -26,6 +31,7 @@ export function JobForm({ worker, stay, typed }: { worker: Named; stay?: boolean
   const ports = portsOf(worker)
   const args = <ValueFields name="args" label="Args" schema={schema && encodedToJson(schema)} was={was} />
   const isOption = ports.length > 0 && !schema
+  const canWait = ports.some(([, port]) => isRequired(port))
   return (
     <form
       class="form"
@@ -36,13 +42,13 @@ export function JobForm({ worker, stay, typed }: { worker: Named; stay?: boolean
       data-preview={stay ? undefined : '*'}
     >
       <Sent act="make" fields={{ queue, class: name, ...(stay && { stay: 1 }) }} />
-      {ports.map(([name, { schema, default: otherwise }]) => (
+      {ports.map(([name, port]) => (
         <ValueFields
           name={`${PORT}${name}`}
           label={name}
-          schema={schema && encodedToJson(schema)}
-          more={otherwise === undefined ? ', required' : undefined}
-          otherwise={otherwise && encodedToJson(otherwise)}
+          schema={port.schema && encodedToJson(port.schema)}
+          more={isRequired(port) ? ', required' : undefined}
+          otherwise={port.default && encodedToJson(port.default)}
           path={name}
           was={was}
         />
@@ -50,7 +56,7 @@ export function JobForm({ worker, stay, typed }: { worker: Named; stay?: boolean
       {!isOption && args}
       <Options
         title={`Options: ${isOption ? 'args' : 'inputs'}, priority, group, delay, alias, labels`}
-        open={[...OPTIONS, ...(isOption ? ['args'] : [])].some(was)}
+        open={[...OPTIONS, 'later', ...(isOption ? ['args'] : [])].some(was)}
       >
         {isOption ? (
           args
@@ -64,6 +70,12 @@ export function JobForm({ worker, stay, typed }: { worker: Named; stay?: boolean
           <Field name="alias" label="Alias" value={was('alias')} />
         </div>
         <TextArea name="labels" label="Labels" note="name=value, one per line" rows={2} value={was('labels')} />
+        {canWait && (
+          <label class="rowf">
+            <input type="checkbox" class="check" name="later" checked={was('later') !== undefined} /> Create it without
+            required inputs: they are written later
+          </label>
+        )}
       </Options>
       <CreateJob />
     </form>
@@ -80,16 +92,21 @@ export function CreateJob({ kind = 'btn primary', text = 'Create job' }: { kind?
   )
 }
 
-export function jobBody(form: Pick<FormData, 'get'>, worker: Named, isDraft = false): string {
+type Typed = Pick<FormData, 'get'>
+
+/** `hasSamples` fills empty fields with examples. */
+export function jobBody(form: Typed, worker: Named, hasSamples = false): string {
+  const isLater = maybe(form, 'later') !== undefined
   const at = (field: string) => form.get(field) as string | null
   function jsonOf(field: string, { schema, default: otherwise }: Port): string | undefined {
     const known = readSchema(schema && encodedToJson(schema))
     const sample = otherwise === undefined ? sampleOf(known) : encodedToJson(otherwise)
-    return valueIn(known, field, { at }) ?? (isDraft ? sample : undefined)
+    return valueIn(known, field, { at }) ?? (hasSamples ? sample : undefined)
   }
   const inputs = portsOf(worker).flatMap(([name, port]) => {
     const value = jsonOf(`${PORT}${name}`, port)
-    return value === undefined ? [] : [[name, `[${value}]`]]
+    if (value !== undefined) return [[name, `[${value}]`]]
+    return isRequired(port) && !isLater ? [[name, '[]']] : []
   })
   const [more, priority, group, wait, alias, labels] = OPTIONS.map((name) => maybe(form, name))
   const hasArgs = worker.args !== undefined || maybe(form, 'args') !== undefined
@@ -104,4 +121,17 @@ export function jobBody(form: Pick<FormData, 'get'>, worker: Named, isDraft = fa
     alias: alias && JSON.stringify([alias]),
     labels: labels && JSON.stringify(labelsIn(labels)),
   })
+}
+
+/** The API accepts jobs that wait for inputs, so the form expects the choice to wait. */
+export function refuseMissing(form: Typed, body: string, worker: Named): string {
+  const { inputs } = JSON.parse(body) as { inputs?: Record<string, unknown[]> }
+  const missing = portsOf(worker).find(([name, port]) => isRequired(port) && !inputs?.[name]?.length)
+  if (!missing || maybe(form, 'later') !== undefined) return body
+  const [name] = missing
+  throw new SidejobError(
+    'BAD_REQUEST',
+    `inputs.${name}: expected a value. To write it later, choose so under Options`,
+    { path: ['inputs', name] },
+  )
 }

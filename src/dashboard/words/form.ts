@@ -1,5 +1,6 @@
 import { SidejobError } from '../../core/errors.ts'
 import type { Labels } from '../../core/labels.ts'
+import { compact } from './json.ts'
 
 export function given(form: Pick<FormData, 'get'>, name: string): string {
   const value = form.get(name)
@@ -23,7 +24,7 @@ export const linesIn = (text: string): string[] =>
 export function jsonText(text: string, name: string): string {
   try {
     JSON.parse(text)
-    return text
+    return compact(text)
   } catch {
     throw new SidejobError('BAD_REQUEST', `${name}: expected JSON, got ${text.slice(0, 60)} (a string needs quotes)`, {
       path: [name],

@@ -14,10 +14,14 @@ const kindOf = (text: string): Piece['kind'] => {
   return /^[\w‹]/.test(text) ? 'o' : 'p'
 }
 
+/** JSON without whitespace between its values. Numbers keep their digits. */
+export const compact = (json: string): string => json.match(token)?.join('') ?? ''
+
 const binary = /\{"\$bin":"([\w+/]*)={0,2}"\}/g
 
 export const shownJson = (value: Encoded): string => {
-  const json = encodedToJson(value)
+  // A raw line break is never part of a JSON string.
+  const json = encodedToJson(value).replace(/\s*[\r\n]\s*/g, ' ')
   return json.includes('"$bin"') && value.startsWith('~')
     ? json.replace(binary, (_, text: string) => `‹binary, ${bytes(Math.floor((text.length * 3) / 4))}›`)
     : json

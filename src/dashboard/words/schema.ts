@@ -78,8 +78,14 @@ export const choicesOf = ({ enum: choices = [] }: Schema): string[] => choices.m
 
 const samples: Partial<Record<Kind, string>> = {
   text: '"text"',
-  number: '0',
   boolean: 'false',
+}
+
+const formats: Record<string, string> = {
+  uri: '"https://example.com/"',
+  email: '"ann@example.com"',
+  date: '"2026-01-31"',
+  'date-time': '"2026-01-31T12:00:00Z"',
 }
 
 export function sampleOf(schema: Schema | undefined): string {
@@ -90,7 +96,9 @@ export function sampleOf(schema: Schema | undefined): string {
     return `{${Object.entries(schema.properties ?? {})
       .map(([name, of]) => `${JSON.stringify(name)}:${sampleOf(of)}`)
       .join(',')}}`
-  return samples[kindOf(schema)] ?? 'null'
+  const kind = kindOf(schema)
+  if (kind === 'number') return String(schema?.minimum ?? 0)
+  return (kind === 'text' && formats[schema?.format ?? '']) || (samples[kind] ?? 'null')
 }
 
 export function asJson(schema: Schema | undefined, text: string): string {

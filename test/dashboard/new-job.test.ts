@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { KEY, startPages, type Visitor } from './kit.ts'
+
+const PAGE = '/ui/jobs/new?queue=media&class=thumb'
+const URL_OF_PICTURE = 'https://cdn.example/881.heic'
+
+describe('a new job of a class with a required input', () => {
+  let pages: Awaited<ReturnType<typeof startPages>>
+  let writer: Visitor
+
+  beforeAll(async () => {
+    pages = await startPages()
+    const made = await pages.ask('/v1/workers/media/thumb', {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        pull: true,
+        in: {
+          url: { schema: { type: 'string', format: 'uri' } },
+          sizes: { schema: { type: 'array', items: { type: 'integer' } }, default: [320, 960] },
+          news: { schema: { type: 'string' }, channels: ['/news'] },
+        },
+      }),
+    })
+    expect(made.status).toBe(200)
+    writer = await pages.enter(['read', 'write'])
+  })
+  afterAll(() => pages.close())
+
+  type Answer = { to?: string; error?: { message: string; path: unknown[] } }
+
+  async function create(fields: Record<string, string>): Promise<Answer> {
+    const typed = fields.body === undefined ? { queue: 'media', class: 'thumb', ...fields } : fields
+    return (await (await writer.act(PAGE, { act: 'make', ...typed })).json()) as Answer
+  }
+
+  const jobs = async () => (await pages.engine.jobs.list({ class: 'thumb', limit: 50 })).jobs.length
+
+  async function valuesOf({ to }: Answer, port: string): Promise<string[]> {
+    const { values } = await pages.engine.ports.get(to!.slice('/jobs/'.length), 'in', port, 10)
+    return values.map(({ data }) => data)
+  }
+
+  const boxOf = (html: string): string =>
+    /<textarea[^>]*name="body"[^>]*>([^<]*)/.exec(html)![1]!.replaceAll('&quot;', '"')
+
+  test('an empty form creates no job, and the error names the input', async () => {
+    const { error } = await create({})
+    expect(error).toMatchObject({ path: ['inputs', 'url'] })
+    expect(error!.message).toMatch(/^inputs\.url: expected a value/)
+    expect(await jobs()).toBe(0)
+  })
+
+  test('the JSON that the page shows first creates no job', async () => {
+    const html = await writer.html(PAGE)
+    const body = boxOf(html)
+    expect(JSON.parse(body)).toEqual({ queue: 'media', class: 'thumb', inputs: { url: [] } })
+    expect(await create({ body })).toMatchObject({ error: { path: ['inputs', 'url'] } })
+    expect(await create({ body: '{"queue":"media","class":"thumb"}' })).toMatchObject({
+      error: { path: ['inputs', 'url'] },
+    })
+    expect(await jobs()).toBe(0)
+    expect(html.includes('url: [&quot;https://example.com/&quot;]')).toBe(true)
+  })
+
+  test('a job is created if the input has a value, from the form and from JSON', async () => {
+    const made = await create({ 'in.url': URL_OF_PICTURE })
+    expect(await valuesOf(made, 'url')).toEqual([`"${URL_OF_PICTURE}"`])
+    const body = boxOf(await writer.html(`${PAGE}&in.url=${encodeURIComponent(URL_OF_PICTURE)}`))
+    expect(await valuesOf(await create({ body }), 'url')).toEqual([`"${URL_OF_PICTURE}"`])
+    const inputs = JSON.stringify({ url: [URL_OF_PICTURE, URL_OF_PICTURE] })
+    expect(await valuesOf(await create({ inputs }), 'url')).toHaveLength(2)
+  })
+
+  test('a job that shall wait for the input is created without it', async () => {
+    expect(await valuesOf(await create({ later: 'on' }), 'url')).toEqual([])
+    const html = await writer.html(`${PAGE}&later=on`)
+    expect(JSON.parse(boxOf(html))).toEqual({ queue: 'media', class: 'thumb' })
+    expect(await valuesOf(await create({ body: boxOf(html), later: 'on' }), 'url')).toEqual([])
+  })
+
+  test('a value from a text box has no line breaks of the browser', async () => {
+    const made = await create({ 'in.url': URL_OF_PICTURE, 'in.sizes': '[\r\n  320,\r\n  960\r\n]' })
+    expect(await valuesOf(made, 'sizes')).toEqual(['[320,960]'])
+    const body = `{\r\n "queue": "media", "class": "thumb",\r\n "inputs": { "url": ["${URL_OF_PICTURE}"], "sizes": [[\r\n 12345678901234567890 ]] } }`
+    expect(await valuesOf(await create({ body }), 'sizes')).toEqual(['[12345678901234567890]'])
+  })
+
+  test('the page of a job does not show line breaks between values as codes', async () => {
+    const job = await pages.make('thumb', { queue: 'media' })
+    const sent = await pages.ask(`/v1/jobs/${job}/in/sizes`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+      body: '{"value": [\r\n  320,\r\n  960\r\n]}',
+    })
+    expect(sent.status).toBe(200)
+    const html = await writer.html(`/ui/jobs/${job}`)
+    expect(html.includes('[ 320, 960 ]')).toBe(true)
+    expect(html.includes('u000d')).toBe(false)
+  })
+})
