@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 
 const root = join(import.meta.dirname, '../../src/redis/lua')
 
-/** `access`: the first words of the keys that the script may use. */
+/** `access`: the first words of the keys that the script may use. A script reads and writes the keys that it updates. */
 export type Header = {
   name: string
   note: string[]
@@ -25,9 +25,10 @@ export function headerOf(file: string, text: string): Header {
     if (!found && line === 'by') throw new Error(`${file}: the header has no "-- ${line}:" line`)
     return (found ?? '').split(/,\s*(?:--\s*)?/).flatMap((name) => name.trim() || [])
   }
+  const updates = list('updates')
   return {
     name: basename(file, '.lua'),
-    access: { by: list('by'), reads: list('reads'), writes: list('writes') },
+    access: { by: list('by'), reads: [...list('reads'), ...updates], writes: [...list('writes'), ...updates] },
     note: header
       .trim()
       .split('\n')

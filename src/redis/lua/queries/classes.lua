@@ -2,7 +2,6 @@
 --
 -- by: API, dashboard
 -- reads: counts, queue, queues
--- returns: classes
 -- most_bytes: maximum bytes of hourly counters (0: none); only the first queues that fit have them
 
 local queue_name, most_queues, most_bytes = args.take(), args.take_int(), args.take_int()

@@ -2,7 +2,6 @@
 --
 -- by: API, dashboard
 -- reads: counts, job, jobs, queue, queues
--- returns: errors
 -- class: '' means all classes
 -- most: maximum ids of each kind, newest first
 

@@ -2,7 +2,6 @@
 --
 -- by: API, dashboard
 -- reads: audience, channel, job, jobs
--- returns: flows
 -- rest: number of flows, then the id or alias of each
 
 local most = args.take_int()

@@ -2,9 +2,8 @@
 --
 -- keys: texts that are returned unchanged
 -- by: API, dashboard
--- reads: job, jobs, limit, limits, muted, processes, queue, queues, repeats
--- writes: queue
--- returns: glance
+-- reads: job, jobs, limit, limits, muted, processes, queues, repeats
+-- updates: queue
 
 local whole, most_limits, most_runs = args.take(), args.take_int(), args.take_int()
 

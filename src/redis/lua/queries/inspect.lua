@@ -1,9 +1,7 @@
 -- Returns one job. On request, also returns its newest children and the jobs that it waits for.
 --
--- keys: the hints
 -- by: API, dashboard, dispatcher
 -- reads: hints, job, jobs, limit, listened, queue
--- returns: job | refused
 -- most_kin: maximum number of children
 -- deep: maximum length of the chain of awaited jobs
 

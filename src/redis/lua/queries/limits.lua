@@ -2,7 +2,6 @@
 --
 -- by: API, dashboard
 -- reads: limit, limits
--- returns: limits
 -- most_starts: maximum starts to return for a rate, newest first; above 0, also returns when the first waiting job
 --   became ready
 

@@ -3,7 +3,6 @@
 -- keys: documents that the page may read
 -- by: API, dashboard
 -- reads: counts, job, jobs, limit, limits, queue, queues, repeats
--- returns: jobs | refused
 -- status: one status, or several separated by commas
 -- since, till: bounds of the creation time (0: none)
 -- longer: minimum run time

@@ -1,9 +1,8 @@
 -- Returns all queues, or one queue, with counts and settings.
 --
 -- by: API, dashboard
--- reads: queue, queues
--- writes: queue
--- returns: queues
+-- reads: queues
+-- updates: queue
 
 local queue_name = args.take()
 

@@ -2,7 +2,6 @@
 --
 -- by: API, dashboard
 -- reads: job, jobs, processes, queue, queues
--- returns: atWork
 
 local most = args.take_int()
 

@@ -2,7 +2,6 @@
 --
 -- by: API, dashboard
 -- reads: job, jobs, queue
--- returns: queue | none
 
 local queue_name, most = args.take(), args.take_int()
 

@@ -2,7 +2,6 @@
 --
 -- by: API, dashboard
 -- reads: job, jobs, limit, limits, queue
--- returns: room | none
 
 local key, most_holders, most_waiting = args.take(), args.take_int(), args.take_int()
 

@@ -2,7 +2,6 @@
 --
 -- by: API, dashboard
 -- reads: job, jobs
--- returns: tree | refused
 
 local job, most = args.take(), args.take_int()
 

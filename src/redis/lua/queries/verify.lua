@@ -3,7 +3,6 @@
 -- by: doctor
 -- reads: audience, channel, channels, constraints, hints, job, jobs, limit, limits, queue, queues, repeats, result,
 --   schema, unique, unreadable, versions, wake, workers
--- returns: verified
 -- phase: 0 jobs, 1 queues, 2 limits, 3 channels, 4 aliases, 5 schedules, 6 ids, hints, constraints and unreadable
 --   records, 7 all keys
 -- from: an id in phase 0, a scan cursor in phase 7

@@ -1,12 +1,10 @@
--- Decides if a host may be called. The breaker opens after `threshold` consecutive failures, for a time that
--- grows with each failure. After that, one caller may try (the probe). Other callers ask again soon, because most
--- probes are short.
+-- Decides if a host may be called. The breaker opens after `threshold` consecutive failures, for a time that grows with
+-- each failure. After that, one caller may try (the probe). Other callers ask again soon, because most probes are
+-- short.
 --
--- keys: the record of the host
 -- by: callbacks, dispatcher
--- reads: breaker
--- writes: breaker, breakers
--- returns: breaker
+-- updates: breaker
+-- writes: breakers
 -- word: 'ask' | 'failed' | 'probe failed' | 'succeeded'. A repeated request may count a failure twice.
 
 local host, word, threshold = args.take(), args.take(), args.take_int()

@@ -1,12 +1,10 @@
 -- Runs verbs of lib/run/ops on one job or on channels. Applies all of them or none.
 --
--- keys: the idempotency key, the hints, queues and jobs of the verbs
 -- by: API, dashboard, dispatcher
--- reads: audience, channel, constraints, days, hints, job, jobs, lane, limit, listened, message, messages, once,
---   outbox, queue, quota, result, schema, unique, wake, workers
--- writes: audience, channel, channels, counts, days, gone, hints, job, jobs, lane, limit, limits, listened, live,
---   log, message, messages, once, outbox, queue, queues, quota, repeats, result, schema, unique, wake
--- returns: done | repeated | refused
+-- reads: constraints, workers
+-- updates: audience, channel, days, hints, job, jobs, lane, limit, listened, message, messages, once, outbox, queue,
+--   quota, result, schema, unique, wake
+-- writes: channels, counts, gone, limits, live, log, queues, repeats
 
 local once, once_for, fingerprint = args.take(), args.take(), args.take()
 local allowance, job = args.take(), args.take()

@@ -1,13 +1,11 @@
--- Commits each run of a lane separately, then leases the next jobs to the lane. A claim is a commit without
--- runs. A commit by token alone has no lane.
+-- Commits each run of a lane separately, then leases the next jobs to the lane. A claim is a commit without runs. A
+-- commit by token alone has no lane.
 --
--- keys: the queue, the lane, the jobs, the hints
 -- by: API, dispatcher
--- reads: audience, channel, constraints, days, gone, hints, job, jobs, lane, limit, listened, outbox, processes,
---   queue, quota, result, schema, unique, wake, workers
--- writes: audience, channel, channels, counts, days, gone, hints, job, jobs, lane, limit, limits, live, log, outbox,
---   processes, queue, queues, quota, repeats, result, rung, schema, unique, wake
--- returns: committed
+-- reads: constraints, listened, workers
+-- updates: audience, channel, days, gone, hints, job, jobs, lane, limit, outbox, processes, queue, quota, result,
+--   schema, unique, wake
+-- writes: channels, counts, limits, live, log, queues, repeats, rung
 -- code: version of the code that performed the runs, or '' if unknown
 
 local queue_name, lane, seq, bell, place = args.take(), args.take(), args.take_int(), args.take(), args.take()

@@ -1,11 +1,10 @@
--- Sets or removes a matcher with its limit. Releases the jobs that wait because of the old matcher, so that
--- the next claim assigns their limits again.
+-- Sets or removes a matcher with its limit. Releases the jobs that wait because of the old matcher, so that the next
+-- claim assigns their limits again.
 --
--- keys: the constraints and the hints
 -- by: API
--- reads: constraints, hints, job, jobs, limit, limits, listened, queue, quota, schema
--- writes: constraints, hints, job, jobs, limit, limits, queue, quota, schema, wake
--- returns: set | refused
+-- reads: listened
+-- updates: constraints, hints, job, jobs, limit, limits, queue, quota, schema
+-- writes: wake
 -- definition: JSON, or '' to remove the constraint
 
 local name, definition = args.take(), args.take()

@@ -1,12 +1,10 @@
 -- Creates all jobs or none. Returns the holder of a unique key instead of creating a second job.
 --
--- keys: the idempotency key and its shelf, the lane, the queues, the limits, the id counter, the hints
 -- by: API
--- reads: again, audience, channel, constraints, days, epoch, hints, job, jobs, lane, limit, listened, once, outbox,
---   queue, quota, schema, unique, workers
--- writes: again, audience, channel, channels, counts, days, epoch, hints, job, jobs, lane, limit, limits, live,
---   once, outbox, queue, queues, quota, repeats, schema, unique, wake
--- returns: made | again | refused | outdated
+-- reads: constraints, listened, workers
+-- updates: again, audience, channel, days, epoch, hints, job, jobs, lane, limit, once, outbox, queue, quota, schema,
+--   unique
+-- writes: channels, counts, limits, live, queues, repeats, wake
 -- rest: for each call after the first: key, period, fingerprint and shelf. Then for each group of jobs of each call:
 --   common options, number of jobs, args of each job
 

@@ -1,10 +1,9 @@
 -- Renews the leases of current runs, and of their lane.
 --
--- keys: the queue and the jobs
 -- by: API, dispatcher
--- reads: hints, job, jobs, lane, listened, processes, queue, quota, schema
--- writes: job, jobs, lane, limit, live, processes, queue, quota, schema, wake
--- returns: extended
+-- reads: hints, listened
+-- updates: job, jobs, lane, processes, queue, quota, schema
+-- writes: limit, live, wake
 
 local queue_name, lane, lease = args.take(), args.take(), args.take_int()
 local progress, own = args.take(), args.take()

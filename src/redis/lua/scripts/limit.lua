@@ -1,10 +1,8 @@
 -- Sets the concurrency, rate or pause of a limit, closes it for a time, or removes it.
 --
--- keys: the limit, and the schema of the data
 -- by: API, callbacks, dashboard
--- reads: days, job, jobs, limit, queue, quota
--- writes: counts, days, job, jobs, lane, limit, limits, queue, quota, schema, wake
--- returns: set | refused
+-- updates: days, job, jobs, limit, queue, quota
+-- writes: counts, lane, limits, schema, wake
 -- act: 'set' ('' keeps a setting, '-' removes it) | 'change' (like 'set', but only for an existing limit) | 'shut'
 --   (closes an existing limit until `till`, or opens it) | 'remove'
 

@@ -2,9 +2,7 @@
 --
 -- keys: the head, and texts that the caller expects to read
 -- by: dispatcher, tick
--- reads: outbox, schema
--- writes: outbox, schema
--- returns: outbox
+-- updates: outbox, schema
 -- begin: '1' starts a history if there is none, 'end' ends it and deletes all entries
 -- retain: default retention of ended jobs in Redis, in milliseconds, or ''
 -- stored: number of the first stored entry

@@ -1,11 +1,9 @@
--- Registers the worker classes of a queue, and moves waiting jobs to the lanes or pull workers that serve
--- their class.
+-- Registers the worker classes of a queue, and moves waiting jobs to the lanes or pull workers that serve their class.
 --
--- keys: the registry and the queue
 -- by: API, tick
--- reads: audience, channel, hints, job, jobs, limit, listened, queue, quota, workers
--- writes: job, jobs, lane, limit, limits, live, queue, queues, quota, schema, wake, workers
--- returns: registered | overtaken
+-- reads: audience, channel, hints, listened
+-- updates: job, jobs, limit, queue, quota, workers
+-- writes: lane, limits, live, queues, schema, wake
 -- whole: also removes all other classes
 -- rest: for each class: name, definition ('' removes it), 'pull' | 'call' | 'push' | '', concurrency ('': unlimited),
 --   definition to replace ('': any, '*': any except a function's)

@@ -1,12 +1,10 @@
--- Repairs the faults that `verify` finds. Trusts the documents, and rewrites indexes, counts and relations from
--- them.
+-- Repairs the faults that `verify` finds. Trusts the documents, and rewrites indexes, counts and relations from them.
 --
 -- by: doctor
--- reads: audience, channel, channels, constraints, days, hints, job, jobs, limit, limits, listened, queue, queues,
---   quota, repeats, result, schema, unique, unreadable, wake, workers
--- writes: audience, channel, channels, constraints, counts, days, gone, hints, job, jobs, lane, limit, limits, live,
---   log, queue, queues, quota, repeats, result, schema, unique, unreadable, wake, workers
--- returns: repaired
+-- reads: listened
+-- updates: audience, channel, channels, constraints, days, hints, job, jobs, limit, limits, queue, queues, quota,
+--   repeats, result, schema, unique, unreadable, wake, workers
+-- writes: counts, gone, lane, live, log
 -- rest: number of faults, then kind and name of each
 
 local mend = {}

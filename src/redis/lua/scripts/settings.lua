@@ -1,11 +1,9 @@
--- Changes the settings of a queue: lanes, batch, paused, mode, ageing, and the banned classes, whose jobs
--- fail instead of running.
+-- Changes the settings of a queue: lanes, batch, paused, mode, ageing, and the banned classes, whose jobs fail instead
+-- of running.
 --
--- keys: the queue
 -- by: API, dashboard
--- reads: queue, quota
--- writes: lane, live, queue, queues, quota, wake
--- returns: settled
+-- updates: queue, quota
+-- writes: lane, live, queues, wake
 -- most_lanes, batch, ageing: 0 restores the default
 -- rest: globs of classes to ban
 

@@ -1,10 +1,8 @@
--- Stores an order for a worker process: claim no new jobs, stop, or resume. The next claim or heartbeat returns
--- the order.
+-- Stores an order for a worker process: claim no new jobs, stop, or resume. The next claim or heartbeat returns the
+-- order.
 --
 -- by: API
--- reads: processes
--- writes: processes
--- returns: told | none
+-- updates: processes
 
 local name, signal = args.take(), args.take()
 

@@ -1,12 +1,9 @@
 -- Checks every queue that is due: ended lanes, lost runs, due timers, expired jobs.
 --
--- keys: the index of due times
 -- by: tick
--- reads: audience, channel, days, hints, job, jobs, lane, limit, limits, listened, outbox, queue, quota, schema,
---   unique, wake, workers
--- writes: audience, channel, channels, counts, days, gone, job, jobs, lane, limit, limits, live, log, outbox, queue,
---   quota, repeats, result, schema, unique, wake
--- returns: ticked
+-- reads: hints, listened, workers
+-- updates: audience, channel, days, job, jobs, lane, limit, limits, outbox, queue, quota, schema, unique, wake
+-- writes: channels, counts, gone, live, log, repeats, result
 
 local most, skip = args.take_int(), args.take_int()
 
