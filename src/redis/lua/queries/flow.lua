@@ -2,7 +2,7 @@
 --
 -- by: API, dashboard
 -- reads: audience, channel, job, jobs
--- rest: number of flows, then the id or alias of each
+-- rest: id or alias of each flow
 
 local most = args.take_int()
 

@@ -2,7 +2,6 @@
 --
 -- by: API
 -- reads: job, jobs
--- rest: number of ids, ids
 
 -- Maximum bytes per page. A page with large jobs ends early, but contains at least one job.
 local MAX_PAGE = 4194304

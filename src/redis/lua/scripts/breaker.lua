@@ -23,7 +23,6 @@ local function state()
     failures = n }
 end
 
--- Calls that were in progress when the breaker opened report nothing new.
 local function fail(counts)
   if not counts then return state() end
   n = n + 1

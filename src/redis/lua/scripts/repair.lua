@@ -5,7 +5,7 @@
 -- updates: audience, channel, channels, constraints, days, hints, job, jobs, limit, limits, queue, queues, quota,
 --   repeats, result, schema, unique, unreadable, wake, workers
 -- writes: counts, gone, lane, live, log
--- rest: number of faults, then kind and name of each
+-- rest: kind and name of each fault
 
 local mend = {}
 
@@ -238,7 +238,7 @@ function mend.schedule(id)
   if not expected.repeats(id) then cache.zset(ns .. 'repeats', id, false) end
 end
 
--- Marks jobs whose args are lost, so that they fail.
+-- `^` without a value of its own makes a job whose args are lost fail.
 function mend.piece(number)
   local text = cache.text_at(redis_keys.piece(number))
   local piece = text and pieces.read(text)
@@ -316,7 +316,7 @@ function mend.result(id, doc)
   end
 end
 
--- Removes a job without enough data from the indexes. The job waits for an operator.
+-- A job without enough data is in no index and waits for an operator.
 local function mend_record(id)
   local text = cache.text_at(redis_keys.job(id))
   if not text then return end

@@ -1,5 +1,4 @@
--- Changes the settings of a queue: lanes, batch, paused, mode, ageing, and the banned classes, whose jobs fail instead
--- of running.
+-- Changes the settings of a queue, and the banned classes, whose jobs fail instead of running.
 --
 -- by: API, dashboard
 -- updates: queue, quota

@@ -1,5 +1,4 @@
--- Computes the records that Redis should have. `verify` compares these records with Redis, and `repair` writes the
--- differences.
+-- The records that Redis should have: `verify` compares them with Redis, and `repair` writes them.
 
 expected.places = { false, PLACE.pull, PLACE.timers, PLACE.leased, PLACE.suspended, PLACE.completed, PLACE.failed,
   PLACE.terminated }

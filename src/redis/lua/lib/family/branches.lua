@@ -49,8 +49,7 @@ local function go_through(id, doc, act)
   return looked
 end
 
--- Deletes children that have no children. Returns the number of deleted children, the next cursor, whether some
--- children must end first, whether one has new children, and the number of read children.
+-- Deletes children that have no children.
 local function prune(here, cursor, force)
   local children, next_page, seen = page(here, cursor)
   local erased, waits = 0, false

@@ -1,5 +1,4 @@
--- Retention of the answer of a commit after its job is deleted, in milliseconds.
-erase.GONE = 60000
+erase.GONE = 60000 -- milliseconds for which the answer of a commit outlives its job
 function erase.gone_key(token, n) return ns .. 'gone:' .. token .. '|' .. numbers.int(n) end
 
 function erase.last_answer(doc) return (doc.last_commit or ''):match('^([^|]*)|(%d+)|(.*)$') end

@@ -1,6 +1,5 @@
--- A following job is completed while all its children are completed, and suspended otherwise. A following job runs
--- again only if a child fails, is terminated, or recovers. The script that moves the last child also moves the parent,
--- without a run.
+-- A following job runs again only if a child fails, is terminated, or recovers. Otherwise the script that moves the last
+-- child also moves the parent, without a run.
 
 function follow.begin(id, doc)
   if doc.followed then return end

@@ -1,6 +1,5 @@
 function kin.children_key(id) return redis_keys.side(id, 'children') end
 
--- Returns the id and the status of a child.
 function kin.child(id, name) return (cache.hget(kin.children_key(id), name) or ''):match('^(%d+),(%a+)') end
 
 function kin.children_of(id, doc)

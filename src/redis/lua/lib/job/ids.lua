@@ -49,7 +49,7 @@ end
 
 function ids.next_id() return string.format('%.0f', ids.next_ids(1)) end
 
--- If the caller knows a higher id, Redis was restored from older data. Skips and records the lost ids.
+-- If the caller knows a higher id, Redis was restored from older data.
 function ids.must_have_given(id)
   local last = given()
   if id <= last then return end

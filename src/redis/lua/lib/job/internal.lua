@@ -1,6 +1,5 @@
 internal.BULK = 'sidejob.bulk'
 
--- `status`: nil until the callback has ended.
 function internal.note_told(id, doc, status)
   local told_doc = cache.find(doc.callback_of)
   if told_doc and told_doc.callback_job == id then
@@ -16,7 +15,6 @@ local function join_destination(id, doc, host)
   assign.add(id, doc, 'group:' .. doc.group, 'first', AT_DESTINATION, '', '')
 end
 
--- The caller sets the values of the job, and then enqueues the job.
 function internal.make(doc)
   local id = ids.next_id()
   doc.place, doc.sequence = PLACE.new, time.sequence()
@@ -25,7 +23,7 @@ function internal.make(doc)
   return id
 end
 
--- The callback job contains all data that it needs, because the ended job may be deleted by then.
+-- The callback job contains all its data, because the ended job may be deleted by then.
 function internal.call_back(id, doc, place, value)
   if doc.callback_of then
     return internal.note_told(id, doc, place == PLACE.completed and 'DELIVERED' or 'FAILED')

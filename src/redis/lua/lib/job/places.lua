@@ -68,7 +68,6 @@ function places.queue_up(id, doc, since)
   cache.change(id, doc, fields.turns, nil)
 end
 
--- Counts a job that has not ended.
 function places.count(doc, n)
   if doc.group then limits.count_in_group(doc, n) end
   if doc.quota_bytes then quota.count(doc, n) end
@@ -96,8 +95,8 @@ function places.put(id, doc, moment)
   if doc.place == PLACE.pull then journal.push(journal.within(places.to_call, doc.queue), doc.class) end
 end
 
--- `moment`: position in an index by time. `key`: the limit that the job waits for. `keeps`: true if the job keeps its
--- sequence. `since`: time at which the job became due.
+-- `moment`: position in an index by time. `key`: limit that the job waits for. `keeps`: true if the job keeps its
+-- sequence. `since`: when the job became due.
 function places.move(id, doc, place, moment, key, keeps, since)
   local was = cache.docs[id] and doc.place ~= PLACE.new and states.of(doc)
   local rested, rests = not was or states.resting[doc.place] ~= nil, states.resting[place] ~= nil

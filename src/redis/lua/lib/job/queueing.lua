@@ -28,7 +28,6 @@ end
 
 local stopped_by = { fields.failures, fields.lost_in_a_row, fields.backoff_until, fields.ended_at }
 
--- Starts a job again that failed or has ended.
 function queueing.resume(id, doc)
   cache.clear(id, doc, stopped_by)
   if not states.is_ready(doc) then queueing.enqueue(id, doc, true) end

@@ -2,7 +2,6 @@ local how_ended = { c = 'success', f = 'failure', T = 'failure' }
 
 local DAY = 86400000
 
--- Milliseconds. By default, a completed job keeps its result for `retain`, but at most a day.
 local function kept_for(doc, place, value)
   if doc.keep_result then return tonumber(doc.keep_result) end
   return place == PLACE.completed and value ~= 'null' and math.min(DAY, tonumber(doc.retain) or DAY) or 0

@@ -36,7 +36,6 @@ end
 
 function values.side_key(id, field) return redis_keys.side(id, 'f:' .. field) end
 
--- Returns the fields whose values have their own keys, and these keys.
 function values.beside(id, doc)
   local found, keys = {}, {}
   for _, field in ipairs(cache.attached_to(id, doc)) do

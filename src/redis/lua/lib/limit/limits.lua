@@ -1,4 +1,4 @@
-limits.known = {} -- key → { settings, held, started }
+limits.known = {} -- key → state with `settings`, and counts that are read when needed
 limits.touched = {} -- key → true if a slot may have become free
 function limits.check_at(key, moment) cache.zset(ns .. 'wake', 'k:' .. key, moment) end
 function limits.touch(key) journal.put(limits.touched, key, true) end

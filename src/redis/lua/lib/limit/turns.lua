@@ -1,5 +1,5 @@
--- Every group gets one turn before any group gets its next turn, however many jobs it has. Jobs without a group form
--- one more group. Groups take turns within a tier. A tier is a priority after ageing, in whole steps.
+-- Every group gets one turn before any group gets its next turn. Jobs without a group form one more group. Groups take
+-- turns within a tier, which is a priority after ageing, in whole steps.
 --
 -- The limit of a group stores the group's last turn and its number of waiting jobs. For jobs without a group, the
 -- limit that they wait for stores these two values.

@@ -1,6 +1,5 @@
--- Returns the limits at which jobs wait, each with the number of these jobs, and the number of jobs that wait at other
--- limits. Queues name the limits whose next free slot has a known time. Other limits are read only if more jobs wait
--- than at these limits.
+-- Queues name the limits whose next free slot has a known time. Other limits are read only if more jobs wait than at
+-- these limits. `left`: number of jobs that wait at limits beyond `most`.
 function waited.limits(names, most, keys)
   local found, named, left = {}, {}, 0
   for _, name in ipairs(names) do

@@ -29,7 +29,6 @@ function hints.wanted()
   return system > 0 or till > time.now
 end
 
--- Each line is `till channel`. `jobs`: ids of jobs whose status has a listener.
 local MOST_LISTENED = 100
 local listened = {}
 local function read_listened()
@@ -75,7 +74,6 @@ hints.told = {} -- list of { channel, item }
 
 function hints.stored_version() return (cache.text_at(ns .. 'constraints') or ''):match('"version":"(%d+)"') end
 
--- Omitted members stay unchanged.
 function hints.set(changed)
   local system, till, version = hints.known()
   cache.set_text(hints_key, (changed.system or system) .. ',' .. numbers.int(changed.till or till) .. ','

@@ -10,7 +10,7 @@ function kept.forget(channel)
   cache.zset(index, channel, false)
 end
 
--- Stores a time, a size, the counts of the last ten minutes, and the message if it was sent.
+-- `item`: the message, or '' if the caller did not send it.
 function kept.keep(channel, size, item)
   local key, minute = kept.key(channel), math.floor(time.now / 60000)
   local text = cache.text_at(key)

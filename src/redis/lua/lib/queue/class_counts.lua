@@ -4,11 +4,11 @@
 
 class_counts.noted = {} -- queue → class → counts since the last flush
 
--- The string starts with the number of the day, followed by one line per class. Classes after the first hundred share a
--- line, so the string stays below 80 KB.
+-- The string is the number of the day and one line per class. Classes after the first hundred share a line, so the
+-- string stays below 80 KB.
 local MOST, MOST_BESIDE = 100, 20
 
--- The events, then waiting times and run times, each as a sum of milliseconds and a histogram.
+-- Positions in a line. Waiting times and run times are each a sum of milliseconds and a histogram.
 class_counts.events = { made = 1, runs = 2, errors = 3, completed = 4, failed = 5, terminated = 6, lost = 7,
   skipped = 8 }
 local WAITED, TOOK = 9, 22

@@ -1,6 +1,5 @@
--- The document of the queue contains the counts of the day, and the sums of all earlier days. The first count of a
--- minute or an hour also stores a copy in a rotating key, in the same MSET. A point of a series is the difference
--- between two copies.
+-- The first count of a minute or an hour stores a copy of all sums in a rotating key, in the same MSET. A point of a
+-- series is the difference between two copies.
 
 local minute = math.floor(time.now / 60000)
 

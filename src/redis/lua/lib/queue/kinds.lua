@@ -4,7 +4,7 @@
 -- The string starts with a line break, or with `+` if a kind was dropped. Each line contains the kind, the class, the
 -- times of the first and last failure, and the number of failed jobs by minute. The string stays below 100 KB.
 local MOST = 100
--- Keeps minutes for half an hour, and quarters of an hour for six hours.
+-- Minutes: counts by minute are kept for half an hour, and counts by quarter of an hour for six hours.
 local RECENT, QUARTER, PAST = 30, 15, 360
 
 kinds.noted = {} -- queue → kind → changes since the last flush

@@ -1,7 +1,4 @@
--- A record has the form `start,last request,signal`, followed by the queues, one per line.
-
--- Records requests at most every five seconds. If there is no room, removes workers that have sent no request for ten
--- minutes.
+-- Milliseconds between records of requests, and without a request until a worker may be removed to make room.
 local BEAT, FORGOTTEN, MOST, MOST_QUEUES = 5000, 600000, 1000, 20
 processes.key = ns .. 'processes'
 

@@ -1,8 +1,8 @@
 -- After a change to the ageing, the mode or the classes of a queue, claims and ticks move its waiting jobs to their
 -- side and score, slice by slice. Until this is complete, claims use the old order.
 --
--- The queue stores the progress as an index (r: jobs for lanes, p: jobs for pull workers, w: jobs that wait for limits)
--- and a scan cursor. Each limit stores its own cursor.
+-- The queue stores an index (r: jobs for lanes, p: jobs for pull workers, w: jobs that wait for limits) and a scan
+-- cursor. Each limit stores its own cursor.
 
 local JOBS_AT_ONCE, LIMITS_AT_ONCE = 1000, 100
 
@@ -26,7 +26,6 @@ local function move_all(q, place, ids)
   return #ids
 end
 
--- Returns the number of moved jobs.
 local function sort_entry(q, place, index, member, id)
   local piece, number = cache.piece_at(id)
   local doc = piece and pieces.entry(number, piece) == member and cache.common_of(piece)

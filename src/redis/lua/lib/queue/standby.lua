@@ -1,5 +1,4 @@
--- A lane without work waits for new jobs. If no job was ready, the call that creates new jobs leases these jobs to the
--- lane.
+-- A lane without work waits. If no job was ready, the call that creates new jobs leases them to this lane.
 
 local function warm_lane(q)
   local lane, till = (cache.queue(q).warm or ''):match('^(%S+) (%d+)$')
@@ -7,7 +6,7 @@ local function warm_lane(q)
   return lane
 end
 
--- A lane waits only if the queue was last empty less than `period` ago. At most one lane per queue waits.
+-- Waiting pays only if new jobs come often: the queue was last empty less than `period` ago.
 function standby.stay_warm(q, lane, period)
   local emptied = cache.queue(q).emptied or 0
   cache.change_queue(q, queue_fields.emptied, time.now)

@@ -126,12 +126,9 @@ local function go_through(want, head, got)
   return true, from - removed, removed
 end
 
--- Suspects and other jobs alternate, so that neither group waits for the other. Returns the ids (`p` and a number for a
--- piece), the number `n` of jobs, whether there are `more`, the number of index entries `seen` that the next claim may
--- skip (nil if it would find nothing more), and the number of `failed` jobs.
--- want: { queue, lane, place ('' or 'p'), max, wide (maximum in pieces), lease, begun (number of jobs that start
--- immediately), patterns, tags, tier, skip, process, only, calls (maximum jobs of classes that call other services, -1:
--- any) }
+-- Suspects and other jobs alternate, so that neither group waits for the other.
+-- want.wide: maximum jobs in pieces. want.begun: number of jobs that start immediately. want.calls: maximum jobs of
+-- classes that call other services (-1: any). got.seen: number of index entries that the next claim may skip.
 function claim.jobs(want, head)
   if outbox.is_full() then return claim.nothing() end
   if want.only ~= '' then return claim.one(want) end

@@ -94,7 +94,6 @@ end
 
 local WHOLE = string.rep('1', pieces.SIZE)
 
--- A job fits into a piece if it is ready immediately, is served by lanes, and has no listeners.
 function packed.suits_new(spec)
   return spec.packed and not specs.moment_of(spec) and not sides.of(spec)
     and not hints.hears_all_jobs()

@@ -1,5 +1,4 @@
--- A run that does not commit has no effect, and its input waits for the next run. docs/retries.md lists the outcomes.
--- Only force shortens `backoff_until`.
+-- docs/retries.md lists the outcomes. Only force shortens `backoff_until`.
 
 local MAX_LOST = 10
 local function most_lost(doc) return tonumber(doc.max_lost) or MAX_LOST end

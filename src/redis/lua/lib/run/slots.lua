@@ -12,7 +12,6 @@ function slots.set_times(id, doc, run)
   if run.passed then cache.change(id, doc, fields.passed_slots, run.passed) end
 end
 
--- Leaves the job as if it had never been claimed, except for input that arrived during the run.
 function slots.pass(run)
   local id, doc = run.id, cache.need(run.id)
   counts.add(doc, 'skipped')

@@ -190,8 +190,7 @@ local function flat_port(port, name, closely)
     passed = closely and passed(doc, field) or '' }
 end
 
--- `closely`: also returns the job's own ports with values, the oldest value of each, values that passed through wires,
--- and counts of moved values.
+-- `closely`: for a page of the flow, which also shows the job's own ports and the values that passed through wires.
 function snapshot.flat_wires(id, doc, children, closely)
   local rows = {}
   local function add(name, of_id, of)

@@ -16,8 +16,7 @@ cache.SCHEMA = 2
 local OLDEST = 2
 cache.schema_key = ns .. 'schema'
 
--- Returns the error as a string instead of raising a refusal, because every Lua engine passes on a string, and no data
--- has been written yet.
+-- Raises a string instead of a refusal, because every Lua engine passes on a string.
 local function check_schema()
   local text = cache.raw[cache.schema_key]
   if not text or text == numbers.int(cache.SCHEMA) then return end
@@ -87,7 +86,7 @@ function cache.change_piece(number, piece, field, value)
   journal.put(cache.changed_pieces, number, true)
 end
 
--- With a score, adds a piece to the index of its place. Without a score, removes the piece from the index.
+-- Without a score, removes the piece from its index.
 function cache.place_piece(number, piece, score)
   local q, place = cache.where(piece)
   cache.zset(redis_keys.queue(q, place), pieces.entry(number, piece), score or false)
@@ -154,10 +153,9 @@ function cache.find(id)
   return doc
 end
 
--- The text of the document, or '' if this script has created the job.
+-- '' if this script has created the job.
 function cache.document(id) return cache.text_at(redis_keys.job(id)) or '' end
 
--- Iterates over the jobs that exist.
 function cache.each(ids)
   cache.fetch_jobs(ids)
   local i, doc = 0, nil
@@ -181,8 +179,7 @@ local chosen = text_fields
 
 function cache.is_beside(field, value) return value == '^' and not chosen[field] end
 
--- Returns the fields with their own keys, possibly also a removed field. Most jobs have no such field, which the text
--- of the document has already shown.
+-- May contain a removed field.
 function cache.attached_to(id, doc)
   if not cache.attached[id] then
     local found = {}
@@ -201,7 +198,6 @@ function cache.need(id)
   return doc
 end
 
--- Numbers are stored as text.
 function cache.change(id, doc, field, value)
   if type(value) == 'number' then value = numbers.int(value) end
   if doc[field] == value then return end

@@ -9,8 +9,7 @@ local function call(...)
   return redis.call(...)
 end
 
--- Splits long lists of arguments: unpack fails near 8,000 in Redis' Lua and near 5,000 in gopher-lua. Returns the sum
--- of numeric answers.
+-- unpack fails near 8,000 arguments in Redis' Lua and near 5,000 in gopher-lua.
 local function call_in_pieces(command, key, args)
   local sum, answer = 0, nil
   for from = 1, #args, 2400 do
@@ -206,8 +205,8 @@ local function empty(map)
   for key in pairs(map) do map[key] = nil end
 end
 
--- A refusal in the middle does no harm. The first step adds entries to indexes, which Upstash may refuse. Readers skip
--- and remove extra entries. The second step writes documents. The last step removes entries.
+-- A refusal in the middle does no harm, because entries are added to indexes first, which Upstash may refuse, and removed
+-- last. Readers skip and remove extra entries.
 function store.write(more_to_come)
   for id in pairs(cache.dirty) do
     local doc = cache.docs[id]

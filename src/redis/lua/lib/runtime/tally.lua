@@ -2,7 +2,7 @@ tally.heads = {} -- key → first members, as a claim has read them
 
 local fronts = { ready = queue_fields.first_ready, ['ready:pull'] = queue_fields.first_pull }
 
--- Returns the recorded number of jobs, and how many of them have no separate entry in the index.
+-- `packed`: number of jobs without a separate entry in the index.
 function tally.known(queue_record, place)
   local letter = redis_keys.letters[place]
   return (queue_record.jobs_at or {})[letter] or 0, (queue_record.packed or {})[letter] or 0
@@ -87,7 +87,6 @@ function tally.score(q, place, member)
   return till or redis.call('ZSCORE', redis_keys.queue(q, place), member)
 end
 
--- Returns true if the record was wrong.
 function tally.look(q, place)
   local queue_record = cache.queue(q)
   local letter, field, n = redis_keys.letters[place], fronts[place], tally.count(q, place)
