@@ -37,7 +37,7 @@ const traps: [what: string, file: string, find: string, replace: string, says: R
     'a time as an index',
     'lib/run/tokens.lua',
     'local lent = 0',
-    'local lent = {}\nlent[this_minute] = 1',
+    'local lent = {}\nlent[minute] = 1',
     /number without a bound/,
   ],
   [

@@ -36,7 +36,7 @@ function bareMatch(node: Node, _: Scope, text: string): string | undefined {
 }
 
 const numeric = new Set(['tonumber', 'math.floor', 'math.ceil', 'math.abs', 'math.max', 'math.min', 'take_int'])
-const clocks = new Set(['now', 'micros', 'seq', 'lease', 'this_minute'])
+const clocks = new Set(['now', 'micros', 'seq', 'lease', 'minute'])
 
 function isUnbounded(node: Node, known: Scope): boolean {
   if (node.type === 'BinaryExpression' && '+*/^%'.includes(node.operator))

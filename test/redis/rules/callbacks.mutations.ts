@@ -12,8 +12,8 @@ export const mutations = [
     ],
   ),
   ...of(34, 'lib/job/rerun.lua', [
-    '  cache.change(id, doc, fields.end_was_told, nil)\n',
-    '',
+    'fields.terminating, fields.end_was_told',
+    'fields.terminating',
     'a further end is mistaken for a reported end',
   ]),
   ...of(
@@ -39,8 +39,8 @@ export const mutations = [
   ),
   ...of(34, 'scripts/limit.lua', ['tonumber(till) or false', 'tonumber(till) or nil', 'a destination stays paused']),
   ...of(34, 'lib/job/retention.lua', [
-    "return doc.callback_job and doc.callback_status ~= 'DELIVERED' and cache.find(doc.callback_job)",
-    'return false',
+    '  if not callback and may_go(doc)',
+    '  if may_go(doc)',
     'a job is deleted before it is reported',
   ]),
 ]

@@ -8,7 +8,11 @@ export const mutations = [
     [' or number < OLDEST then', ' then', 'data of an older schema are changed'],
     ['  if is_unchecked then check_schema() end\n', '', 'the schema of the data is not checked'],
   ),
-  ...of(41, 'lib/runtime/store.lua', ['  record_schema()\n', '', 'a new database has no schema number']),
+  ...of(41, 'lib/runtime/store.lua', [
+    'if cache.raw[cache.schema_key] == false then',
+    'if false then',
+    'a new database has no schema number',
+  ]),
   ...of(41, 'lib/run/ops/of_callers.lua', [
     "if known ~= '' and not cache.hget(ns .. 'keys', id) then",
     'if false then',

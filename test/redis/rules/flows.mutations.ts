@@ -94,7 +94,7 @@ export const mutations = [
     'a follower can never stop',
   ]),
   ...of(35, 'lib/run/retry.lua', [
-    "elseif doc.followed and (doc.child_during_run == '1' or doc.input_during_run) then",
+    'elseif goes_on then',
     'elseif false then',
     'a follower fails because of a retried child',
   ]),

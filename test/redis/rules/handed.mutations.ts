@@ -63,7 +63,7 @@ export const mutations = [
     ['if laned and served.handed then', 'if false then', 'a job whose call was lost waits for the end of its lease'],
     ["#runs == 0 or leave ~= ''", '#runs == 0', 'a lane leaves without its leased jobs'],
   ),
-  ...of(92, 'lib/run/claim.lua', ['    tokens.keep(id, doc.token)\n', '', 'a retry gets the lease once']),
+  ...of(92, 'lib/run/claim.lua', ['    tokens.begun[id] = doc.token\n', '', 'a retry gets the lease once']),
   ...of(
     93,
     'lib/runtime/leased.lua',

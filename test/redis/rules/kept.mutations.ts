@@ -8,9 +8,9 @@ export const mutations = [
     ['minutes.counted(counts, 1)', 'minutes.counted(nil, 1)', 'only the last message is counted'],
     ['  cache.zset(index, channel, false)\n', '', 'a forgotten channel keeps its place'],
     ['  cache.replace_text(kept.key(channel), false)\n', '', 'a forgotten channel stays in Redis'],
-    ['~= minute then', '== false then', 'kept messages cannot be found'],
+    ['~= time.minute then', '== false then', 'kept messages cannot be found'],
     [
-      "tonumber(((counts or ''):match('^%d+'))) ~= minute",
+      "tonumber(((counts or ''):match('^%d+'))) ~= time.minute",
       'not text',
       'a channel is removed although it has a new message',
     ],

@@ -21,7 +21,7 @@ export const mutations = [
       "return '\\n' .. table.concat(kept)",
       'lists leave out jobs of dropped kinds',
     ],
-    ['newest - minute < RECENT and', 'true and', 'minutes are never joined'],
+    ['newest - one[1] < RECENT and', 'true and', 'minutes are never joined'],
     ['if n > 0 and newest - tonumber(word) < PAST then', 'if n > 0 then', 'minutes are kept forever'],
     ['if one[2] < 0 and not counts[word] then', 'if false then', 'jobs of joined minutes stay counted'],
     ['  if not is_listed(doc.queue, (kinds.of(doc))) then note(doc, 1) end\n', '', 'a repair lists no kinds'],

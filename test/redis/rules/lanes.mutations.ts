@@ -79,8 +79,8 @@ export const mutations = [
       'a bell rings for a start that is far away',
     ],
     [
-      "if leave ~= '' then places.to_ring[queue_name]",
-      'if false then places.to_ring[queue_name]',
+      "math.max(leave == 'next' and 1 or 0",
+      "math.min(0, leave == 'next' and 1 or 0",
       'no lane follows an expired lane',
     ],
   ),

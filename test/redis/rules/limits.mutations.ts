@@ -193,8 +193,8 @@ export const mutations = [
       'the group that came first is drained first',
     ],
     [
-      'if not is_shared(doc, key) then',
-      'if not doc.group or not is_shared(doc, key) then',
+      "if key == 'group:' .. (doc.group or '') or not limits.of(key) then",
+      "if not doc.group or key == 'group:' .. doc.group or not limits.of(key) then",
       'jobs without a group precede all groups',
     ],
     [

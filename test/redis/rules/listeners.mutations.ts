@@ -16,8 +16,8 @@ export const mutations = [
     ],
   ),
   ...of(30, 'lib/port/hints.lua', [
-    'return system > 0 or till > time.now',
-    'return system > 0',
+    'if system > 0 or till > time.now then',
+    'if system > 0 then',
     'a listener outside receives no statuses',
   ]),
   ...of(

@@ -57,7 +57,7 @@ export const mutations = [
       'a debounced request moves a job held by another rule',
     ],
     [
-      'if not unique.waits(doc) then return unique.let_go(id, doc) end',
+      'if doc.terminating or not waits then return unique.let_go(id, doc) end',
       '',
       'a terminating job absorbs the next request',
     ],
@@ -81,11 +81,7 @@ export const mutations = [
   ...of(
     32,
     'scripts/enqueue.lua',
-    [
-      'if known then return reply.again { jobs = known, lent = snapshot.of(eager.lent_before(lane)) } end',
-      '',
-      'jobs requested twice are created twice',
-    ],
+    ['if known then\n  local lent', 'if false then\n  local lent', 'jobs requested twice are created twice'],
     [
       "if taken then return reply.refused { code = 'TAKEN', message = idempotency.USED } end",
       '',
@@ -175,7 +171,7 @@ export const mutations = [
     ],
   ),
   ...of(33, 'lib/run/claim.lua', [
-    "  cache.change(id, doc, fields.runs_this_minute, time.this_minute .. ':' .. n)\n",
+    "  cache.change(id, doc, fields.runs_this_minute, time.minute .. ':' .. n)\n",
     "  redis.call('SET', redis_keys.side(id, 'minute'), n)\n",
     'the runaway guard has a separate key',
   ]),

@@ -29,7 +29,11 @@ export const mutations = [
     ['(all.of[what] or 0) + n', 'n', 'repeated effects are not added'],
     ['values.decoded(run.id, doc, fields.run_did) or', '', 'effects before a checkpoint are forgotten'],
   ),
-  ...of(117, 'lib/run/finish.lua', ['  did.keep(run)\n', '', 'a checkpoint forgets the effects']),
+  ...of(117, 'lib/run/finish.lua', [
+    '  if run.did then cache.change(id, doc, fields.run_did, cjson.encode(run.did)) end\n',
+    '',
+    'a checkpoint forgets the effects',
+  ]),
   ...of(117, 'lib/run/leases.lua', [
     '(tonumber(doc.failures) or 0) + 1 .. leases.of_version(more and more.version)',
     '(tonumber(doc.failures) or 0) + 1',

@@ -8,7 +8,7 @@ export const mutations = [
     ['  for from = 0, n - 1, pieces.SIZE do', '  for from = 0, 0 do', 'only the first piece is created'],
     [' and not specs.moment_of(spec) and', ' and', 'jobs that wait for a time wait in pieces'],
     [' and not sides.of(spec) and', ' and', 'jobs of pull workers wait in pieces'],
-    [' and not hints.hears_all_jobs()\nend', '\nend', 'a listener to all jobs misses packed jobs'],
+    [" and not hints.hears('/sidejob/job')\nend", '\nend', 'a listener to all jobs misses packed jobs'],
     ['if doc.quota_bytes then quota.add(doc.api_key, -n, 0) end', '', 'an API key’s jobs count forever'],
     ["if quota_of ~= '' then quota.add(quota_of, n, 0) end", '', 'an API key’s jobs do not count'],
   ),

@@ -103,8 +103,8 @@ export const mutations = [
     16,
     'lib/job/rerun.lua',
     [
-      '  rerun.spare(id, doc)\n  cache.change(id, doc, fields.ended_at, nil)\n',
-      '  cache.change(id, doc, fields.ended_at, nil)\n',
+      '  rerun.spare(id, doc)\n  cache.clear(id, doc, { fields.ended_at',
+      '  cache.clear(id, doc, { fields.ended_at',
       'force does not bring a terminating job back',
     ],
     [

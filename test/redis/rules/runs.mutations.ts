@@ -35,12 +35,8 @@ export const mutations = [
     ],
     ["if run.n < (tonumber(doc.next_commit) or 0) then return 'lost' end", '', 'an old checkpoint is taken again'],
     ['  leases.extend(id, doc, lanes.LANE)\n', '', 'a checkpoint does not extend the lease'],
-    [' else ending.clear_steps(id, doc) end\n', ' end\n', 'steps are never forgotten'],
-    [
-      '  if run.paused then set_pause(id, doc, run) else ending.clear_steps',
-      '  if run.paused then set_pause(id, doc, run) ending.clear_steps(id, doc) else ending.clear_steps',
-      'a pause forgets the steps',
-    ],
+    ['    ending.clear_steps(id, doc)\n', '', 'steps are never forgotten'],
+    ['  if run.paused then\n', '  if run.paused then ending.clear_steps(id, doc)\n', 'a pause forgets the steps'],
     [
       '  cache.change(id, doc, fields.sleep_until, run.till)\n',
       '  if run.till then cache.change(id, doc, fields.sleep_until, run.till) end\n',
@@ -143,7 +139,7 @@ export const mutations = [
     8,
     'lib/run/finish.lua',
     [
-      "cache.change(run.id, doc, fields.last_commit, run.token .. '|' .. numbers.int(run.n) .. '|' .. answer)",
+      "cache.change(run.id, doc, fields.last_commit, run.token .. '|' .. numbers.int(run.n) .. '|' .. status)",
       '',
       'a repeated commit gets no answer',
     ],

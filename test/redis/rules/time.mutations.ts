@@ -117,11 +117,11 @@ export const mutations = [
     22,
     'lib/run/slots.lua',
     [
-      'if not run.slot or is_moved(doc, run) or doc.terminating == TERMINATING.shutdown then return end',
+      'if not run.slot or is_moved or doc.terminating == TERMINATING.shutdown then return end',
       'if true then return end',
       'every run is for the same slot',
     ],
-    [' or is_moved(doc, run) or', ' or', 'a run overwrites the slot that a caller set'],
+    [' or is_moved or', ' or', 'a run overwrites the slot that a caller set'],
     [' or doc.terminating == TERMINATING.shutdown then return end', ' then return end', 'a shutdown run uses a slot'],
     ['time.now + CATCH_UP', 'time.now', 'missed slots run without a delay'],
     ['  cache.change(id, doc, fields.slot_missed, nil)\n', '', 'a missed slot marks later slots'],
@@ -146,7 +146,7 @@ export const mutations = [
     ],
   ),
   ...of(22, 'lib/run/finish.lua', [
-    '  if not run.paused then cache.change(id, doc, fields.failed_in_a_row, nil) end\n',
+    '    cache.change(id, doc, fields.failed_in_a_row, nil)\n',
     '',
     'a success counts as a consecutive failure',
   ]),
@@ -187,11 +187,7 @@ export const mutations = [
   ...of(
     22,
     'lib/job/queueing.lua',
-    [
-      'return doc.catch_up_at and not sides.of(doc) and',
-      'return doc.catch_up_at and',
-      'pull workers wait for missed slots',
-    ],
+    ['if doc.catch_up_at and not sides.of(doc) then', 'if doc.catch_up_at then', 'pull workers wait for missed slots'],
     ['    cache.change(id, doc, fields.slot_missed, nil)\n', '', 'input waits for the next slot'],
   ),
   ...of(

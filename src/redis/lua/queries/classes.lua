@@ -13,8 +13,7 @@ local function text_of(q, which) return cache.raw[class_counts.key(q, which)] or
 
 local keys, hour_keys = {}, {}
 for i = 1, shown do
-  tables.append(keys,
-    { redis_keys.queue(names[i]), class_counts.key(names[i], 'c'), class_counts.key(names[i], 'b') })
+  tables.append(keys, { redis_keys.queue(names[i]), class_counts.key(names[i], 'c'), class_counts.key(names[i], 'b') })
 end
 cache.fetch(keys)
 

@@ -2,7 +2,6 @@
 --
 -- by: API, dashboard
 -- reads: counts, job, jobs, queue, queues
--- class: '' means all classes
 -- most: maximum ids of each kind, newest first
 
 local queue_name, class, most = args.take(), args.take(), args.take_int()

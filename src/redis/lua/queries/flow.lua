@@ -2,7 +2,6 @@
 --
 -- by: API, dashboard
 -- reads: audience, channel, job, jobs
--- rest: id or alias of each flow
 
 local most = args.take_int()
 

@@ -2,7 +2,6 @@
 --
 -- by: API, dashboard, dispatcher
 -- reads: hints, job, jobs, limit, listened, queue
--- most_kin: maximum number of children
 -- deep: maximum length of the chain of awaited jobs
 
 local job, dir, port = args.take(), args.take(), args.take()
@@ -126,5 +125,4 @@ for child, child_doc in cache.each(newest) do
     side = snapshot.flat_side_values(child, child_doc), callback = snapshot.callback_of(child_doc) }
 end
 for _ = 1, deep do causes = add_causes(causes) end
-return reply.job { job = row, items = items, has_kin = has_kin and 'kin' or '', kin = rows,
-  chain = chain }
+return reply.job { job = row, items = items, has_kin = has_kin and 'kin' or '', kin = rows, chain = chain }

@@ -25,9 +25,8 @@ if key == '' then
   local scanned = redis.call('SSCAN', ns .. 'limits', cursor, 'COUNT', most)
   cursor_after, names = scanned[1], scanned[2]
 end
-local rows, keys = {}, {}
-for i, name in ipairs(names) do keys[i] = redis_keys.limit(name) end
-cache.fetch(keys)
+local rows = {}
+cache.fetch_limits(names)
 for _, name in ipairs(names) do
   local state = limits.at(name)
   if state.settings and not state.settings.gone then

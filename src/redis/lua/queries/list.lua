@@ -30,8 +30,6 @@ local function run_time(doc)
   return began and ended - began or -1
 end
 
-local function callback_state(doc) return doc.callback_status or (doc.callback_job and 'PENDING') end
-
 local waiting_for = {
   limit = function(doc) return doc.place == PLACE.limited end,
   ['retry'] = function(doc)
@@ -41,7 +39,6 @@ local waiting_for = {
   ['function'] = function(doc) return doc.has_steps == '1' and doc.place ~= PLACE.leased end,
 }
 
--- A failed job whose kind is unknown may be of any kind.
 local fitting_kinds = { '', kind }
 local parent
 local function fits(doc)
@@ -51,7 +48,7 @@ local function fits(doc)
     and (queue_name == '' or doc.queue == queue_name)
     and (group == '' or doc.group == group)
     and (tag == '' or doc.tag == tag)
-    and (callback == '' or callback_state(doc) == callback)
+    and (callback == '' or (doc.callback_status or (doc.callback_job and 'PENDING')) == callback)
     and (till == 0 or made_at(doc) < till)
     and (since == 0 or made_at(doc) >= since)
     and (longer < 0 or run_time(doc) > longer)
@@ -140,7 +137,7 @@ local places = {
   terminated = { 'terminated' },
 }
 
--- Indexes of waiting jobs. Jobs that wait for limits are in no index of a queue.
+-- Jobs that wait for limits are in no index of a queue.
 local awaited = { limit = {}, ['retry'] = { 'timers' } }
 
 -- Indexes have a different order, so up to this many members are sorted at once. If there are more, reading by id is

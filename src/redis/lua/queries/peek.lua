@@ -2,7 +2,6 @@
 --
 -- by: dispatcher
 -- reads: job, jobs
--- rest: id, dir and port of each
 
 local skip, most = args.take_int(), args.take_int()
 

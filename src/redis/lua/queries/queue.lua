@@ -8,8 +8,7 @@ local queue_name, most = args.take(), args.take_int()
 if not cache.text_at(redis_keys.queue(queue_name)) then return reply.none {} end
 local queue_record, ids, line = cache.queue(queue_name), {}, {}
 for _, place in ipairs({ 'ready', 'ready:pull' }) do
-  for i, id in ipairs(entries.ids_of(redis.call('ZRANGE', redis_keys.queue(queue_name, place), 0, most - 1),
-    most)) do
+  for i, id in ipairs(entries.ids_of(redis.call('ZRANGE', redis_keys.queue(queue_name, place), 0, most - 1), most)) do
     if i <= most then line[#line + 1] = { id, place == 'ready' and '' or 'pull' } end
     ids[#ids + 1] = id
   end

@@ -11,8 +11,7 @@ local moment = limits.next_room(key)
 local held = most_holders > 0
   and redis.call('ZRANGEBYSCORE', redis_keys.limit(key, 'held'), '(' .. time.now_text, '+inf', 'WITHSCORES',
   'LIMIT', 0, most_holders) or {}
-local members = most_waiting > 0 and redis.call('ZRANGE', redis_keys.limit(key, 'waiting'), 0, most_waiting - 1)
-  or {}
+local members = most_waiting > 0 and redis.call('ZRANGE', redis_keys.limit(key, 'waiting'), 0, most_waiting - 1) or {}
 local ids, waiters = {}, {}
 for i = 1, #held, 2 do ids[#ids + 1] = held[i] end
 for i, member in ipairs(members) do waiters[i] = member:sub(15) end

@@ -3,8 +3,7 @@
 -- by: API
 -- reads: job, jobs
 
--- Maximum bytes per page. A page with large jobs ends early, but contains at least one job.
-local MAX_PAGE = 4194304
+local MAX_PAGE = 4194304 -- bytes
 
 local ids, rows, bytes, seen = args.take_list(), {}, 0, 0
 cache.fetch_jobs(ids)

@@ -3,9 +3,7 @@
 -- by: doctor
 -- reads: audience, channel, channels, constraints, hints, job, jobs, limit, limits, queue, queues, repeats, result,
 --   schema, unique, unreadable, versions, wake, workers
--- phase: 0 jobs, 1 queues, 2 limits, 3 channels, 4 aliases, 5 schedules, 6 ids, hints, constraints and unreadable
---   records, 7 all keys
--- from: an id in phase 0, a scan cursor in phase 7
+-- from: an id for jobs, otherwise a scan cursor
 
 local phase, from, size = args.take_int(), args.take_int(), args.take_int()
 
@@ -548,5 +546,4 @@ repeat
   if from == 0 then phase = phase + 1 end
 until from > 0 or not phases[phase] or seen * 2 > size
 
-return reply.verified { faults = faults, phase = phases[phase] and phase or '', from = from,
-  seen = seen }
+return reply.verified { faults = faults, phase = phases[phase] and phase or '', from = from, seen = seen }

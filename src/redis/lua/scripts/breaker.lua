@@ -1,6 +1,5 @@
 -- Decides if a host may be called. The breaker opens after `threshold` consecutive failures, for a time that grows with
--- each failure. After that, one caller may try (the probe). Other callers ask again soon, because most probes are
--- short.
+-- each failure. After that, one caller may try (the probe).
 --
 -- by: callbacks, dispatcher
 -- updates: breaker

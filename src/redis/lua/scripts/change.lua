@@ -23,14 +23,13 @@ if allowance ~= '' then quota.allow(allowance, once_for) end
 
 local me = { answer = {} }
 
-local function carry(word)
-  local verb = of_callers.named(word) or ops.named(word)
-  verb(me)
-end
-
 local ok, why = journal.attempt(function()
   if job ~= '' then me.id = aliases.need(job) end
-  for _ = 1, args.take_int() do carry(args.take()) end
+  for _ = 1, args.take_int() do
+    local word = args.take()
+    local carry = of_callers.named(word) or ops.named(word)
+    carry(me)
+  end
   log.end_entry()
   quota.check()
 end)

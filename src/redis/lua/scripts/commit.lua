@@ -38,7 +38,6 @@ local function next_due()
   return moment < numbers.never and numbers.int(moment) .. ' ' .. numbers.int(math.max(0, moment - time.now)) or ''
 end
 
--- A bell becomes the lane that it starts. An unknown lane starts only if the queue may have one more lane.
 local function enter()
   -- A bell does not create a queue.
   if not cache.text_at(redis_keys.queue(queue_name)) then return false end
@@ -162,10 +161,11 @@ if laned then
     word, lanes.waits_until[queue_name] = 'warm', time.now + warm
   elseif leave ~= '' or (#ids == 0 and not more) then
     lanes.set(queue_name, lane, nil)
-    if leave == '' then lanes.waits_until[queue_name] = time.now + waits end
-    -- Jobs that wait for a rate are not ready, but may be soon, so the next lane waits for them. If the time of a lane
-    -- is up while work continues, it always calls the next lane.
-    if leave ~= '' then
+    if leave == '' then
+      lanes.waits_until[queue_name] = time.now + waits
+    else
+      -- Jobs that wait for a rate are not ready, but may be soon, so the next lane waits for them. If the time of a
+      -- lane is up while work continues, it always calls the next lane.
       places.to_ring[queue_name] =
         math.max(leave == 'next' and 1 or 0, tally.count(queue_name, 'ready'),
         lanes.next_room(queue_name) <= time.now + lanes.LANE and 1 or 0)

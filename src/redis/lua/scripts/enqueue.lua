@@ -26,7 +26,10 @@ for i, call in ipairs(calls) do
   taken = taken or used
 end
 if taken then return reply.refused { code = 'TAKEN', message = idempotency.USED } end
-if known then return reply.again { jobs = known, lent = snapshot.of(eager.lent_before(lane)) } end
+if known then
+  local lent = lane ~= '' and claim.still_lent(lanes.last_answer(lane).tokens) or {}
+  return reply.again { jobs = known, lent = snapshot.of(lent) }
+end
 
 local _, _, version = hints.known()
 if version ~= tagged then
@@ -47,8 +50,7 @@ local function made_alone(spec, n)
     local id, status, existing = create.one(spec, list and list[i] or args.take())
     if i == 1 then first, first_status, is_known = id, status, existing end
   end
-  return row_of.made { first = first, status = first_status, existing = is_known and 'existing' or '',
-    count = n }
+  return row_of.made { first = first, status = first_status, existing = is_known and 'existing' or '', count = n }
 end
 
 local answers, made = {}, 0

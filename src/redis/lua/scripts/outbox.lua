@@ -6,7 +6,6 @@
 -- begin: '1' starts a history if there is none, 'end' ends it and deletes all entries
 -- retain: default retention of ended jobs in Redis, in milliseconds, or ''
 -- stored: number of the first stored entry
--- rest: bytes of each stored entry
 
 local begin, retain, stored, most = args.take(), args.take(), args.take_int(), args.take_int()
 

@@ -5,7 +5,6 @@
 -- updates: audience, channel, channels, constraints, days, hints, job, jobs, limit, limits, queue, queues, quota,
 --   repeats, result, schema, unique, unreadable, wake, workers
 -- writes: counts, gone, lane, live, log
--- rest: kind and name of each fault
 
 local mend = {}
 
@@ -19,8 +18,7 @@ function mend.values(id, doc)
   for _, field in ipairs(lost) do cache.change(id, doc, field, nil) end
   if not tables.has(lost, fields.args) or states.resting[doc.place] then return end
   if doc.place == PLACE.leased then leases.finish(id, doc) end
-  local error = '{"message":"its args are lost","reason":"other"}'
-  ending.fail(id, doc, error)
+  ending.fail(id, doc, '{"message":"its args are lost","reason":"other"}')
 end
 
 -- The document may contain values although the port has a list. Both count, and the values of the document are older.
@@ -116,7 +114,6 @@ function mend.following(id, doc)
   if states.is_idle(doc) then follow.keep_up(id, doc) end
 end
 
--- The documents of the children decide. A deleted parent has no document.
 function mend.family(id, doc)
   if expected.is_above_itself(id) then kin.unlink(id, doc) end
   for _, child in ipairs(expected.strangers(id, doc)) do cache.hset(kin.children_key(id), child.name, false) end
@@ -238,7 +235,7 @@ function mend.schedule(id)
   if not expected.repeats(id) then cache.zset(ns .. 'repeats', id, false) end
 end
 
--- `^` without a value of its own makes a job whose args are lost fail.
+-- Args of `^` without a separate value count as lost, so the job fails.
 function mend.piece(number)
   local text = cache.text_at(redis_keys.piece(number))
   local piece = text and pieces.read(text)

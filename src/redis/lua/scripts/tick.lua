@@ -10,8 +10,7 @@ local most, skip = args.take_int(), args.take_int()
 local wake_key = ns .. 'wake'
 -- Deployments come before due entries, and do not count as work.
 local DEPLOYMENTS = 20
-local members = redis.call('ZRANGEBYSCORE', wake_key, '-inf', time.now_text, 'LIMIT', 0,
-  most + skip + DEPLOYMENTS)
+local members = redis.call('ZRANGEBYSCORE', wake_key, '-inf', time.now_text, 'LIMIT', 0, most + skip + DEPLOYMENTS)
 local names, keys, touched_now, more = {}, { ns .. 'schema' }, {}, #members == most + skip + DEPLOYMENTS
 local passed = 0
 for _, member in ipairs(members) do
@@ -42,11 +41,11 @@ for _, q in ipairs(names) do
   cache.change_queue(q, queue_fields.wake_at, nil)
   cache.zset(wake_key, 'q:' .. q, false)
   lanes.purge(q)
-  if due.timers(q) == due.SLICE then more = true end
-  if due.take_back(q) == due.SLICE then more = true end
-  if retention.sweep(q) then more = true end
+  more = due.timers(q) == due.SLICE or more
+  more = due.take_back(q) == due.SLICE or more
+  more = retention.sweep(q) or more
   resort.go_on(q)
-  if cache.queue(q).reordering then more = true end
+  more = cache.queue(q).reordering or more
   if not places.to_ring[q] then places.to_ring[q] = 0 end
 end
 work.flush()

@@ -6,8 +6,7 @@ function births.count(id, doc, parent, parent_doc)
   local root_doc = cache.find(root)
   local born = (tonumber(root_doc.descendants) or 0) + 1
   if born > MAX_BORN then
-    journal.refuse('LIMITED',
-      'job ' .. root .. ': expected at most ' .. MAX_BORN .. ' existing jobs below it')
+    journal.refuse('LIMITED', 'job ' .. root .. ': expected at most ' .. MAX_BORN .. ' existing jobs below it')
   end
   if level + 1 > MAX_LEVELS then
     journal.refuse('LIMITED',

@@ -14,9 +14,14 @@ local function add_page(id, doc, parent, cursor)
 end
 
 -- Each job names the job before it, so the chain can be followed backwards, from the deepest job.
-local function stand(id, doc, other, other_doc)
+local function is_marked(id, doc, other_doc)
   local mark = id .. ':' .. (doc.family_round or '0') .. ','
-  if (other_doc.family_before or ''):sub(1, #mark) == mark then return end
+  return (other_doc.family_before or ''):sub(1, #mark) == mark, mark
+end
+
+local function stand(id, doc, other, other_doc)
+  local is_in_chain, mark = is_marked(id, doc, other_doc)
+  if is_in_chain then return end
   cache.change(other, other_doc, fields.family_before, mark .. (doc.family_before or ''))
   cache.change(id, doc, fields.family_before, other)
   add_page(id, doc, other, '0')
@@ -79,8 +84,7 @@ local function erase_below(id, doc, force)
   local looked, done = 0, 0
   while doc.family_before and looked < BRANCHES and journal.puts < MOST_PUTS do
     local here, here_doc, cursor = doc.family_before, cache.find(doc.family_before), doc.family_cursor or '0'
-    local mark = id .. ':' .. (doc.family_round or '0') .. ','
-    if not here_doc or (here_doc.family_before or ''):sub(1, #mark) ~= mark then
+    if not here_doc or not is_marked(id, doc, here_doc) then
       begin(id, doc)
       return done, true, false
     end

@@ -39,7 +39,8 @@ local function existing_job(spec, parent, args)
     journal.refuse('CONFLICT', 'job ' .. id .. ' has this unique key and belongs to another parent, job ' .. doc.parent)
   end
   if spec.debounce and doc.unique_held == UNIQUE_HELD.debounced then
-    if not unique.waits(doc) then return unique.let_go(id, doc) end
+    local waits = states.is_ready(doc) or doc.place == PLACE.timers or doc.place == PLACE.limited
+    if doc.terminating or not waits then return unique.let_go(id, doc) end
     postpone(id, doc, spec, args)
   end
   return id, states.of(doc)

@@ -1,4 +1,3 @@
--- The end of a job may end and delete other jobs, so one module does both.
 -- Calls itself at most 20 levels deep: a held child has not run and has no children, and a job that must be deleted is
 -- already ending.
 

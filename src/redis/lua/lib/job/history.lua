@@ -3,23 +3,17 @@ local kept = { fields.sequence, fields.created_at, fields.queue, fields.class, f
   fields.child_name, fields.failures, fields.lost_runs, fields.ran_at, fields.ended_at, fields.last_run, fields.aliases,
   fields.scheduled_for, fields.run_number }
 
-local function is_internal(doc) return doc.queue == 'sidejob' or doc.queue:sub(1, 8) == 'sidejob.' end
-
-local function is_kept(doc) return outbox.is_on() and not is_internal(doc) end
-
-local function facts_of(doc)
-  local facts = {}
-  for i = 1, #kept do
-    local field = kept[i]
-    if doc[field] and not cache.is_beside(field, doc[field]) then facts[field] = outbox.bounded(doc[field]) end
-  end
-  return facts
+local function is_kept(doc)
+  return outbox.is_on() and doc.queue ~= 'sidejob' and doc.queue:sub(1, 8) ~= 'sidejob.'
 end
 
 function history.note_end(id, doc, place, value)
   if not is_kept(doc) then return end
-  local facts = facts_of(doc)
-  facts[fields.place] = place
+  local facts = { [fields.place] = place }
+  for i = 1, #kept do
+    local field = kept[i]
+    if doc[field] and not cache.is_beside(field, doc[field]) then facts[field] = outbox.bounded(doc[field]) end
+  end
   outbox.push('e', id, facts, value, doc.args == '^' and values.side_key(id, fields.args) or nil)
 end
 

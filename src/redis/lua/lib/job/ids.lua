@@ -1,5 +1,3 @@
--- A refused job also uses up its id.
-
 -- No id is reused if one of the two copies is lost.
 local id_key = ns .. 'jobs:last_id'
 local copy_key = ns .. 'jobs:highest'
@@ -55,6 +53,5 @@ function ids.must_have_given(id)
   if id <= last then return end
   local times = tonumber((cache.text_at(ns .. 'epoch') or ''):match('^%d+') or 0)
   keep(id)
-  cache.set_text(ns .. 'epoch',
-    times + 1 .. ',' .. time.now_text .. ',' .. last + 1 .. ',' .. id)
+  cache.set_text(ns .. 'epoch', times + 1 .. ',' .. time.now_text .. ',' .. last + 1 .. ',' .. id)
 end

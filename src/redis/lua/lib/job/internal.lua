@@ -10,11 +10,6 @@ end
 -- Callbacks to the same destination form a group, so that a slow destination delays only its own callbacks.
 local AT_DESTINATION = '8'
 
-local function join_destination(id, doc, host)
-  cache.change(id, doc, fields.group, 'callback:' .. host)
-  assign.add(id, doc, 'group:' .. doc.group, 'first', AT_DESTINATION, '', '')
-end
-
 function internal.make(doc)
   local id = ids.next_id()
   doc.place, doc.sequence = PLACE.new, time.sequence()
@@ -39,7 +34,8 @@ function internal.call_back(id, doc, place, value)
   values.set_value(told, new, fields.args, args)
   values.set_value(told, new, fields.callback, values.get_value(id, doc, fields.callback))
   values.set_value(told, new, fields.callback_result, value)
-  join_destination(told, new, doc.callback_host)
+  cache.change(told, new, fields.group, 'callback:' .. doc.callback_host)
+  assign.add(told, new, 'group:' .. new.group, 'first', AT_DESTINATION, '', '')
   cache.change(id, doc, fields.ends_told, n)
   cache.change(id, doc, fields.callback_job, told)
   cache.change(id, doc, fields.callback_status, nil)

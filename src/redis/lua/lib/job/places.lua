@@ -70,7 +70,7 @@ end
 
 function places.count(doc, n)
   if doc.group then limits.count_in_group(doc, n) end
-  if doc.quota_bytes then quota.count(doc, n) end
+  if doc.quota_bytes then quota.add(doc.api_key, n, n * doc.quota_bytes) end
 end
 
 function places.leave(id, doc, is_let_through)

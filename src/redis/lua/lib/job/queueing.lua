@@ -1,13 +1,8 @@
--- Pull workers ask for jobs, so they set the pace of runs for missed slots.
-local function slot_moment(doc)
-  local slot = tonumber(doc.next_slot) or numbers.never
-  return doc.catch_up_at and not sides.of(doc) and math.max(slot, tonumber(doc.catch_up_at))
-    or slot
-end
-
 function queueing.own_moment(doc)
-  local moment = math.min(tonumber(doc.not_before) or numbers.never, slot_moment(doc), tonumber(doc.sleep_until)
-    or numbers.never)
+  local slot = tonumber(doc.next_slot) or numbers.never
+  -- Pull workers ask for jobs, so they set the pace of runs for missed slots.
+  if doc.catch_up_at and not sides.of(doc) then slot = math.max(slot, tonumber(doc.catch_up_at)) end
+  local moment = math.min(tonumber(doc.not_before) or numbers.never, slot, tonumber(doc.sleep_until) or numbers.never)
   return moment == numbers.never and 0 or moment
 end
 
@@ -40,8 +35,7 @@ function queueing.stop_waiting(id, doc)
   cache.drop(redis_keys.side(id, 'waiting'))
 end
 
--- `why` is 'own' for input or a request, and 'child' after a child has run. A child wakes neither a job that waits for
--- its children to end, nor a held job.
+-- `why`: 'own' for input or a request, 'child' after a child has run.
 function queueing.wake(id, doc, why)
   if doc.terminating or doc.held or doc.place == PLACE.failed or doc.place == PLACE.terminated then return false end
   if doc.place == PLACE.leased then

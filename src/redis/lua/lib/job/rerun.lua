@@ -7,18 +7,16 @@ end
 function rerun.spare(id, doc)
   cache.change(id, doc, fields.delete_requested, nil)
   if not doc.terminating then return end
-  cache.change(id, doc, fields.terminating, nil)
-  cache.change(id, doc, fields.end_was_told, nil)
+  cache.clear(id, doc, { fields.terminating, fields.end_was_told })
   places.tell_parent(id, doc, 'queued')
   hints.tell_status(id, doc, states.of(doc))
 end
 
 function rerun.wake_up(id, doc, force)
   rerun.spare(id, doc)
-  cache.change(id, doc, fields.ended_at, nil)
+  cache.clear(id, doc, { fields.ended_at, fields.held })
   if doc.place == PLACE.failed then cache.change(id, doc, fields.failures, nil) end
   if force then cache.change(id, doc, fields.backoff_until, nil) end
-  cache.change(id, doc, fields.held, nil)
   queueing.stop_waiting(id, doc)
 end
 

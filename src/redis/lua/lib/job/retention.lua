@@ -12,10 +12,6 @@ local function all_ended(id)
   return tree, nil
 end
 
-local function untold(doc)
-  return doc.callback_job and doc.callback_status ~= 'DELIVERED' and cache.find(doc.callback_job)
-end
-
 -- Does not contain 'follow', because a following parent keeps its children.
 local committed = { completed = true, suspended = true, again = true }
 
@@ -49,7 +45,8 @@ local function remove_due(key, id)
   local doc = cache.find(id)
   if not doc or not states.resting[doc.place] then return cache.zset(key, id, false) end
   local tree, too_large
-  if not untold(doc) and may_go(doc) then tree, too_large = all_ended(id) end
+  local callback = doc.callback_job and doc.callback_status ~= 'DELIVERED' and cache.find(doc.callback_job)
+  if not callback and may_go(doc) then tree, too_large = all_ended(id) end
   if too_large then open_branches(id, doc) end
   if not tree then
     cache.zset(places.index_of(doc), id, time.now + RETRY_IN)

@@ -23,11 +23,6 @@ function unique.let_go(id, doc)
   cache.change(id, doc, fields.unique_scope, nil)
 end
 
-function unique.waits(doc)
-  return not doc.terminating
-    and (states.is_ready(doc) or doc.place == PLACE.timers or doc.place == PLACE.limited)
-end
-
 function unique.free(id, doc, deleted)
   if not doc.unique_scope or (doc.unique_held == UNIQUE_HELD.until_deleted and not deleted) then return end
   local key = ns .. 'unique:' .. doc.unique_scope

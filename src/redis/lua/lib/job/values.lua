@@ -1,6 +1,6 @@
--- The document contains the total size of the values with their own keys, so that adding a value does not read other
--- values. Removing a value of unknown size marks the total with `~`. A marked total is an upper bound, and is counted
--- again if it is too high.
+-- The document contains the total size of the values with their own keys, so that a script can add a value without
+-- reading them. Removing a value of unknown size marks the total with `~`. A marked total is counted again if it is too
+-- high.
 
 values.BIG = 512
 local MOST_BYTES = 8388608
@@ -111,7 +111,7 @@ function values.has_room(id, doc, more)
   return total(id, doc) + more <= MOST_BYTES
 end
 
--- The messages of a relay are temporary, so a later attempt may fit. Any other job over the maximum must shrink first.
+-- The messages of a relay are temporary, so a later attempt may fit.
 function values.check(id, doc, more)
   if values.has_room(id, doc, more or 0) then return end
   local code = doc.relay_channel and 'LIMITED' or 'TOO_LARGE'

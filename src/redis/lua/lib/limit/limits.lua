@@ -4,7 +4,7 @@ function limits.check_at(key, moment) cache.zset(ns .. 'wake', 'k:' .. key, mome
 function limits.touch(key) journal.put(limits.touched, key, true) end
 
 -- A run reaches the other service some time after its claim, so its start counts from a later time. Otherwise the
--- starts of two periods could arrive in one period. A margin of 3% of the period costs at most 3% of the rate.
+-- starts of two periods could arrive in one period.
 local function margin(settings, late) return late + math.max(math.min(settings.period * 0.03, 100), 3 * late) end
 
 local counts_of = {
@@ -82,7 +82,7 @@ function limits.first_full(doc)
   end
 end
 
--- A missing limit has no slots. Runs that started before the limit was created are not counted.
+-- Runs that started before the limit was created are not counted.
 function limits.take_slots(id, doc)
   local taken = {}
   for _, key in ipairs(sides.limits_of(doc)) do

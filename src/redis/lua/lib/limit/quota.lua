@@ -1,8 +1,3 @@
--- `quota:<key>` is `jobs,bytes,maximum jobs,maximum bytes` for jobs that have not ended. `quota:<key>:kept` starts with
--- the bytes of jobs at rest and stored graphs. The number of the current quarter of a day follows, and then the bytes
--- of expiring strings that were written in this quarter and in each of the four earlier ones. In a tenant's namespace,
--- `quota:tenant` is the sum of all keys.
-
 local grown = {} -- account → true if its count is larger than before
 local allowed = {}
 local caller
@@ -34,9 +29,7 @@ function quota.add(key, jobs, bytes)
   end
 end
 
-function quota.count(doc, n) quota.add(doc.api_key, n, n * doc.quota_bytes) end
-
--- `key:<id> jobs,bytes,jobs,bytes`: the last two are for the tenant. An answer stored for a day counts as growth.
+-- `key:<id> jobs,bytes,jobs,bytes`: the last two are for the tenant.
 function quota.allow(text, once_for)
   local by, jobs, bytes, tenant_jobs, tenant_bytes = text:match('^(%S+) (%d+),(%d+),(%d*),(%d*)$')
   if not by then return '' end
@@ -74,7 +67,6 @@ function quota.keep(key, more, at)
   end
 end
 
--- A string that expires after a day or later counts in full, and a shorter-lived string in proportion.
 function quota.expire(bytes, ms, key)
   key = key or caller
   if key then quota.keep(key, math.ceil(bytes * math.min(1, ms / DAY)), EXPIRING) end
@@ -123,8 +115,7 @@ function quota.check()
   for by, bytes in pairs(more) do
     local what, most, got = over(by, bytes)
     if what then
-      journal.refuse('LIMITED',
-        title(by) .. ': expected at most ' .. most .. ' ' .. what .. ', got ' .. got, nil, WAIT)
+      journal.refuse('LIMITED', title(by) .. ': expected at most ' .. most .. ' ' .. what .. ', got ' .. got, nil, WAIT)
     end
   end
 end

@@ -1,8 +1,8 @@
 -- Every group gets one turn before any group gets its next turn. Jobs without a group form one more group. Groups take
 -- turns within a tier, which is a priority after ageing, in whole steps.
 --
--- The limit of a group stores the group's last turn and its number of waiting jobs. For jobs without a group, the
--- limit that they wait for stores these two values.
+-- The last turn of a group is stored in the limit of the group. For jobs without a group, it is stored in the limit
+-- that they wait for.
 
 local MAX_TIERS = 32
 local fronts = {} -- key and tier → first turn
@@ -35,8 +35,6 @@ local function make_room(owner)
   return #idle > 0
 end
 
-local function is_shared(doc, key) return key ~= 'group:' .. (doc.group or '') and limits.of(key) end
-
 local function note_turn(key, turn, tier, group)
   local owner, field, last, n = account(group, key, tier)
   local first = fronts[tier .. ',' .. key]
@@ -63,7 +61,7 @@ local function keep(id, doc, key, turn, tier, group)
 end
 
 function turns.take(id, doc, key)
-  if not is_shared(doc, key) then return end
+  if key == 'group:' .. (doc.group or '') or not limits.of(key) then return end
   local tier = numbers.int(order.score(doc))
   local group = doc.group and limits.of('group:' .. doc.group) and doc.group or ''
   local turn, of, whose = turns.turn_at(doc, key)

@@ -43,7 +43,7 @@ local function admit(key, settings)
   return #rows > #ids and rows[#ids + 1][1]:sub(15)
 end
 
--- If a limit is removed, runs release their slots when they end, unless the limit is created again before that.
+-- Runs release the slots of a removed limit when they end.
 local function forget_limit(key, is_removed)
   journal.put(limits.known[key], 'settings', false)
   cache.set_text(redis_keys.limit(key), nil)

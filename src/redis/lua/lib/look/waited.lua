@@ -1,5 +1,5 @@
 -- Queues name the limits whose next free slot has a known time. Other limits are read only if more jobs wait than at
--- these limits. `left`: number of jobs that wait at limits beyond `most`.
+-- these limits. `left`: number of jobs that wait at limits that were not read.
 function waited.limits(names, most, keys)
   local found, named, left = {}, {}, 0
   for _, name in ipairs(names) do
@@ -14,8 +14,7 @@ function waited.limits(names, most, keys)
       local text = not found[key] and cache.text_at(at)
       local settings = text and readable.decode(text, at)
       if settings then
-        found[key] = tonumber(settings[limit_fields.waiting])
-          or redis.call('ZCARD', redis_keys.limit(key, 'waiting'))
+        found[key] = tonumber(settings[limit_fields.waiting]) or redis.call('ZCARD', redis_keys.limit(key, 'waiting'))
         left = left - found[key]
       end
     end

@@ -2,8 +2,7 @@ local MAX_LISTENERS = 100000
 
 function audience.is_system(channel) return channel == '/' or channel:sub(1, 8) == '/sidejob' end
 
--- The listeners of a channel are stored in one string: the number of ports, the relay if there is one, and the ports if
--- there are few, such as `2,7 12:in 15:in`.
+-- A string such as `2,7 12:in 15:in`: two listening ports, and the relay 7. Only a few ports are listed.
 audience.FEW = 8
 local function audience_key(channel) return ns .. 'audience:' .. channel end
 
@@ -65,16 +64,10 @@ end
 
 function audience.channels_of(port) return values.decoded(port.id, port.doc, 'c' .. port.field) or {} end
 
-local function set_of(list)
-  local set = {}
-  for _, item in ipairs(list) do set[item] = true end
-  return set
-end
-
 function audience.set_channels(port, channels)
   if #channels > 0 and port.name == '*' then journal.refuse('REFUSED', 'port * cannot have channels') end
   if port.dir == 'i' then
-    local was, is, changed, keys = set_of(audience.channels_of(port)), set_of(channels), {}, {}
+    local was, is, changed, keys = tables.set_of(audience.channels_of(port)), tables.set_of(channels), {}, {}
     for c in pairs(was) do
       if not is[c] then changed[c] = false end
     end

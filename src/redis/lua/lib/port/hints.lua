@@ -24,11 +24,6 @@ function hints.known()
   return hints_system, hints_till, hints_version
 end
 
-function hints.wanted()
-  local system, till = hints.known()
-  return system > 0 or till > time.now
-end
-
 local MOST_LISTENED = 100
 local listened = {}
 local function read_listened()
@@ -47,11 +42,11 @@ local function read_listened()
 end
 
 function hints.hears(channel)
-  if hints.wanted() then return true end
+  local system, till = hints.known()
+  if system > 0 or till > time.now then return true end
   return next(read_listened().till) ~= nil and #hints.heard_at(hints.levels(channel)) > 0
 end
 
-function hints.hears_all_jobs() return hints.hears('/sidejob/job') end
 function hints.hears_one_of(first, n)
   for id in pairs(read_listened().jobs) do
     if tonumber(id) >= first and tonumber(id) < first + n then return true end

@@ -10,14 +10,13 @@ function kept.forget(channel)
   cache.zset(index, channel, false)
 end
 
--- `item`: the message, or '' if the caller did not send it.
+-- `item`: '' if the message exceeds 4 KiB.
 function kept.keep(channel, size, item)
-  local key, minute = kept.key(channel), math.floor(time.now / 60000)
+  local key = kept.key(channel)
   local text = cache.text_at(key)
   local counts = text and text:match('^%d+,%d+,([%d:]+)\n')
-  cache.replace_text(key,
-    time.now_text .. ',' .. size .. ',' .. minutes.counted(counts, 1) .. '\n' .. item)
-  if tonumber(((counts or ''):match('^%d+'))) ~= minute then cache.zset(index, channel, minute) end
+  cache.replace_text(key, time.now_text .. ',' .. size .. ',' .. minutes.counted(counts, 1) .. '\n' .. item)
+  if tonumber(((counts or ''):match('^%d+'))) ~= time.minute then cache.zset(index, channel, time.minute) end
   if text then return end
   for _, oldest in ipairs(redis.call('ZRANGE', index, 0, -MOST)) do kept.forget(oldest) end
 end

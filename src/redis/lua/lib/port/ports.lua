@@ -65,13 +65,11 @@ function ports.take(port, n)
   return items, false
 end
 
--- Reads from a snapshot count only if no other reader has taken values from the port since.
 function ports.consume(port, cursor, n)
   local pushed, taken = ports.open(port)
   local of = ports.title(port) .. ' of job ' .. port.id
   if taken ~= cursor then
-    journal.refuse('CONFLICT',
-      of .. ': expected cursor ' .. taken .. ', got ' .. cursor)
+    journal.refuse('CONFLICT', of .. ': expected cursor ' .. taken .. ', got ' .. cursor)
   end
   if n > pushed - taken then
     journal.refuse('CONFLICT', of .. ' has fewer than ' .. n .. ' values')

@@ -41,8 +41,7 @@ function record.note(more_to_come)
   end
   for id, entry in pairs(more_to_come and {} or entries) do
     if entry.words and cache.docs[id] then
-      journal.push(cache.writes.records,
-        { redis_keys.side(id, 'record'), cjson.encode(entry.words), entry.more or 0 })
+      journal.push(cache.writes.records, { redis_keys.side(id, 'record'), cjson.encode(entry.words), entry.more or 0 })
     end
   end
 end

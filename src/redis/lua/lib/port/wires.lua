@@ -1,6 +1,3 @@
--- A port with wires stores no values. The wires of a port are stored as `id:dir:port`, separated by spaces. `!` calls
--- the parent, or the job itself if the port is an input.
-
 -- A wire leads to a child, a sibling or the parent. So wires never form a cycle, even after adoptions.
 function wires.reaches(from, to)
   if from.dir == 'i' then return to.dir == 'i' and to.doc.parent == from.id end
@@ -35,10 +32,9 @@ end
 function wires.watch(port)
   local field = 'm' .. port.field
   if port.doc[field] then return end
-  cache.change(port.id, port.doc, field, time.this_minute .. ':0')
+  cache.change(port.id, port.doc, field, time.minute .. ':0')
 end
 
--- Maximum number and bytes of the newest values that a source keeps, and maximum bytes of its document.
 local MAX_PASSED, MAX_PASSED_BYTES, MAX_DOCUMENT = 20, 2048, 65536
 
 function wires.keep(port, items)

@@ -186,13 +186,13 @@ end
 local function everyone(channel)
   local n, relay, listed = audience.of(channel)
   if listed then return listed end
-  local members, pending, old = write.listeners(channel, nil, write.MAX_DIRECT),
-    cache.writes.zsets[ns .. 'channel:' .. channel], {}
+  local members = write.listeners(channel, nil, write.MAX_DIRECT)
+  local pending = cache.writes.zsets[ns .. 'channel:' .. channel]
   if not pending then
     if #members == n then audience.list(channel, n, relay, members) end
     return members
   end
-  for _, member in ipairs(members) do old[member] = true end
+  local old = tables.set_of(members)
   for member, score in pairs(pending) do
     if score and not old[member] then members[#members + 1] = member end
   end

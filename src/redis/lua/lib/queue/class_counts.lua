@@ -1,11 +1,9 @@
--- Each queue has one string per day. A script that has not read this string adds its counts to the document of the
--- queue instead. The first count of an hour stores a copy of the string in one of 24 rotating keys. The events of an
--- hour are the difference between two copies.
+-- A script that has not read the string of the day adds its counts to the document of the queue instead. The first
+-- count of an hour stores a copy of the string. The events of an hour are the difference between two copies.
 
 class_counts.noted = {} -- queue → class → counts since the last flush
 
--- The string is the number of the day and one line per class. Classes after the first hundred share a line, so the
--- string stays below 80 KB.
+-- Classes after the first hundred share a line, so the string of a day stays below 80 KB.
 local MOST, MOST_BESIDE = 100, 20
 
 -- Positions in a line. Waiting times and run times are each a sum of milliseconds and a histogram.

@@ -1,14 +1,12 @@
 -- The first count of a minute or an hour stores a copy of all sums in a rotating key, in the same MSET. A point of a
 -- series is the difference between two copies.
 
-local minute = math.floor(time.now / 60000)
-
 local WAITS = { 10, 100, 1000, 5000, 30000, 60000, 600000, 3600000 }
 
 function counts.add(doc, what, n)
   local q, class = doc.queue, doc.class
   local queue_record = cache.queue(q)
-  if queue_record.minute ~= minute then counts.turn(q, queue_record) end
+  if queue_record.minute ~= time.minute then counts.turn(q, queue_record) end
   journal.put(queue_record.counts, what, (queue_record.counts[what] or 0) + (n or 1))
   if class then class_counts.add(q, class, what, n) end
   if not cache.queue_dirty[q] then journal.put(cache.queue_dirty, q, true) end
@@ -21,7 +19,7 @@ end
 
 function counts.waited(q, ms, n)
   local queue_record = cache.queue(q)
-  if queue_record.minute ~= minute then counts.turn(q, queue_record) end
+  if queue_record.minute ~= time.minute then counts.turn(q, queue_record) end
   local histogram, at = queue_record.day_waits or { 0, 0, 0, 0, 0, 0, 0, 0, 0 }, class_counts.bucket(WAITS, ms)
   histogram[at] = histogram[at] + n
   cache.change_queue(q, queue_fields.day_waits, histogram)
@@ -90,7 +88,7 @@ end
 
 function counts.turn(q, queue_record)
   local is_over = queue_record.day and queue_record.day ~= today and next(queue_record.counts)
-  local hour = math.floor(minute / 60)
+  local minute, hour = time.minute, math.floor(time.minute / 60)
   cache.set_text(key_of(q, 'm', minute, MINUTES), written_down(queue_record, minute, queue_record.minute_wait))
   cache.change_queue(q, queue_fields.minute_wait, nil)
   if not queue_record.minute or math.floor(queue_record.minute / 60) ~= hour then

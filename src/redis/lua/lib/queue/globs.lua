@@ -17,12 +17,6 @@ local ANY_CHARACTER = '[^\128-\191][\128-\191]*'
 
 local function escaped(character) return (character:find('^[%w\128-\255]') and '' or '%') .. character end
 
-local function byte_range(from, to)
-  local range = ''
-  for byte = from, to do range = range .. escaped(string.char(byte)) end
-  return range
-end
-
 local function set_of(glob, g)
   local negated = glob:sub(g + 1, g + 1) == '^'
   local first = g + (negated and 2 or 1)
@@ -34,7 +28,7 @@ local function set_of(glob, g)
       to = glob:byte(i + 2)
       i = i + 2
     end
-    set = set .. byte_range(from, to)
+    for byte = from, to do set = set .. escaped(string.char(byte)) end
     i = i + 1
   end
 end

@@ -1,10 +1,9 @@
 -- TypeScript computes the kind, a hash, for the commit that fails a job. For other failures, the kind is empty until
 -- engine/api/errors.ts computes it.
 
--- The string starts with a line break, or with `+` if a kind was dropped. Each line contains the kind, the class, the
--- times of the first and last failure, and the number of failed jobs by minute. The string stays below 100 KB.
+-- A hundred kinds stay below 100 KB. The string starts with `+` if a kind was dropped.
 local MOST = 100
--- Minutes: counts by minute are kept for half an hour, and counts by quarter of an hour for six hours.
+-- In minutes. Counts by minute are kept for half an hour, and counts by quarter of an hour for six hours.
 local RECENT, QUARTER, PAST = 30, 15, 360
 
 kinds.noted = {} -- queue → kind → changes since the last flush
@@ -113,8 +112,6 @@ function kinds.drop_strays(q)
   end
 end
 
-local function bucket_of(minute, newest) return newest - minute < RECENT and minute or minute - minute % QUARTER end
-
 local function add_minutes(text, more)
   local found, counts, newest = {}, {}, 0
   for minute, n in text:gmatch('(%d+):(%d+)') do found[#found + 1] = { tonumber(minute), tonumber(n) } end
@@ -124,8 +121,9 @@ local function add_minutes(text, more)
   end
   table.sort(found, function(a, b) return a[2] > b[2] end)
   for _, one in ipairs(found) do
-    local word = numbers.int(bucket_of(one[1], newest))
-    if one[2] < 0 and not counts[word] then word = numbers.int(one[1] - one[1] % QUARTER) end
+    local quarter = numbers.int(one[1] - one[1] % QUARTER)
+    local word = newest - one[1] < RECENT and numbers.int(one[1]) or quarter
+    if one[2] < 0 and not counts[word] then word = quarter end
     if one[2] > 0 or counts[word] then counts[word] = (counts[word] or 0) + one[2] end
   end
   local kept, words = {}, {}

@@ -13,7 +13,6 @@ lanes.WIDE = 600
 lanes.CALLS = 4
 local CALLING_LANES = 8
 
--- The record of a lane or a pull worker is the number of its last request and its answer.
 function lanes.key(lane) return ns .. 'lane:' .. lane end
 
 function lanes.record_of(seq, word, answers, ids)

@@ -1,4 +1,5 @@
--- Milliseconds between records of requests, and without a request until a worker may be removed to make room.
+-- BEAT: milliseconds between records of requests. FORGOTTEN: milliseconds without a request after which a worker may be
+-- removed to make room.
 local BEAT, FORGOTTEN, MOST, MOST_QUEUES = 5000, 600000, 1000, 20
 processes.key = ns .. 'processes'
 

@@ -16,7 +16,7 @@ local function next_slice(index, cursor)
   return answer[1], members, ids
 end
 
-local function move_all(q, place, ids)
+local function move_all(place, ids)
   for _, id in ipairs(ids) do
     local doc = cache.find(id)
     if doc and doc.place == place then
@@ -26,7 +26,7 @@ local function move_all(q, place, ids)
   return #ids
 end
 
-local function sort_entry(q, place, index, member, id)
+local function sort_entry(place, index, member, id)
   local piece, number = cache.piece_at(id)
   local doc = piece and pieces.entry(number, piece) == member and cache.common_of(piece)
   if not number then
@@ -35,20 +35,20 @@ local function sort_entry(q, place, index, member, id)
   end
   if not doc then return 0 end
   if sides.of(doc) ~= place then
-    return move_all(q, place, piece and pieces.ids(number, piece) or { id })
+    return move_all(place, piece and pieces.ids(number, piece) or { id })
   end
   cache.zset(index, member, order.score(doc))
   return 0
 end
 
 -- The second value is true if the page is not finished. All slices return two values, because some Lua engines do not
--- clear a missing second value. A page may take several slices, because its jobs may fill many pieces.
+-- clear a missing second value.
 local function sort_side(q, place, cursor)
   local index, moved = redis_keys.queue(q, states.index(place)), 0
   local further, members, ids = next_slice(index, cursor)
   for i, id in ipairs(ids) do
     if moved >= JOBS_AT_ONCE then return cursor, true end
-    moved = moved + sort_entry(q, place, index, members[i], id)
+    moved = moved + sort_entry(place, index, members[i], id)
   end
   return further, false
 end
@@ -58,9 +58,8 @@ local slices = {
   p = function(q, cursor) return sort_side(q, 'p', cursor) end,
   w = function(q, cursor)
     if (cache.queue(q).at_limits or 0) == 0 then return '0', false end
-    local answer, keys = redis.call('SSCAN', ns .. 'limits', cursor, 'COUNT', LIMITS_AT_ONCE), {}
-    for i, key in ipairs(answer[2]) do keys[i] = redis_keys.limit(key) end
-    cache.fetch(keys)
+    local answer = redis.call('SSCAN', ns .. 'limits', cursor, 'COUNT', LIMITS_AT_ONCE)
+    cache.fetch_limits(answer[2])
     for _, key in ipairs(answer[2]) do
       if limits.of(key) then
         limits.save(key, limit_fields.reordering, '0')

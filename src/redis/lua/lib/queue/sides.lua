@@ -4,14 +4,12 @@ function sides.own_limit(doc)
 end
 
 function sides.fetch_limits_of(ids)
-  local keys = {}
+  local names = {}
   for i = 1, #ids do
     local doc = cache.find(ids[i])
-    if doc and sides.is_limited(doc) then
-      for _, key in ipairs(sides.limits_of(doc)) do keys[#keys + 1] = redis_keys.limit(key) end
-    end
+    if doc and sides.is_limited(doc) then tables.append(names, sides.limits_of(doc)) end
   end
-  cache.fetch(keys)
+  cache.fetch_limits(names)
 end
 
 function sides.of(doc)

@@ -1,8 +1,7 @@
 local MAX_CALLS = 100
 
 function waiters.stand(q, waiter, patterns, till)
-  cache.zset(redis_keys.queue(q, 'waiters'), waiter .. '\n' .. table.concat(patterns, '\n'), till > time.now
-    and till)
+  cache.zset(redis_keys.queue(q, 'waiters'), waiter .. '\n' .. table.concat(patterns, '\n'), till > time.now and till)
   if till > time.now then
     cache.change_queue(q, queue_fields.pulls_until, math.max(cache.queue(q).pulls_until or 0, till))
   end
@@ -25,7 +24,7 @@ local function call_waiters(q, classes)
   local in_vain = {} -- class → true if no remaining waiter wants it
   for _, class in ipairs(classes) do
     for i, claim in ipairs(in_vain[class] and {} or claims) do
-      -- If the classes cannot be matched in limited time, wakes the claim anyway. At worst, this claim is unnecessary.
+      -- If the classes cannot be matched in limited time, wakes the claim anyway.
       if class == '' or globs.steps <= 0 or globs.match(class, claim.patterns, claim.known) then
         cache.zset(key, claim.member, false)
         cache.publish('call:' .. claim.waiter, 'ready')

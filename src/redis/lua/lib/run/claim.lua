@@ -9,8 +9,7 @@ claim.HEAD = 100
 local STEP = 100
 local MAX_SCAN = 1000
 
--- Maximum bytes of all snapshots of one claim. A claim always includes the first job.
-claim.MOST = 4194304
+claim.MOST = 4194304 -- bytes of all snapshots of one claim
 
 local function members_at(key, want, from, n)
   local queue_record = cache.queue(want.queue)
@@ -90,11 +89,6 @@ function claim.finds_nothing(q)
   return tally.is_empty(q, 'ready')
 end
 
-local function is_removed(key, member)
-  local written = cache.writes.zsets[key]
-  return written and written[member] == false
-end
-
 local function go_through(want, head, got)
   local from, removed, choosy = want.skip, 0, #want.patterns > 0 or want.place == PLACE.pull
   local most = math.max(want.max, want.wide)
@@ -116,7 +110,8 @@ local function go_through(want, head, got)
         nth = nth + 1
         ends = each(claim.consider_job, members[i], ids[nth], want, got)
       end
-      local gone = is_removed(got.key, members[i]) and 1 or 0
+      local written = cache.writes.zsets[got.key]
+      local gone = written and written[members[i]] == false and 1 or 0
       if ends then return true, from + i - 1 - removed, removed + gone end
       removed = removed + gone
     end
@@ -158,15 +153,10 @@ local RUNS_A_MINUTE = 600
 local function guard(id, doc)
   if doc.catch_up_at and (tonumber(doc.next_slot) or numbers.never) <= time.now then return true end
   local at_minute, n = (doc.runs_this_minute or ''):match('^(%d+):(%d+)$')
-  n = at_minute == time.this_minute and n + 1 or 1
+  n = tonumber(at_minute) == time.minute and n + 1 or 1
   if n > RUNS_A_MINUTE then return false end
-  cache.change(id, doc, fields.runs_this_minute, time.this_minute .. ':' .. n)
+  cache.change(id, doc, fields.runs_this_minute, time.minute .. ':' .. n)
   return true
-end
-
-local function stop_runaway(id, doc)
-  log.line(id, 'error', cjson.encode({ error = 'Job was terminated due to being called too rapidly' }))
-  ending.terminate_one(id, doc)
 end
 
 local used_up = { fields.input_during_run, fields.child_during_run, fields.backoff_until, fields.wanted_early,
@@ -202,12 +192,6 @@ local function given_up(doc, want)
   end
   local ban = globs.first(doc.class, cache.queue(doc.queue).banned or {}, want.banned)
   if ban then return 'class ' .. doc.class .. ' is banned from queue ' .. doc.queue .. ' by ' .. ban end
-end
-
-local function give_up(id, doc, why)
-  local error = '{"message":' .. cjson.encode(why) .. ',"reason":"other"}'
-  log.line(id, 'error', error, doc)
-  ending.fail(id, doc, error)
 end
 
 function claim.nothing() return { ids = {}, n = 0, failed = 0, more = false } end
@@ -262,12 +246,15 @@ function claim.consider(id, doc, want, got)
   local full = sides.is_limited(doc) and limits.first_full(doc)
   local why = not doc.terminating and given_up(doc, want)
   if why then
-    give_up(id, doc, why)
+    local error = '{"message":' .. cjson.encode(why) .. ',"reason":"other"}'
+    log.line(id, 'error', error, doc)
+    ending.fail(id, doc, error)
     got.failed = got.failed + 1
   elseif full then
     waiting.set_aside(id, doc, full)
   elseif not doc.terminating and not guard(id, doc) then
-    stop_runaway(id, doc)
+    log.line(id, 'error', cjson.encode({ error = 'Job was terminated due to being called too rapidly' }))
+    ending.terminate_one(id, doc)
   else
     got.bytes = got.bytes + weight_of(id, doc)
     if got.bytes > claim.MOST and #got.ids > 0 then return 'stop' end
@@ -302,7 +289,7 @@ end
 function claim.add_lent(ids, list)
   for _, id in ipairs(claim.still_lent(list)) do
     local doc = cache.find(id)
-    tokens.keep(id, doc.token)
+    tokens.begun[id] = doc.token
     ids[#ids + 1] = id
   end
 end

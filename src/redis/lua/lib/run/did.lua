@@ -1,6 +1,5 @@
 local MOST = 4096
 
--- Larger inputs are not stored. The size of each value counts 32 bytes more.
 local MOST_INPUTS, PER_VALUE = 65536, 32
 
 local function taken_before(run, doc)
@@ -39,10 +38,6 @@ function did.begin(run)
     end
     all.of[what] = (all.of[what] or 0) + n
   end
-end
-
-function did.keep(run)
-  if run.did then cache.change(run.id, cache.need(run.id), fields.run_did, cjson.encode(run.did)) end
 end
 
 function did.keep_inputs(run)

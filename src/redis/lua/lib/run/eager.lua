@@ -83,7 +83,3 @@ end
 function eager.call_lanes()
   for lane, ids in pairs(called) do redis.call('PUBLISH', ns .. 'call:' .. lane, told(ids)) end
 end
-
-function eager.lent_before(lane)
-  return lane ~= '' and claim.still_lent(lanes.last_answer(lane).tokens) or {}
-end

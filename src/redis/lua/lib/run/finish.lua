@@ -35,14 +35,8 @@ local function apply(run)
   log.end_entry(run.id)
 end
 
-local function answered(run, doc, answer)
-  cache.change(run.id, doc, fields.last_commit, run.token .. '|' .. numbers.int(run.n) .. '|' .. answer)
-  return answer
-end
-
 local function fill_waiting(id, doc, run)
-  local key, n, wanted = redis_keys.side(id, 'waiting'), 0, {}
-  for _, name in ipairs(run.names) do wanted[name] = true end
+  local key, n, wanted = redis_keys.side(id, 'waiting'), 0, tables.set_of(run.names)
   for _, child in ipairs(kin.children_of(id, doc)) do
     if (run.wait_for == '*' or wanted[child.name]) and not states.ends[child.status] then
       cache.sset(key, child.id, true)
@@ -102,19 +96,19 @@ local function come_to_rest(id, doc, run)
   places.move(id, doc, PLACE.suspended, numbers.never)
 end
 
-local function set_pause(id, doc, run)
-  cache.change(id, doc, fields.sleep_until, run.till)
-  cache.change(id, doc, fields.awaited_children, run.awaits[1] and cjson.encode(run.awaits) or nil)
-end
-
 local function succeed(run)
   local id, doc = run.id, cache.need(run.id)
   if run.at or run.slot then slots.set_times(id, doc, run) end
   leases.note_run(id, doc, run.ending, run)
   clear_failures(id, doc)
-  if run.paused then set_pause(id, doc, run) else ending.clear_steps(id, doc) end
+  if run.paused then
+    cache.change(id, doc, fields.sleep_until, run.till)
+    cache.change(id, doc, fields.awaited_children, run.awaits[1] and cjson.encode(run.awaits) or nil)
+  else
+    ending.clear_steps(id, doc)
+    cache.change(id, doc, fields.failed_in_a_row, nil)
+  end
   if run.pinned then cache.change(id, doc, fields.pinned_to, run.pinned) end
-  if not run.paused then cache.change(id, doc, fields.failed_in_a_row, nil) end
   if doc.terminating ~= TERMINATING.shutdown then cache.change(id, doc, fields.started_up, '1') end
   cache.change(id, doc, fields.run_number, doc.run_number + 1)
   counts.ran(doc)
@@ -130,7 +124,7 @@ local function checkpoint(run)
   cache.change(id, doc, fields.started_up, '1')
   cache.change(id, doc, fields.deliveries, nil)
   cache.change(id, doc, fields.next_commit, run.n + 1)
-  did.keep(run)
+  if run.did then cache.change(id, doc, fields.run_did, cjson.encode(run.did)) end
   leases.extend(id, doc, lanes.LANE)
   return 'running'
 end
@@ -178,8 +172,11 @@ function finish.commit(run, lane)
   elseif not ok then
     status = retry.refused(run, status)
   end
-  if not doc.gone then return answered(run, doc, status) end
-  if lane == '' then cache.set_expiring(erase.gone_key(run.token, run.n), status, erase.GONE) end
+  if not doc.gone then
+    cache.change(run.id, doc, fields.last_commit, run.token .. '|' .. numbers.int(run.n) .. '|' .. status)
+  elseif lane == '' then
+    cache.set_expiring(erase.gone_key(run.token, run.n), status, erase.GONE)
+  end
   return status
 end
 

@@ -43,8 +43,7 @@ function leases.note_run(id, doc, outcome, more)
   if #error > MAX_KEPT_ERROR then
     error = '{"message":"its error is ' .. #error .. ' bytes: only the last error is kept","reason":"other"}'
   end
-  local by = more and more.by or doc.process
-    or (doc.lease_length and sides.of(doc) and 'pull') or ''
+  local by = more and more.by or doc.process or (doc.lease_length and sides.of(doc) and 'pull') or ''
   local kept = lists.at(redis_keys.side(id, 'runs'), n)
   local text = line .. ',' .. doc.token .. ',' .. (more and more.again and '1' or '') .. ',' .. by .. '\n' .. error
     .. (doc.history and told(id, doc, more and more.did) or '')

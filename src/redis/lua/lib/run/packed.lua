@@ -1,7 +1,7 @@
--- Handles jobs in pieces (lib/runtime/pieces.lua). Any other use of a job takes it out of its piece first.
+-- Handles the jobs of a piece together. Any other use of a job takes it out of its piece first.
 
 function packed.is_heard(number)
-  return hints.hears_all_jobs() or hints.hears_one_of(number * pieces.SIZE, pieces.SIZE)
+  return hints.hears('/sidejob/job') or hints.hears_one_of(number * pieces.SIZE, pieces.SIZE)
 end
 
 function packed.suits(want, number, piece, room)
@@ -24,7 +24,7 @@ end
 
 local function lent_state(token, till, begun)
   return '"z":"l","tk":"' .. token .. '","le":"' .. till .. '","k":"1",' .. (begun and '"bg":"1",' or '') .. '"l":"'
-    .. time.now_text .. '","m":"' .. time.this_minute .. ':1",'
+    .. time.now_text .. '","m":"' .. time.minute .. ':1",'
 end
 
 function packed.lend(number, piece, want, begun)
@@ -40,8 +40,6 @@ function packed.lent(number, token)
   if under ~= token then return nil end
   return piece, tonumber(till)
 end
-
-local function ran_at(piece) return piece.state:match('"l":"(%d+)",(.*)$') end
 
 local function is_within(mask, other)
   for at = 1, #mask do
@@ -66,7 +64,7 @@ function packed.finish(run, lane)
   local doc, n, mask = cache.common_of(piece), piece.n, piece.mask
   local keep = ending.removal('p' .. run.piece, doc, 'c')
   if doc.quota_bytes then quota.add(doc.api_key, -n, 0) end
-  local ran, rest = ran_at(piece)
+  local ran, rest = piece.state:match('"l":"(%d+)",(.*)$')
   counts.ran(doc, ran, n)
   counts.add(doc, 'completed', n)
   if outbox.is_on() then history.note_piece(run.piece, piece, completed_state(run, ran, rest)) end
@@ -95,8 +93,7 @@ end
 local WHOLE = string.rep('1', pieces.SIZE)
 
 function packed.suits_new(spec)
-  return spec.packed and not specs.moment_of(spec) and not sides.of(spec)
-    and not hints.hears_all_jobs()
+  return spec.packed and not specs.moment_of(spec) and not sides.of(spec) and not hints.hears('/sidejob/job')
 end
 
 function packed.taken_apart(spec, n)

@@ -1,4 +1,4 @@
--- docs/retries.md lists the outcomes. Only force shortens `backoff_until`.
+-- Only force shortens `backoff_until`.
 
 local MAX_LOST = 10
 local function most_lost(doc) return tonumber(doc.max_lost) or MAX_LOST end
@@ -36,8 +36,7 @@ function retry.lose(id, doc)
   if doc.terminating then return ending.terminate_now(id, doc) end
   local lost = tonumber(doc.lost_in_a_row)
   if lost >= most_lost(doc) then
-    return ending.fail(id, doc,
-      '{"message":"lost ' .. lost .. ' times: the run never answered","reason":"other"}')
+    return ending.fail(id, doc, '{"message":"lost ' .. lost .. ' times: the run never answered","reason":"other"}')
   end
   cache.change(id, doc, fields.backoff_until, lost > 0 and time.now + backoff.lost(lost) or nil)
   queueing.enqueue(id, doc, true)
@@ -62,9 +61,9 @@ end
 
 function retry.fail(run, error, delay)
   local id, doc = run.id, cache.need(run.id)
-  leases.note_run(id, doc, 'failed',
-    { by = run.by, version = run.version, error = error, again = not doc.terminating
-    and (delay ~= '' or (doc.followed and (doc.child_during_run == '1' or doc.input_during_run))) })
+  local goes_on = doc.followed and (doc.child_during_run == '1' or doc.input_during_run)
+  leases.note_run(id, doc, 'failed', { by = run.by, version = run.version, error = error,
+    again = not doc.terminating and (delay ~= '' or goes_on) })
   counts.ran(doc)
   counts.add(doc, 'errors')
   leases.finish(id, doc)
@@ -79,7 +78,7 @@ function retry.fail(run, error, delay)
     cache.change(id, doc, fields.deliveries, nil)
     cache.change(id, doc, fields.backoff_until, time.now + delay)
     queueing.enqueue(id, doc, true)
-  elseif doc.followed and (doc.child_during_run == '1' or doc.input_during_run) then
+  elseif goes_on then
     queueing.enqueue(id, doc, true)
   else
     fail_for_good(id, doc, run, error)
@@ -109,8 +108,7 @@ end
 
 function retry.release(run)
   local id, doc = run.id, cache.need(run.id)
-  leases.note_run(id, doc, 'released', { version = run.version, error = run.error,
-    again = not doc.terminating })
+  leases.note_run(id, doc, 'released', { version = run.version, error = run.error, again = not doc.terminating })
   leases.uncount(id, doc)
   leases.finish(id, doc)
   if run.unknown and doc.has_shutdown and sides.is_gone(doc) then cache.change(id, doc, fields.has_shutdown, nil) end

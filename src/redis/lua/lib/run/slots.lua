@@ -1,11 +1,10 @@
 -- Milliseconds between runs for missed slots, so that no burst follows a long outage.
 local CATCH_UP = 100
 
-local function is_moved(doc, run) return run.slot_from and tonumber(run.slot_from) ~= tonumber(doc.next_slot) end
-
 function slots.set_times(id, doc, run)
   if run.at then cache.change(id, doc, fields.not_before, run.at) end
-  if not run.slot or is_moved(doc, run) or doc.terminating == TERMINATING.shutdown then return end
+  local is_moved = run.slot_from and tonumber(run.slot_from) ~= tonumber(doc.next_slot)
+  if not run.slot or is_moved or doc.terminating == TERMINATING.shutdown then return end
   cache.change(id, doc, fields.next_slot, run.slot ~= '' and run.slot or nil)
   cache.change(id, doc, fields.catch_up_at, run.catches_up and time.now + CATCH_UP or nil)
   cache.change(id, doc, fields.slot_missed, nil)

@@ -23,7 +23,7 @@ function snapshot.of(ids)
   return list
 end
 
--- Maximum bytes of port values, and of values with their own keys. The run fetches other values when it needs them.
+-- Bytes. The run fetches other values when it needs them.
 local MAX_INPUTS, MAX_SIDE = 2097152, 2097152
 
 local inputs_of = {}
@@ -217,8 +217,7 @@ end
 function snapshot.with_documents(ids)
   local rows = {}
   for id, doc in cache.each(ids) do
-    rows[#rows + 1] = row_of.stale { id = id, document = cache.document(id),
-      side = snapshot.flat_side_values(id, doc) }
+    rows[#rows + 1] = row_of.stale { id = id, document = cache.document(id), side = snapshot.flat_side_values(id, doc) }
   end
   return rows
 end

@@ -11,8 +11,6 @@ function tokens.next(id, run, repeats)
   return tokens.begun[id]
 end
 
-function tokens.keep(id, token) tokens.begun[id] = token end
-
 function tokens.of(ids)
   local list = {}
   for i, id in ipairs(ids) do list[i] = tokens.begun[id] end

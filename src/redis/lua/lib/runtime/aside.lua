@@ -1,7 +1,5 @@
 local MAX_LISTED, MAX_KEPT = 100, 65536
 
-local function is_replaced(name) return not name:match('^jobs?:%d+$') end
-
 function aside.settle()
   local key = ns .. 'unreadable'
   local list = cache.text_at(key) or ''
@@ -12,7 +10,7 @@ function aside.settle()
       n = n + 1
       list = list .. time.now_text .. ' ' .. name .. '\n'
       cache.set_text(key, list)
-      if is_replaced(name) then cache.set_text(key .. ':' .. name, text:sub(1, MAX_KEPT)) end
+      if not name:match('^jobs?:%d+$') then cache.set_text(key .. ':' .. name, text:sub(1, MAX_KEPT)) end
     end
   end
 end

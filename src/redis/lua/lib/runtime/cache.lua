@@ -53,8 +53,7 @@ function cache.fetch_jobs(ids)
   local keys, others = {}, {}
   for i, id in ipairs(ids) do
     local number = pieces.number_in(id)
-    keys[i] = number and redis_keys.piece(number)
-      or redis_keys.job(id:find(':', 1, true) and id:match('%d+$') or id)
+    keys[i] = number and redis_keys.piece(number) or redis_keys.job(id:find(':', 1, true) and id:match('%d+$') or id)
   end
   cache.fetch(keys)
   for i = 1, #ids do
@@ -64,7 +63,13 @@ function cache.fetch_jobs(ids)
   if others[1] then cache.fetch(others) end
 end
 
-cache.attached = {} -- id → fields, as attached_to returns them
+function cache.fetch_limits(names)
+  local keys = {}
+  for i, name in ipairs(names) do keys[i] = redis_keys.limit(name) end
+  cache.fetch(keys)
+end
+
+cache.attached = {}
 local nothing_attached = {}
 
 cache.pieces = {} -- number → piece as it is now, false if absent
@@ -86,7 +91,6 @@ function cache.change_piece(number, piece, field, value)
   journal.put(cache.changed_pieces, number, true)
 end
 
--- Without a score, removes the piece from its index.
 function cache.place_piece(number, piece, score)
   local q, place = cache.where(piece)
   cache.zset(redis_keys.queue(q, place), pieces.entry(number, piece), score or false)
@@ -153,7 +157,7 @@ function cache.find(id)
   return doc
 end
 
--- '' if this script has created the job.
+-- Returns '' if this script has created the job.
 function cache.document(id) return cache.text_at(redis_keys.job(id)) or '' end
 
 function cache.each(ids)
@@ -179,7 +183,7 @@ local chosen = text_fields
 
 function cache.is_beside(field, value) return value == '^' and not chosen[field] end
 
--- May contain a removed field.
+-- The list may contain a removed field.
 function cache.attached_to(id, doc)
   if not cache.attached[id] then
     local found = {}

@@ -21,7 +21,6 @@ local function without_old(text)
   end
 end
 
--- call.once: its key, or ''
 function idempotency.recall(call)
   local key = call.once
   if key == '' then return end

@@ -3,10 +3,9 @@
 local MINUTES = 10
 
 function minutes.counted(text, n)
-  local minute_now = math.floor(time.now / 60000)
   local was_minute, rest = (text or ''):match('^(%d+):([%d:]*)$')
   -- If the clock goes back, counting continues in the known minute.
-  minute_now = math.max(minute_now, tonumber(was_minute) or 0)
+  local minute_now = math.max(time.minute, tonumber(was_minute) or 0)
   local counts = {}
   for _ = 1, math.min(MINUTES, minute_now - (tonumber(was_minute) or minute_now)) do counts[#counts + 1] = '0' end
   for count in (rest or '0'):gmatch('%d+') do counts[#counts + 1] = count end

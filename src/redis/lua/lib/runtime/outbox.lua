@@ -1,5 +1,5 @@
--- Each script that ends jobs writes the job documents and one numbered record in the same command. The head has the
--- form `first,next,bytes,seen,retain`. Without a head, there is no history.
+-- Each script that ends jobs writes the job documents and one numbered record in the same command. Without a head,
+-- there is no history.
 
 local HEAD = ns .. 'outbox'
 
@@ -26,12 +26,6 @@ local function line_of(one)
   return cjson.encode({ one.kind, one.id, one.document, outbox.bounded(one.value) })
 end
 
-local function fetch_large()
-  local keys = {}
-  for i = 1, #entries do keys[#keys + 1] = entries[i].large end
-  if keys[1] then cache.fetch(keys) end
-end
-
 local function write(head, lines)
   local text = table.concat(lines, '\n')
   cache.set_text(outbox.key(head.till), text)
@@ -42,8 +36,9 @@ end
 function outbox.flush()
   local head = entries[1] and outbox.head()
   if not head then return end
-  local lines, bytes = {}, 0
-  fetch_large()
+  local lines, bytes, large_keys = {}, 0, {}
+  for i = 1, #entries do large_keys[#large_keys + 1] = entries[i].large end
+  if large_keys[1] then cache.fetch(large_keys) end
   for i = 1, #entries do
     local line = line_of(entries[i])
     if bytes > 0 and bytes + #line > TEXT_BYTES then
@@ -61,7 +56,6 @@ end
 
 function outbox.key(n) return HEAD .. ':' .. n end
 
--- Retention of ended jobs in Redis if there is a history, in milliseconds.
 function outbox.retain() return tonumber((outbox.head() or {}).retain) end
 
 function outbox.set_head(head)
@@ -88,7 +82,7 @@ function outbox.bounded(value)
   return value and #value > VALUE_BYTES and '{"$large":' .. #value .. '}' or value
 end
 
--- `kind`: e = end of a job, p = end of a piece, r = run. `large`: key of args that are too large for the document.
+-- `large`: key of args that are too large for the document.
 function outbox.push(kind, id, document, value, large)
   journal.push(entries, { kind = kind, id = id, document = document, value = value, large = large })
 end

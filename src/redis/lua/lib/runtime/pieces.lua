@@ -1,13 +1,6 @@
 -- A piece is one string with up to a hundred jobs that differ only in args and port values. The id of a job determines
 -- its piece: job 712 is at position 12 of `jobs:7`. All jobs of a piece are ready, leased or completed together. The
--- string has five or six lines:
---
--- mask: 1 for each job in the piece, 0 for a job that has left or never existed
--- sequence of the first job, which increases by 1 for each later job
--- state fields, as in a document, with `@` for each job's id
--- common fields
--- list of args, one text for each job
--- lists of other fields that differ; missing if no port has values
+-- state fields contain `@` for each job's id. `own`: lists of other fields that differ; missing if no port has values.
 
 pieces.SIZE = 100
 

@@ -24,12 +24,6 @@ local function call_in_pieces(command, key, args)
   return sum
 end
 
-local function record_schema()
-  if cache.raw[cache.schema_key] ~= false then return end
-  cache.raw[cache.schema_key] = numbers.int(cache.SCHEMA)
-  cache.set_text(cache.schema_key, cache.raw[cache.schema_key])
-end
-
 local function grows_anew(key)
   local is_anew = false
   for _, kind in ipairs({ 'zsets', 'hashes', 'sets' }) do
@@ -144,7 +138,7 @@ local function write_texts(more_to_come, dels)
   if not ok then undo_pushes(why) end
 end
 
--- Members to remove may be missing or may never have been counted. If so, all members are counted again.
+-- Members to remove may be missing or may never have been counted.
 local function shrink(more_to_come, leaving, dels)
   local miscounted = {}
   for _, one in ipairs(leaving) do
@@ -205,8 +199,8 @@ local function empty(map)
   for key in pairs(map) do map[key] = nil end
 end
 
--- A refusal in the middle does no harm, because entries are added to indexes first, which Upstash may refuse, and removed
--- last. Readers skip and remove extra entries.
+-- A refusal in the middle does no harm: entries are added to indexes first, which Upstash may refuse, and removed last.
+-- Readers skip and remove extra entries.
 function store.write(more_to_come)
   for id in pairs(cache.dirty) do
     local doc = cache.docs[id]
@@ -217,7 +211,10 @@ function store.write(more_to_come)
     end
   end
   outbox.flush()
-  record_schema()
+  if cache.raw[cache.schema_key] == false then
+    cache.raw[cache.schema_key] = numbers.int(cache.SCHEMA)
+    cache.set_text(cache.schema_key, cache.raw[cache.schema_key])
+  end
   if next(readable.damaged) then aside.settle() end
   local leaving, dels = {}, keys_to_delete()
   if cache.makes_room then dels = erase_documents(dels) end

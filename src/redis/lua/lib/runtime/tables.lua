@@ -5,6 +5,12 @@ function tables.has(list, item)
   return false
 end
 
+function tables.set_of(list)
+  local set = {}
+  for _, item in ipairs(list) do set[item] = true end
+  return set
+end
+
 function tables.without(list, item)
   local rest = {}
   for _, v in ipairs(list) do

@@ -21,8 +21,7 @@ function tally.add(queue_record, place, n)
 end
 
 local function first_left(key, gone)
-  local is_gone = {}
-  for i = 1, #gone do is_gone[gone[i]] = true end
+  local is_gone = tables.set_of(gone)
   for turn = 1, 2 do
     local members = turn == 1 and tally.heads[key] or redis.call('ZRANGE', key, 0, #gone)
     for i = 1, #members do

@@ -26,4 +26,4 @@ function time.sequence() return time.digits(time.next_ticks(1) + 1) end
 
 -- Equal times are ordered by id, regardless of when the jobs are checked.
 function time.sequence_of(moment, id) return time.digits(moment * 1000 + id % 1000) end
-time.this_minute = numbers.int(math.floor(time.now / 60000))
+time.minute = math.floor(time.now / 60000)
