@@ -1,4 +1,4 @@
-// A large product would fill the memory of an isolate.
+// The product of several lists could fill the memory of an isolate.
 
 import { SidejobError } from '../src/index.ts'
 

@@ -28,8 +28,8 @@ export function s3Sink({ bucket, endpoint, region, accessKeyId, secretAccessKey,
   }
 
   async function ask(method: string, url: string, body?: Uint8Array | string, headers: Record<string, string> = {}) {
+    // The signature does not cover the body, because hashing 8 MiB would take CPU time.
     const signed = await client.sign(url, { method, headers })
-    // Hashing 8 MiB would take CPU time.
     const response = await fetch(signed.url, {
       method,
       headers: signed.headers,

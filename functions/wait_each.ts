@@ -21,7 +21,7 @@ function without(values: unknown[], elements: unknown[]): unknown[] | undefined 
   return values.length - left.length === elements.length ? left : undefined
 }
 
-/** An empty default would be written again and again. */
+/** Reads an empty default only once. Otherwise, the loop would write it forever. */
 async function next(job: Job): Promise<unknown[] | undefined> {
   const again = job.size('in') === 0 && job.default('in')?.length === 0
   if (again && job.get('empty')) return undefined
