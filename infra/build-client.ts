@@ -22,7 +22,7 @@ writeFileSync(
 
 export const table = ${JSON.stringify(table, null, 2)} as const
 
-/** Addresses of calls that change something and whose input is their query. */
+/** Addresses of calls that change something and take their input from the query. */
 export const inQuery: ReadonlySet<string> = new Set(${JSON.stringify(inQuery, null, 2)})
 `,
 )

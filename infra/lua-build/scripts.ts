@@ -6,7 +6,7 @@ import { type File, type Given, handy, linked, nameEdits, type Unit, type Use, u
 import type { Header } from './sources.ts'
 import { nameOfShared, type Piece, print } from './syntax.ts'
 
-/** `end`: all members of the group have smaller numbers in `F`. */
+/** `end`: number in `F` after the last member of the group. */
 type Group = { units: Unit[]; end: number }
 
 type Part = Piece & { file?: string }
@@ -70,7 +70,7 @@ export class Library {
     this.#giveNames(units)
   }
 
-  /** Units whose members are assigned are created at once. Later, their creation would reset the members. */
+  /** Scripts assign members of these units. If the loader created the units later, it would reset the members. */
   #assigned(scripts: Iterable<File>): Unit[] {
     const uses = [...scripts].flatMap((script) => usesIn(script.body, script, new Map(), this.modules))
     return uses.flatMap(({ symbol, isTarget }) => (isTarget ? (this.unitOf.get(symbol) ?? []) : []))
@@ -231,7 +231,7 @@ export function build(script: File, header: Header, library: Library): Built {
   ]
   const range = [script.body[0]!.range[0], script.body.at(-1)!.range[1]] as const
   const own = print(script.source.text, range, nameEdits(script, range, uses, library.nameOf, library.known))
-  // With its final size from the start, `F` never grows, and finds members by position.
+  // `F` has its final size from the start, so it never grows and finds members by position.
   const room = `unpack({},1,${groups.at(-1)?.[0].end})`
   const parts = [
     made(head.join('')),

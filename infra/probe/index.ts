@@ -10,8 +10,9 @@ import { questionsOfWorker } from './worker.ts'
 type ProbeOptions = {
   env: Env
   record?: number
-  /** Milliseconds: how long a subscription is silent, the maximum wait for a cron trigger, and delays. */
+  /** Milliseconds for which a subscription is silent. */
   silence?: number
+  /** Maximum milliseconds until a cron trigger. */
   cronPatience?: number
   delays?: readonly number[]
   say?: (line: string) => void

@@ -17,14 +17,14 @@ type RedisPlace = {
 const MiB = 1024 * 1024
 /** Maximum bytes of a request or response on the smaller plans. */
 const MOST = 10 * MiB
-/** The arguments of a large piece fit into the registers of gopher-lua. 7,000 arguments do not. */
+/** gopher-lua has enough registers for the words of the largest piece, but not for 7,000 words. */
 const [PIECE, TOO_MANY] = [2_400, 7_000]
 const ROUNDS = 50
 const SILENCE_MS = 100_000
-/** This number of concurrent ticks may slow each other down by this number of milliseconds. */
+/** Number of concurrent ticks, and maximum milliseconds by which they may slow each other down. */
 const [AT_ONCE, CROWDED_MS] = [20, 50]
-/** Milliseconds. Compiling a script takes about 15 ms. A compiled script takes 1 ms more than an empty script. */
-const COMPILED = 8
+/** A compiled script takes 1 ms longer than an empty script. Compiling takes about 15 ms. */
+const COMPILED_MS = 8
 
 const scripts = Object.values(generated) as Script<unknown>[]
 
@@ -124,7 +124,7 @@ const luaQuestions = ({ redis, client, namespace, key, run }: Asked): Question[]
   },
   {
     about: `one script called ${ROUNDS} times`,
-    expected: `it stays compiled: less than ${COMPILED} ms slower than an empty script`,
+    expected: `it stays compiled: less than ${COMPILED_MS} ms slower than an empty script`,
     async ask() {
       const store = createStore({ client, namespace })
       const [empty, whole]: number[][] = [[], []]
@@ -133,7 +133,7 @@ const luaQuestions = ({ redis, client, namespace, key, run }: Asked): Question[]
         whole!.push(await timed(() => store.tick()))
       }
       const [low, high] = [middle(empty!), middle(whole!)]
-      return is(high - low < COMPILED, `${high.toFixed(1)} ms median, an empty script ${low.toFixed(1)} ms`)
+      return is(high - low < COMPILED_MS, `${high.toFixed(1)} ms median, an empty script ${low.toFixed(1)} ms`)
     },
   },
 ]

@@ -1,5 +1,5 @@
-// A website can point its domain to 127.0.0.1 (DNS rebinding). Its requests are refused, because their host is
-// this domain.
+// A website can point its domain to 127.0.0.1 (DNS rebinding). Requests from its pages are refused, because their
+// Host header contains that domain.
 
 import type { IncomingMessage } from 'node:http'
 

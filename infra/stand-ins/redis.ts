@@ -232,7 +232,7 @@ async function ready(port: number, server: ReturnType<typeof spawnServer>) {
       .then((pong) => (pong instanceof RespError ? undefined : infoOf(redis)))
       .catch(() => undefined)
     await redis?.close()
-    // If another server took the port, this server is about to end.
+    // Another server may have taken the port. This server then ends soon.
     if (info?.pid === server.pid) return info
     await sleep(20)
   }

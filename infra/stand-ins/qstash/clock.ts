@@ -5,7 +5,7 @@ type Alarm = { at: number; order: number; ring: () => void }
 export type Timer = Node<Alarm>
 export type Clock = ReturnType<typeof createClock>
 type Options = {
-  /** Real milliseconds in which a receiver must answer. Then the clock advances without its answer. */
+  /** Real milliseconds to wait for the answer of a receiver. After that, the clock advances without the answer. */
   patience?: number
 }
 
@@ -95,7 +95,7 @@ export function createClock(real: () => number) {
     if (armed && armed.at <= at) return
     clearTimeout(armed?.timeout)
     const started = real()
-    // A timeout may fire slightly early, when no alarm is due.
+    // One millisecond more, because a timeout may fire slightly early.
     const wait = Math.min(at - now() + 1, LONGEST_TIMEOUT)
     const timeout = setTimeout(() => {
       armed = undefined

@@ -75,7 +75,7 @@ export function openJournal(file: string | undefined) {
 
 const name = (table: string, key: string) => `${table}/${key}`
 
-// A crash cut an incomplete last line. Its message was never acknowledged.
+// Drops an incomplete last line. A crash interrupted its write, so its message was never acknowledged.
 function linesOf(path: string): string[] {
   try {
     return readFileSync(path, 'utf8').split('\n').slice(0, -1)

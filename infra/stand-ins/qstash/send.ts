@@ -7,7 +7,8 @@ export type Outcome = { status: number; headers: http.IncomingHttpHeaders; body:
 export type Flight = { abort(reason: string): void }
 export type Sender = ReturnType<typeof createSender>
 
-// Servers usually close idle connections after 5 s. These are closed earlier, so a reset is a fault of the receiver.
+// Servers usually close idle connections after 5 s. The agent closes them earlier, so a reset is a fault of the
+// receiver.
 const KEEP_ALIVE = { keepAlive: true, timeout: 2_000 }
 
 export function createSender() {
