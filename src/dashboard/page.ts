@@ -50,7 +50,7 @@ export type Act = {
 
 type View<Data> = (props: { data: Data; look: Look; query: URLSearchParams }) => Child
 
-/** `as` identifies what the page shows. If an update has another one, the browser loads the whole page. */
+/** `as` identifies the content of the page. If an update has a different `as`, the browser loads the whole page. */
 export type Brief<Data> = {
   as: (data: Data) => string
   data: (data: Data) => unknown

@@ -11,7 +11,7 @@ type Known = { failed: number; hasMutes: boolean; now: number }
 const red = (n: number, title: string): FailedSign | undefined => (n > 0 ? { n, kind: 'bad', title } : undefined)
 const grey = (n: number, title: string): FailedSign | undefined => (n > 0 ? { n, kind: '', title } : undefined)
 
-/** If the last read covered all failed jobs, the kinds of later failures are unknown. */
+/** The kinds of jobs that failed after the last read are unknown, so these jobs are counted separately. */
 function ofAll(failed: number, { looked, silent }: SeenKinds): FailedSign | undefined {
   const [told, since] = [Math.min(looked - silent, failed), Math.max(0, failed - looked)]
   const later = `${count(since)} failed since the last count; some may have muted errors (see Overview)`

@@ -44,7 +44,7 @@ export const objectOf = (members: Record<string, string | undefined>): string =>
     .map(([name, json]) => `${JSON.stringify(name)}:${json}`)
     .join(',')}}`
 
-/** A member may have the same name as another field. */
+/** Names only the field of an error, because a member of its value may have the name of another field. */
 export async function naming<T>(fields: readonly string[], asked: Promise<T>): Promise<T> {
   try {
     return await asked

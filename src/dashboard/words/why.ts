@@ -238,7 +238,7 @@ export function lineOf(reason: Reason): { text: string; until?: number } {
 
 type Classes = NonNullable<Known['classes']>
 
-/** The mark of a lane and the mark of an unnamed claim look alike. */
+/** Lanes and unnamed claims have names of the same format. */
 export const runnerOf = ({ process, lane }: NonNullable<JobView['run']>): string =>
   process ?? `lane or unnamed pull worker ${lane}`
 

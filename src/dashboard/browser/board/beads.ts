@@ -64,7 +64,7 @@ export function createBeads(svg: SVGSVGElement) {
       const way = ways.get(id)
       if (way) way.beads = beads
       else if (beads > 0) {
-        // Not in the page, where this would lay out the board.
+        // The path is not added to the page, because measuring it there would lay out the board.
         const long = (make('path', { d }) as SVGPathElement).getTotalLength()
         ways.set(id, { path: new Path2D(d), long, beads })
       }

@@ -71,7 +71,7 @@ function boxAround(parts: readonly (Point & Partial<Box>)[]): Box {
   return { x, y, width: right - x, height: Math.max(...parts.map((one) => one.y + (one.height ?? 0))) - y }
 }
 
-/** Wires that close a cycle. A chain may be too long for recursion. */
+/** Returns the wires that close a cycle. Not recursive, because a chain may be too long. */
 function backWires(nodes: Iterable<string>, wires: readonly GraphWire[]) {
   const leaving = Map.groupBy(wires, ({ from }) => from.node)
   const back = new Set<string>()
@@ -187,7 +187,7 @@ function rowOf(nodes: readonly Named[], asked: Asked) {
   const { wires, back, top, stubs } = asked
   const ports: Ports = new Map(nodes.map((node) => [node.name, portsAt(node, wires)]))
   const graph = place(ports, asked)
-  // Sorts ports by their other ends, so that fewer wires cross.
+  // Sorts ports by the other ends of their wires, so that fewer wires cross.
   const nodeAt = (key: string) => graph.node(key) as Box & { rank: number }
   const heightOf = (wire: GraphWire): number =>
     isLoop(wire, back) ? 1e9 : nodeAt(startOf(wire)).y + nodeAt(endOf(wire)).y
@@ -291,7 +291,7 @@ function wrapped({ layerOf, layers }: Row, nodes: readonly Named[], asked: Asked
   const [stubs, between] = [new Map<string, number>(), [] as Between[]]
   for (const wire of asked.wires) {
     const [start, end] = [startOf(wire), endOf(wire)]
-    // Ports of the flow are in the rows of their nodes, unless each layer is a row.
+    // A port of the flow is in the row of its node, unless each layer has its own row.
     const out = layerOf(wire.from.node === null && most > 1 ? end : start)
     const into = layerOf(wire.to.node === null && most > 1 ? start : end)
     const [from, to] = [rowAt(out), rowAt(into)]
