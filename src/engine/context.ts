@@ -67,7 +67,7 @@ export function checkRefusal(answer: string): void {
   if (refusal) throw new SidejobError('REFUSED', `${refusal.code}: ${refusal.message}; the run has failed`)
 }
 
-/** The random key makes our own retries safe if the caller sent none. */
+/** The random key makes our own retries safe if the caller sent no key. */
 export const onceOf = (call: Call | undefined, period?: number): Once =>
   call?.key
     ? { key: call.key, period: period ?? call.keep ?? DAY, fingerprint: call.fingerprint ?? '' }

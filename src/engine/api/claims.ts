@@ -43,7 +43,7 @@ export function createRuns({
   random,
   longPoll,
 }: Context) {
-  /** Failures are counted, repeats get their next slot, and refused ops may be retried. */
+  /** The document is needed to count failures, to compute the next slot, and to retry refused ops. */
   const needsDocument = (token: string, { end, ops }: Changes): boolean =>
     end === 'failed' || (ops?.length ?? 0) > 0 || token.split('.')[2]!.startsWith('r')
 

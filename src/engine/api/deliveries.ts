@@ -25,8 +25,7 @@ import { dueAtOf, viewOf } from '../run/snapshot.ts'
 import { withoutMissed } from './missed-slots.ts'
 
 const HUNDRED_YEARS_MS = 100 * 365 * 86_400_000
-/** For a job whose last run got no answer. */
-const ENDING_LEASE_MS = 60_000
+const SEIZED_LEASE_MS = 60_000
 const MOST_TRIES = 5
 
 type Lane = { id: string; seq: number }
@@ -171,7 +170,7 @@ export function createDeliveries(parts: Context) {
 
   async function seize(id: number, document: JobRecord, due: boolean): Promise<JobRecord | undefined> {
     if (!due) await change(String(id), [ops.run({ force: true })])
-    const claim = { max: 1, lease: ENDING_LEASE_MS, begun: 1, pull: true, only: id }
+    const claim = { max: 1, lease: SEIZED_LEASE_MS, begun: 1, pull: true, only: id }
     const { lent, rings } = await store.commit({ queue: document.queue, claim })
     await ring(rings)
     return lent[0]?.document

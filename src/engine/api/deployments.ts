@@ -114,7 +114,7 @@ export function createDeployments({ store, now }: Context, errors: Pick<ReturnTy
       const marks = new Map(known.map(({ at }, n) => [at, markOf(at, texts[n])]))
       const mark = marks.get(deploy.at)
       const end = current ?? marks.get(next!.at)
-      // No class ran before the first deploy, so its counts are not stored.
+      // The first deploy has no stored counts, because no class had run before it.
       const start = previous && (marks.get(previous.at) ?? { at: previous.at, queues: [] })
       const before = mark && periodOf(start, mark)
       const after = mark && end && periodOf(mark, end)

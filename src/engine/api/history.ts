@@ -14,7 +14,7 @@ const PAUSE_MS = 10_000
 /** Each slice has at most 4 MiB. */
 const SLICES = 20
 const FORGOTTEN = 10
-/** If an invocation ends while it stores, another one may store after this many milliseconds. */
+/** If an invocation is cut off while it stores, another invocation may store after this time. */
 const CUT_OFF_MS = 30_000
 /** Must match lib/runtime/outbox.lua. */
 const FULL = 67_108_864

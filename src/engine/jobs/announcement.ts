@@ -84,7 +84,7 @@ const classesOf = (versions: readonly CodeVersion[]): string[] => [
   ...new Set(versions.flatMap(({ classes }) => classes)),
 ]
 
-/** The newest version that has a class decides. */
+/** If several versions have a class, the newest one decides whether it has a schedule. */
 const cronsOf = (versions: readonly CodeVersion[]): string[] =>
   versions.flatMap(({ crons = [] }, i) => crons.filter((key) => !classesOf(versions.slice(0, i)).includes(key)))
 

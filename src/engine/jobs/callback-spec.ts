@@ -5,7 +5,7 @@ import type { Callback } from '../engine.ts'
 export const addressOf = ({ url, kafka }: Callback): string =>
   kafka ? `${kafka.url.replace(/\/+$/, '')}/topics/${encodeURIComponent(kafka.topic)}` : url!
 
-/** An unhealthy endpoint of another API key must not delay the callbacks of this key to the same host. */
+/** `host` contains the API key, so that failing callbacks of one key do not delay callbacks of other keys. */
 export function keptCallback(
   callback: Callback | undefined,
   allowHosts: readonly string[],

@@ -35,7 +35,7 @@ type Deciding = {
   by?: string
   found?: Registered
   reach?: Reach
-  /** A child cannot derive the trace from its root. */
+  /** Stored in new children, because they cannot derive the trace from their root. */
   traceparent?: string
   writer?: string
   pinsTo?: string
@@ -45,7 +45,7 @@ const plain = createVault()
 
 const cut = (text: string): string => text.slice(0, limits.errorText.most)
 
-/** The message, the detail and the stack belong to the user. `reason` is ours. */
+/** The message, the detail and the stack may contain users' data, so they are sealed. `reason` is ours. */
 const errorText = ({ message, reason = 'other', detail, stack, retry }: RunError, { sealInJson }: Vault): string =>
   writeJson({
     message: raw(sealInJson(encodeValue(cut(message)), 'error')),
@@ -269,8 +269,8 @@ export async function outcomeOf(token: string, said: Changes, deciding: Deciding
   const ops = await opsWords(changes, deciding)
   const words = [
     ...reachWords(changes, deciding),
-    // If an op is refused for now, the run is retried. After a final refusal, the job repeats. The script needs the
-    // words for both.
+    // The script needs the words for a retry and for the next slot: if an op is refused for now, the run is retried,
+    // and after a final refusal, a repeating job keeps its schedule.
     ...(ops.length ? again() : []),
     ...slotWords,
     ...byWords(deciding),

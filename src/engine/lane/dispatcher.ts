@@ -73,7 +73,7 @@ export function createDispatcher(parts: DispatcherOptions) {
     await executor.tellCommitted(done, answer.answers)
     lane.noteTraces(done)
     if (answer.rings.length) usage.sent.requests++
-    // A lane in the invocation of another request must not start lanes there when its time is up.
+    // When its time is up, a lane in the invocation of another request must not start more lanes in that invocation.
     await ring(
       [...answer.rings, ...(await constraints.retag(answer))],
       guest && leaves ? { ...guest, until: 0 } : guest,

@@ -43,7 +43,7 @@ type LanesOptions = {
   settings: Required<LaneOptions>
 }
 
-/** A lane without runs claims one such job even if no slot is free. */
+/** Number of runs with calls to other services that may start. A lane without runs may always start one. */
 export const callsFree = ({ calls }: Usage, running: number): number =>
   Math.max(running ? 0 : 1, calls.most - calls.wanted)
 

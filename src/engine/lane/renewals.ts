@@ -1,6 +1,6 @@
-/** One failed renewal does no harm. */
+/** Renewals per lease, so that one failed renewal does no harm. */
 const RENEWALS = 3
-/** In milliseconds. Jobs that came with a call have a short lease, enough for a bell to arrive. */
+/** In milliseconds. A job that came with a call has a short lease, which only covers the time of a bell. */
 const FIRST_RENEWAL_MS = 6_000
 
 export function createRenewals(lease: number, renew: () => void) {

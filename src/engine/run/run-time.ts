@@ -1,6 +1,6 @@
-// In a busy isolate, a run may wait before its request leaves. A rate limit then has to count from a later time.
+// In a busy isolate, a run may wait before it sends its request. A rate limit must then count from a later time.
 
-const MOST = 75
+const MAX_EXCESS_MS = 75
 const SLOWER = 1.1
 
 type Pace = { asked: number; least: number; usual: number }
@@ -21,7 +21,7 @@ export function createRunTimes() {
         paces.set(name, pace)
       }
       pace.least = Math.min(pace.least, took)
-      return Math.min(MOST, Math.max(0, took - pace.usual))
+      return Math.min(MAX_EXCESS_MS, Math.max(0, took - pace.usual))
     },
   }
 }
