@@ -154,7 +154,7 @@ export function versionOf({ SIDEJOB_VERSION: own, CF_VERSION_METADATA, PUBLIC_UR
     const expected = '1 to 40 letters, digits, ".", "_", "+" and "-"'
     throw new SidejobError('MISCONFIGURED', `SIDEJOB_VERSION: expected ${expected}, got ${JSON.stringify(own)}`)
   }
-  // A local stack has a new id at each start.
+  // The version id of a local stack changes at each start, so it is not used.
   const metadata = isLocal(PUBLIC_URL!) ? undefined : CF_VERSION_METADATA
   if (metadata?.tag && codeVersion.safeParse(metadata.tag).success) return metadata.tag
   return metadata?.id?.slice(0, SHORT_ID) || undefined

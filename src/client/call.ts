@@ -92,7 +92,7 @@ export const call = async (client: ClientOptions, address: string, args: unknown
 
 const headers = { accept: 'application/json', 'content-type': 'application/json' }
 
-// The slashes of a channel belong to the path, which already has the first one.
+// The slashes of a channel stay in the path. The path already has the first slash.
 const encoded = (name: string, value: string): string =>
   name === 'channel' ? value.replace(/^\//, '').split('/').map(encodeURIComponent).join('/') : encodeURIComponent(value)
 

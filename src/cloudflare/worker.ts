@@ -172,7 +172,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
   const retry = settings.retry && readRetry(settings.retry)
   const mount = mountOf(settings.mount)
   const invocation = new AsyncLocalStorage<ExecutionContext>()
-  /** Returns false in the separate invocation of a run, which has to wait for the work. */
+  /** Returns false in the separate invocation of a run. The run must then wait for the work. */
   const keep = (work: Promise<unknown>): boolean => {
     const context = invocation.getStore()
     context?.waitUntil(work)

@@ -9,7 +9,7 @@ export function isAlikeBut<T extends object>(members: readonly (keyof T & string
     if (!(isThere && value === other[name]) && !members.includes(name)) return false
     if (isThere) shared++
   }
-  // Usually both objects have the same members, and counting is three times as fast as looking them up.
+  // Usually both objects have the same members. Counting them is three times as fast as looking each one up.
   for (const _ in one) shared--
   if (shared === 0) return true
   for (const name in one) if (!(name in other) && !members.includes(name)) return false

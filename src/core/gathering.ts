@@ -2,7 +2,7 @@
 
 const OFTEN = 10
 const WEIGHT = 0.2
-/** Longer intervals count as this one, so that a few calls after a pause are enough to wait again. */
+/** In milliseconds. Limits the effect of a pause on the average interval, so that gathering soon resumes. */
 const MAX_INTERVAL = 1_000
 /** After this many waits in vain, one wait is skipped, then 2, 4, … waits. */
 const VAIN_WAITS = 2

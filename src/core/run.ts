@@ -174,7 +174,7 @@ const op = z.union([
     spawn.extend({ op: z.literal('spawn') }),
     z.strictObject({ op: z.literal('publish'), channel: channelName, message: closed, context: closed.optional() }),
     z.strictObject({ op: z.literal('log'), entry: closed }),
-    // Ends the log entry of the operations before it. `defaults` counts reads of a default.
+    // Ends the log entry of the preceding ops. `defaults` counts how often the run read each default.
     z.strictObject({
       op: z.literal('entry'),
       reads: z

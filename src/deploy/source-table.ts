@@ -51,7 +51,7 @@ export function tableOf(map: string, { dir, root, bundle, isOwn = isProjects }: 
       ownColumn += byOwnColumn!
       const last = places.at(-1)
       if (!isOwn(names[source]!)) {
-        // The file of the last position ends here.
+        // Library code begins here, so the range of the user's file ends.
         if (last?.[0] === line && last[2] >= 0) places.push([line, column, -1, 0, 0])
         continue
       }

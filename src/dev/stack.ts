@@ -27,10 +27,10 @@ export type StackOptions = {
   entry?: string
   isWatching?: boolean
   plan?: PlanName
-  /** CPU milliseconds. A run that uses more counts as an endless loop (default: the limit of the plan). */
+  /** CPU milliseconds after which a run counts as an endless loop (default: the limit of the plan). */
   loopAfter?: number
   bounds?: Bounds
-  /** Serves with workerd alone, as in production: without compression, the caller's location and R2. */
+  /** Serves with workerd alone, as in production, but without compression, R2 and the caller's location. */
   alone?: boolean
   say?: (line: string) => void
   onReload?: (ms: number) => void
@@ -191,7 +191,7 @@ function keepNote(folder: string, note: StackNote, say: StackOptions['say'] = ()
 
 type Looping = { url: string; apiKey: string; jobs: RunningJob[]; seconds: number; say: StackOptions['say'] }
 
-/** If several runs were in progress, any of them may loop. Each of these jobs is then claimed alone. */
+/** If several runs were in progress, any of them may loop. Their jobs are then claimed one at a time. */
 async function failLooping({ url, apiKey, jobs, seconds, say = () => {} }: Looping): Promise<void> {
   const [job] = jobs
   if (!job || jobs.length > 1) return

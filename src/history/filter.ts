@@ -1,4 +1,4 @@
-// One condition chooses the index, which has the order of the list. The other conditions filter its rows.
+// One condition determines the index. Its rows are already in the order of the list. The other conditions filter them.
 
 import type { SqlValue } from './database.ts'
 

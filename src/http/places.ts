@@ -62,7 +62,7 @@ export function createPlaces<E extends Engine>(
     return { files: objects.length, cursor: next === undefined ? null : FILES + next }
   }
 
-  /** The mark for tenants may have been lost, so this starts as true. */
+  /** Starts as true, so that the first tick finds tenants even if Redis has lost their mark. */
   let wereThere = true
 
   async function tickEach(): Promise<void> {

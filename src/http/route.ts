@@ -133,7 +133,7 @@ type Definition<
   query?: Query
   body?: Body
   answers: A
-  /** For statuses that need more than `OK` or `Created`. */
+  /** Descriptions that replace `OK` and `Created` in the OpenAPI document. */
   named?: Partial<Record<number, string>>
   media?: 'text/html' | 'text/event-stream' | 'text/plain' | 'application/octet-stream'
   facade?: Facade

@@ -21,7 +21,7 @@ const until = time.describe(
   'returns all slots until this time instead of the next five: at most 1,000 slots, or 50 per schedule in a list',
 )
 
-/** Only PATCH changes an existing job. */
+/** Response if the job already exists. Only PATCH changes an existing job. */
 const existing = enqueued.extend({
   repeat: closed.nullable().describe('repeat rule of the existing job, which does not change'),
 })

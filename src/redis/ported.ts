@@ -1,4 +1,4 @@
-// For runs that read all their waiting values: see lib/run/packed.lua.
+// Runs that read all their waiting values can end together: see lib/run/packed.lua.
 
 import type { Words } from './ops.ts'
 import { isBig } from './packed-jobs.ts'

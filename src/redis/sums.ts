@@ -1,4 +1,4 @@
-// The scripts use the same table of verbs, so no verb is missing.
+// Uses the same table of verbs as the scripts, so that no verb is missing.
 
 import { add, type Part, type Sum } from '../core/budget.ts'
 import { calls, type Kind, sayings, verbs } from './ops.ts'

@@ -77,7 +77,7 @@ const movedBy = (walls: Step, offset: Step) => (from: number) => {
   return undefined
 }
 
-// In the second hour of an overlap, this is the end of the first hour.
+// Returns the latest wall-clock time shown so far. In the second hour of an overlap, this is the end of the first hour.
 const furthest = (offset: Step, at: number): number => {
   const wall = at + offset(at)
   const first = firstShown(offset, wall)

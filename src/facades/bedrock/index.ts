@@ -34,8 +34,7 @@ const fail = (c: Context, error: SidejobError): Response => {
 const facade = { failure, fail }
 
 type Asked = { engine: Engine; from: Given; call: Call; signal: AbortSignal }
-/** Bedrock returns no body here. */
-const telling =
+const withoutBody =
   (act: (asked: Asked) => Promise<void>) =>
   async (asked: Asked): Promise<Answer> => {
     await asked.engine.deliveries.once(asked.call, () => act(asked))
@@ -205,7 +204,7 @@ export const bedrock = {
       nextRun: text,
       shouldClearRepeat: json,
     },
-    telling(({ engine, from, call }) => updateJob(engine, from, call)),
+    withoutBody(({ engine, from, call }) => updateJob(engine, from, call)),
   ),
 
   RetryJob: command(
@@ -223,7 +222,7 @@ export const bedrock = {
       ignoreRepeat: json,
       token: text,
     },
-    telling(({ engine, from }) => retryJob(engine, from)),
+    withoutBody(({ engine, from }) => retryJob(engine, from)),
   ),
 
   FinishJob: command(
@@ -232,7 +231,7 @@ export const bedrock = {
     'Finish a run',
     'The job is deleted, runs again by its repeat rule, or waits for its children.',
     { ...jobID, data: json, ignoreRepeat: json, token: text },
-    telling(({ engine, from }) => finishJob(engine, from)),
+    withoutBody(({ engine, from }) => finishJob(engine, from)),
   ),
 
   CancelJob: command(
@@ -241,7 +240,7 @@ export const bedrock = {
     'Cancel a child that has not started',
     'Fails unless the job is a child that has not started.',
     jobID,
-    telling(({ engine, from, call }) => cancelJob(engine, from, call)),
+    withoutBody(({ engine, from, call }) => cancelJob(engine, from, call)),
   ),
 
   FailJob: command(
@@ -250,7 +249,7 @@ export const bedrock = {
     'Fail a job permanently',
     'The job does not run again. Its data stays.',
     { ...jobID, data: json, token: text },
-    telling(({ engine, from }) => failJob(engine, from)),
+    withoutBody(({ engine, from }) => failJob(engine, from)),
   ),
 
   DeleteJob: command(
@@ -259,7 +258,7 @@ export const bedrock = {
     'Delete a job',
     'Fails if the job is running.',
     jobID,
-    telling(({ engine, from, call }) => deleteJob(engine, from, call)),
+    withoutBody(({ engine, from, call }) => deleteJob(engine, from, call)),
   ),
 
   RequeueJobs: command(
@@ -268,7 +267,7 @@ export const bedrock = {
     'Put jobs in any state back into the queue',
     '`jobIDs` is a comma-separated list of ids. Runs in progress end without effect.',
     { jobIDs: z.string(), name: text, decrementFailures: json },
-    telling(({ engine, from }) => requeueJobs(engine, from)),
+    withoutBody(({ engine, from }) => requeueJobs(engine, from)),
   ),
 
   CrashBedrockJob: command(
@@ -277,7 +276,7 @@ export const bedrock = {
     'Fail jobs with certain names instead of delivering them',
     'Jobs with these names fail instead of being delivered, until `ClearCrashedBedrockJobs` is called.',
     { names: z.string() },
-    telling(({ engine, from }) => crash(engine, from)),
+    withoutBody(({ engine, from }) => crash(engine, from)),
   ),
 
   ClearCrashedBedrockJobs: command(
@@ -286,7 +285,7 @@ export const bedrock = {
     'Clear the list of job names to fail',
     'Undoes `CrashBedrockJob`: jobs with these names are delivered again.',
     {},
-    telling(({ engine }) => clearCrashed(engine)),
+    withoutBody(({ engine }) => clearCrashed(engine)),
   ),
 
   other: route('POST /bedrock/:command', {

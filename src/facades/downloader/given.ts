@@ -61,8 +61,8 @@ function checkTogether(
     )
 }
 
-// In seconds. Less than the platform allows for a run.
-const LONGEST = 840
+// Less than the platform allows for a run.
+const MAX_TIMEOUT_S = 840
 
 const ifText = (schema: z.ZodType<string, string>) =>
   z
@@ -89,7 +89,7 @@ export const submission = z
     mime_type: text.max(1_000).superRefine(attempted(mimePatterns)).optional(),
     max_retries: z.number().min(0).max(100).transform(Math.trunc).optional(),
     extract_image_size: z.boolean().optional(),
-    download_timeout: z.number().transform(Math.trunc).pipe(z.int().min(1).max(LONGEST)).optional(),
+    download_timeout: z.number().transform(Math.trunc).pipe(z.int().min(1).max(MAX_TIMEOUT_S)).optional(),
     request_headers: z
       .record(z.string().regex(/^[!#$%&'*+.^_`|~\w-]{1,100}$/), z.union([text.max(2_000), z.int()]).transform(String))
       .optional(),

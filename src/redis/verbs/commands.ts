@@ -14,7 +14,7 @@ const STEPS = 2_000
 const CHILDREN = 1_000
 const PAGES = 5
 const CHANNELS = 1_000
-/** For one channel, and for one page. */
+/** Maximum listeners of one channel, and of one page. */
 const [MOST_OF_ONE, LISTENERS] = [1_000, 10_000]
 const AUDITED = 10_000
 
