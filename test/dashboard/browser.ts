@@ -16,7 +16,7 @@ const flags = [
   '--disable-sync',
 ]
 
-/** A window of a browser with fewer processes costs less memory and CPU. */
+/** With fewer processes, the browser uses less memory and CPU. */
 const together = ['--in-process-gpu', '--disable-software-rasterizer', '--renderer-process-limit=1']
 
 /** `apart`: starts a browser with all its processes, for measurements. */

@@ -107,7 +107,7 @@ test('files are found by their id, type or job, page by page, and a link shows t
   const there = await startPages({}, () => ({ downloads: { files: own, allowHosts: [], keep: 3_600_000 } }))
   const ids: string[] = []
   for (let job = 1; job <= 120; job++) {
-    // Ids depend on this time. Ids of other files must not contain 77.
+    // Ids depend on the time. With this time, no id of another file contains 77.
     ids.push(await own.idOf(job, Date.UTC(2026, 0, 1)))
     await bucket.put(keyOf(ids.at(-1)!), bytes, { type: job === 77 ? 'image/png' : 'text/plain' })
   }

@@ -93,7 +93,7 @@ async function eventually(fact: () => boolean): Promise<void> {
   expect(fact()).toBe(true)
 }
 
-/** Redis loses 15% of its answers, but never those to all three attempts of a request: then the run would be lost. */
+/** Loses 15% of the answers of Redis, but at most two of the three answers to one request: otherwise, a run is lost. */
 function loseAnswers(): void {
   const lost = new Map<string, number>()
   kit.gateway.faults.drop({

@@ -15,7 +15,7 @@ type Poison = {
   perform?: (job: Job) => unknown
   input?: object
   before?: (doors: Doors, id: number) => Promise<unknown>
-  /** Default: failed or completed. */
+  /** Status of the job at the end. The default is failed if `says` is set, and completed otherwise. */
   ends?: string
   says?: RegExp
   setAside?: string

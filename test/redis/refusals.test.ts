@@ -1,4 +1,4 @@
-// Redis refuses each write of a script in turn. A second call must have each effect once.
+// Redis refuses each write of a script in turn. After the call is repeated, each effect must have happened once.
 
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

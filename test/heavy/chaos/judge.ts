@@ -49,7 +49,7 @@ export const portOf = (job: number, field: string): string => `${job}/${field}`
 export type Step = { before: View; after: View; facts: Facts; no: number; now: number }
 export type Report = (fault: string, detail: string) => void
 
-/** Milliseconds that pass in real time between a call and the clock of its script. */
+/** Maximum real milliseconds between a call and the moment at which its script reads the clock. */
 export const MARGIN = 1_000
 
 const ended = new Set(['completed', 'failed', 'terminated'])

@@ -68,7 +68,7 @@ async function watch({ client }: Soak, id: number): Promise<number> {
   }
 }
 
-/** The process of this stack has its own memory peak. */
+/** Starts a new stack, so that its process has its own memory peak. */
 async function stream({ into, chunked, size }: Way): Promise<Streamed> {
   const [origin, s3] = [await startOrigin(), await startS3()]
   const soak = await startSoak({ vars: CREDENTIALS })
