@@ -271,7 +271,7 @@ test('New job shows how many jobs already wait for the limit of the class', asyn
   await engine.runs.claim('quay', { max: 3, lease: 3_600_000 })
   pages.forget()
   expect(await reader.html('/ui/jobs/new?queue=quay&class=unload')).toMatch(
-    /2 jobs already waiting for the limit of the class: <a[^>]*open=worker%3Aquay%2Funload"/,
+    /2 jobs already wait for limit <a[^>]*open=worker%3Aquay%2Funload"/,
   )
 })
 

@@ -40,7 +40,7 @@ const cases: Case[] = [
   },
   {
     path: '/workers/media/resize',
-    fill: { Delay: 'soon' },
+    fill: { url: 'https://cdn.example/1.png', Delay: 'soon' },
     press: 'Create job',
     field: 'Delay',
     says: /^wait: expected a duration/,
@@ -63,7 +63,7 @@ const cases: Case[] = [
   {
     path: '/jobs/new?queue=media&class=resize',
     open: 'Options:',
-    fill: { Priority: '1.5' },
+    fill: { url: 'https://cdn.example/1.png', Priority: '1.5' },
     press: 'Create job',
     field: 'Priority',
     says: /^priority: expected a whole number/,

@@ -204,8 +204,8 @@ describe('a class that fails', () => {
     ]
     const classes = [hoursOf('parse_csv', 0), hoursOf('charge_card', 20), hoursOf('sync_customer', 9_896)]
     expect(told({ kinds, classes })).toEqual([
-      ['sync_customer', '104 jobs of {} failed in the last 15 minutes, at least 1.0% of the jobs that ended.'],
-      ['charge_card', '40 jobs of {} failed in the last 15 minutes, at least 67% of the jobs that ended.'],
+      ['sync_customer', '104 jobs of {} failed in the last 15 minutes, of at most 10,000 jobs that ended.'],
+      ['charge_card', '40 jobs of {} failed in the last 15 minutes, of at most 60 jobs that ended.'],
       ['parse_csv', '12 jobs of {} failed in the last 15 minutes, and none completed.'],
     ])
   })

@@ -208,13 +208,14 @@ const situations: Record<string, Situation> = {
     const { make, end } = await place({ in: { a: {} } })
     const id = await make()
     await end({ end: 'suspended' })
-    return [id, { code: 'INPUT', key: 'a', data: { port: 'a', taken: 0 } }]
+    return [id, { code: 'INPUT', key: 'a', data: { port: 'a', taken: 0, ports: ['a'] } }]
   },
   async 'for input on the ports that have neither values nor a default'() {
     const { make, end } = await place({ in: { a: {}, b: { default: '1' as never }, c: {} } })
     const id = await make()
     await end({ end: 'suspended' })
-    return [id, { code: 'INPUT', key: 'a' }, { code: 'INPUT', key: 'c' }]
+    const data = { ports: ['a', 'c'] }
+    return [id, { code: 'INPUT', key: 'a', data }, { code: 'INPUT', key: 'c', data }]
   },
   async 'for all its children'() {
     const { make, end, queue } = await place()
@@ -250,6 +251,12 @@ const situations: Record<string, Situation> = {
     const id = await make()
     await end({ end: 'suspended' })
     return [id, { code: 'ASKED_FOR_NOTHING', data: {} }]
+  },
+  async 'without a condition, although values wait'() {
+    const { make, end } = await place({ in: { a: {} } })
+    const id = await make({ inputs: { a: ['1' as never, '2' as never] } })
+    await end({ end: 'suspended' })
+    return [id, { code: 'ASKED_FOR_NOTHING', data: { port: 'a', values: 2 } }]
   },
   async 'for a manual retry after a failure'() {
     const { make, end } = await place({ retry: { max: 0 } })
@@ -426,5 +433,19 @@ describe('the chain', () => {
       },
     ])
     expect(chain).toMatchObject([{ job: slow!.id, reasons: [{ code: 'DUE' }] }])
+  })
+
+  test('is the same for a flow in the list of jobs and on its own', async () => {
+    const { make, end, queue } = await place({ in: { text: {} } })
+    const id = await make()
+    await end({ end: 'follow', ops: [spawn('one', queue), spawn('two', queue)] })
+    const row = async () => (await kit.engine.jobs.rows({ queue })).jobs.find((job) => job.id === id)!.reason
+    const own = async () => (await kit.engine.jobs.why(String(id))).reasons[0]!
+    expect(await row()).toMatchObject({ code: 'CHILDREN', data: { waiting: 2 } })
+    expect(await own()).toMatchObject({ code: 'CHILDREN', data: { waiting: 2 } })
+    await end({ end: 'completed' })
+    await end({ end: 'completed' })
+    expect(await row()).toMatchObject({ code: 'COMPLETED' })
+    expect(await own()).toMatchObject({ code: 'COMPLETED' })
   })
 })

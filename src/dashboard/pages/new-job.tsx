@@ -123,7 +123,7 @@ function Wait({ data: { paused, limits }, worker: { queue, class: name } }: { da
   const [to, of] = isPaused ? [queuePath(queue), queue] : [limitPath(key), key]
   return (
     <p class="gone">
-      {isPaused ? 'Its queue is paused: ' : `${many(waiting, 'job')} already waiting for the limit of the class: `}
+      {isPaused ? 'Its queue is paused: ' : `${many(waiting, 'job already waits', 'jobs already wait')} for limit `}
       <NameLink kind="link said" to={to} of={of} most={60} />
     </p>
   )

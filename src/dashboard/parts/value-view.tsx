@@ -66,15 +66,15 @@ export function Json({ value, href, unlike }: { value: Encoded; href?: string; u
   return (
     <pre tabindex={0}>
       {pieces.map((piece, at) =>
-        isSecret(pieces, at) ? (
+        /^1\d{12}$/.test(piece.text) && pieces[at - 3]?.text.endsWith('At"') ? (
+          <span data-at={timeOn(+piece.text, now, zone)}>{piece.text}</span>
+        ) : isSecret(pieces, at) ? (
           <details class="cover">
             <summary>hidden</summary>
             <span class="s">{piece.text}</span>
           </details>
         ) : isNew[at] && 'sno'.includes(piece.kind || ' ') ? (
           <mark>{piece.text}</mark>
-        ) : /^1\d{12}$/.test(piece.text) && pieces[at - 3]?.text.endsWith('At"') ? (
-          <span data-at={timeOn(+piece.text, now, zone)}>{piece.text}</span>
         ) : piece.kind === '' || piece.kind === 'n' ? (
           piece.text
         ) : (

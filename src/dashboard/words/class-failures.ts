@@ -15,7 +15,7 @@ const stillFailed = ({ kinds, queues, now }: Known, failed: number): number =>
 function shareText({ failed, completed }: FailingClass): string {
   if (completed === 0) return ', and none completed'
   if (!Number.isFinite(completed)) return ''
-  return `, at least ${percent(failed / (failed + completed))} of the jobs that ended`
+  return `, of at most ${many(failed + completed, 'job')} that ended`
 }
 
 const failedPath = (name: string, error?: string): string =>

@@ -3,9 +3,9 @@ import type { JobView, LimitView, Reason, Why, WhyLink } from '../../engine/engi
 import { messageOf, shareOf } from './job.ts'
 import { wayToLimit } from './limit.ts'
 import { type Button, type Known, resumeQueue } from './need.ts'
-import { jobPath } from './paths.ts'
+import { jobPath, ofClass } from './paths.ts'
 import { timesLonger, usualOf } from './stuck.ts'
-import { clock, count, listed, many, percent, span, timeOn, title } from './text.ts'
+import { about, clock, count, listed, many, percent, span, timeOn, title } from './text.ts'
 
 const onJob =
   (act: string, text: string, scope: 'write' | 'admin' = 'write') =>
@@ -44,6 +44,10 @@ const nameOf = ({ data, key = '' }: Reason, name: string): string => String(data
 const till = ({ until }: Reason, { now, zone }: When): string =>
   until === undefined ? '' : `at ${timeOn(until, now, zone)}, in ${span(until - now)}`
 
+const PORTS = 3
+const portsIn = (reason: Reason): string[] =>
+  ((reason.data.ports as string[] | undefined) ?? [nameOf(reason, 'port')]).slice(0, PORTS)
+
 const orAt = (reason: Reason, when: When): string =>
   reason.until === undefined ? '' : ` Without one, it continues ${till(reason, when)}.`
 
@@ -51,6 +55,9 @@ const ahead = (reason: Reason): string => {
   const n = numberOf(reason, 'ahead')
   return n === 0 ? 'It is next.' : `${many(n, 'job is', 'jobs are')} ahead of it.`
 }
+
+/** The first job of a queue gains nothing. */
+const goFirst = (reason: Reason, job: number): Button[] => (numberOf(reason, 'ahead') === 0 ? [] : [first(job)])
 
 type Said = Pick<Cell, 'text' | 'sub' | 'limit'> & { remedies?: Button[] }
 type Say = (reason: Reason, link: WhyLink, when: When) => Said
@@ -67,8 +74,12 @@ function limited(reason: Reason, link: WhyLink, when: When): Said {
         ? 'is full'
         : `is full: ${count(limit?.running ?? Number(most))} of ${count(Number(most))}`
   const last = limit?.holders.find(({ leaseUntil }) => leaseUntil === reason.until)
-  const [latest, cause] = last ? ['no later than ', `, when the lease of #${last.job} ends`] : ['', '']
-  const next = reason.until === undefined ? '' : ` The next job may start ${latest}${till(reason, when)}${cause}.`
+  const cause = last ? `, when the lease of #${last.job} ends` : ''
+  const { until } = reason
+  const next =
+    until === undefined
+      ? ''
+      : ` The next job may start by ${timeOn(until, when.now, when.zone)}, in ${span(until - when.now)}${cause}.`
   const who = held
     ? ` #${held.job} has ${held.startedAt === null ? 'a slot' : `held a slot for ${span(when.now - held.startedAt)}`}.`
     : ''
@@ -76,7 +87,7 @@ function limited(reason: Reason, link: WhyLink, when: When): Said {
     text: `Limit ${key} ${how}.`,
     limit: key,
     sub: `${ahead(reason)}${next}${who}`,
-    remedies: [first(link.job), holdersOf(key)],
+    remedies: [...goFirst(reason, link.job), holdersOf(key)],
   }
 }
 
@@ -132,12 +143,12 @@ const says: Record<ReasonCode, Say> = {
   QUEUED: (reason, { job }) => ({
     text: `It is ready in queue ${nameOf(reason, 'queue')}.`,
     sub: `${ahead(reason)}${reason.data.lanes === undefined ? '' : ` ${numberOf(reason, 'lanes')} of ${many(numberOf(reason, 'maxLanes'), 'lane')} are open.`}`,
-    remedies: [first(job)],
+    remedies: goFirst(reason, job),
   }),
   PULL: (reason, { job }) => ({
     text: 'It waits for a pull worker to claim it.',
     sub: `${ahead(reason)}${reason.data.tag === undefined ? '' : ` Only claims with the tag ${reason.data.tag} receive it.`}`,
-    remedies: [first(job)],
+    remedies: [...goFirst(reason, job), { to: '/workers', text: 'See pull workers' }],
   }),
   DUE: runAt('DUE'),
   REPEAT: runAt('REPEAT'),
@@ -154,18 +165,21 @@ const says: Record<ReasonCode, Say> = {
     text: at('BACKOFF', reason, when),
     sub: numberOf(reason, 'released')
       ? stop(title(reason.message.split('; waits until')[0]!))
-      : `After ${many(numberOf(reason, 'failures'), 'failed run')} and ${many(numberOf(reason, 'losses'), 'lost run')} in a row.`,
+      : `After ${listed(
+          [
+            [numberOf(reason, 'failures'), 'failed run'] as const,
+            [numberOf(reason, 'losses'), 'lost run'] as const,
+          ].flatMap(([n, what]) => (n > 0 ? many(n, what) : [])),
+        )} in a row.`,
     remedies: [run(job)],
   }),
   INPUT: (reason, { job }, when) => ({
-    text: `It waits for a value on port ${nameOf(reason, 'port')}.`,
+    text: `It waits for a value on port ${portsIn(reason).join(' or ')}.`,
     sub: `Write a value to continue.${orAt(reason, when)}`,
-    remedies: [
-      {
-        to: `${jobPath(job)}?port=${encodeURIComponent(nameOf(reason, 'port'))}#ports`,
-        text: `Write to ${nameOf(reason, 'port')}`,
-      },
-    ],
+    remedies: portsIn(reason).map((port) => ({
+      to: `${jobPath(job)}?port=${encodeURIComponent(port)}#ports`,
+      text: `Write to ${port}`,
+    })),
   }),
   MESSAGE: (reason, _, when) => ({
     text: `It waits for a message on channel ${nameOf(reason, 'channel')}.`,
@@ -173,7 +187,7 @@ const says: Record<ReasonCode, Say> = {
   }),
   COMPLETED: () => ({
     text: 'It is completed.',
-    sub: 'Run now, or new input, runs it again.',
+    sub: 'It runs again after new input or Run now.',
   }),
   TERMINATED: () => ({ text: 'It was terminated.', sub: 'Only a forced run wakes it.' }),
   CANCELLED: () => ({ text: 'It was cancelled.', sub: 'Only a forced run wakes it.' }),
@@ -199,11 +213,17 @@ const says: Record<ReasonCode, Say> = {
     text: stop(title(message)),
     sub: 'The doctor repairs it if enough of its data is left.',
   }),
-  ASKED_FOR_NOTHING: (_, { job }) => ({
-    text: 'It is suspended.',
-    sub: 'A requested run, a child or new input wakes it.',
-    remedies: [run(job)],
-  }),
+  ASKED_FOR_NOTHING(reason, { job }) {
+    const values = numberOf(reason, 'values')
+    return {
+      text:
+        values > 0
+          ? `${many(values, 'value waits', 'values wait')} on port ${nameOf(reason, 'port')}, but nothing woke it.`
+          : 'It is suspended.',
+      sub: values > 0 ? 'Run now reads them.' : 'A requested run, a child or new input wakes it.',
+      remedies: [run(job)],
+    }
+  },
 }
 
 const other: Say = ({ message }) => ({ text: stop(title(message)) })
@@ -239,12 +259,12 @@ export function lineOf(reason: Reason): { text: string; until?: number } {
 type Classes = NonNullable<Known['classes']>
 
 /** Lanes and unnamed claims have names of the same format. */
-export const runnerOf = ({ process, lane }: NonNullable<JobView['run']>): string =>
-  process ?? `lane or unnamed pull worker ${lane}`
+export const runnerOf = ({ process, lane }: NonNullable<JobView['run']>): string => process ?? `unnamed runner ${lane}`
 
 function stuckText(link: WhyLink, classes: Classes, now: number): string | undefined {
-  const times = timesLonger(link.run!, usualOf(link, classes) ?? Infinity, now)
-  return times === undefined ? undefined : `${count(times)} times longer than 95% of the runs that ended today`
+  const usual = usualOf(link, classes) ?? Infinity
+  if (timesLonger(link.run!, usual, now) === undefined) return undefined
+  return `95% of the runs that ended today took at most ${about(usual)}`
 }
 
 function runningCell(link: WhyLink, progress: JobView['progress'], { now, zone }: When, classes: Classes): Cell {
@@ -252,13 +272,19 @@ function runningCell(link: WhyLink, progress: JobView['progress'], { now, zone }
   if (!run) return { job, class: name, status, remedies: [], text: 'It is running.' }
   const share = shareOf(progress)
   const stuck = stuckText(link, classes, now)
-  const far = `${share === undefined ? '' : `, at ${percent(share)}`}${stuck ? `: ${stuck}` : ''}`
+  const far = `${share === undefined ? '' : `, at ${percent(share)}`}${stuck ? `; ${stuck}` : ''}`
   return {
     job,
     class: name,
     status,
     isStuck: stuck !== undefined,
-    remedies: stuck ? [requeue(job)] : [],
+    remedies: stuck
+      ? [
+          requeue(job),
+          { to: `${jobPath(job)}#tabs`, text: 'Log' },
+          { to: `/jobs?status=running&${ofClass(link.queue, name)}`, text: 'Running jobs of its class' },
+        ]
+      : [],
     text: `It has been running for ${span(now - run.startedAt)}${far}.`,
     sub: `Run by ${runnerOf(run)}. The lease ends at ${clock(run.leaseUntil, zone)}.`,
   }
@@ -274,9 +300,13 @@ const CELLS = 3
 function cellsOfLink(link: WhyLink, known: readonly JobView[], when: When, classes: Classes): Cell[] {
   const job = known.find(({ id }) => id === link.job)
   if (link.running) return [runningCell(link, job?.progress ?? null, when, classes)]
-  return link.reasons.map((reason) => {
+  const [input, ...others] = link.reasons.filter(({ code, data }) => code === 'INPUT' && data.ports)
+  const reasons = input ? link.reasons.filter((reason) => !others.includes(reason)) : link.reasons
+  return reasons.map((reason) => {
     const cell = reasonCell(reason, link, when)
     if (reason.code === 'COMPLETED' && job) return { ...cell, text: completedText(job) }
+    if (reason.code === 'BACKOFF' && job?.error)
+      return { ...cell, sub: `${cell.sub} The last error: ${stop(messageOf(job.error))}` }
     return reason.code === 'FAILED' && job?.error ? { ...cell, text: stop(title(messageOf(job.error))) } : cell
   })
 }

@@ -183,15 +183,20 @@ function awaitedChildren({ children }: Looked, named: 'children' | string[]) {
 
 /** A job that follows its children, such as a flow, is suspended while they work. */
 function followReasons(inspection: Inspection): Told[] {
-  if (!inspection.document.followed) return []
+  const { followed } = inspection.document
+  if (!followed) return []
   const left = awaitedChildren(inspection, 'children')
-  if (left.length === 0) return []
+  const [busy = 0, suspended = 0] = followed.split(',').map(Number)
+  // A list reads no children, only the numbers in the record.
+  const waiting = Math.max(left.length, busy + suspended)
+  if (waiting === 0) return []
   const names = left.map(([name, { id, status }]) => `${name} (job ${id}, ${status})`)
+  const which = names.length > 0 ? `: ${names.join(', ')}` : ''
   return [
     {
       code: 'CHILDREN',
-      message: `follows its children; ${counted(left.length, 'child has', 'children have')} not completed: ${names.join(', ')}`,
-      data: { waiting: left.length, jobs: left.map(([, { id }]) => id), names: left.map(([name]) => name) },
+      message: `follows its children; ${counted(waiting, 'child has', 'children have')} not completed${which}`,
+      data: { waiting, jobs: left.map(([, { id }]) => id), names: left.map(([name]) => name) },
       ...(left.length === 1 ? { job: left[0]![1].id } : {}),
     },
   ]
@@ -227,14 +232,24 @@ function restReasons(inspection: Waiting): Told[] {
   const empty = portsOf(doc, 'i').filter(
     ({ port, pushed, taken }) => pushed === taken && defaultOf(doc, 'i', port) === undefined,
   )
-  if (empty.length)
+  if (empty.length) {
+    const ports = empty.map(({ port }) => port).filter((port) => !isForMessages(port))
     return empty.map(({ port, taken }) => {
       const [channel] = isForMessages(port) ? channelsOf(doc, 'i', port) : []
       if (channel !== undefined) return messageReason(channel)
-      return { code: 'INPUT', message: `waits for input on port ${port}`, key: port, data: { port, taken } }
+      return { code: 'INPUT', message: `waits for input on port ${port}`, key: port, data: { port, taken, ports } }
     })
+  }
+  const full = portsOf(doc, 'i').find(({ pushed, taken }) => pushed > taken)
+  const values = full ? full.pushed - full.taken : 0
   return [
-    { code: 'ASKED_FOR_NOTHING', message: 'suspended without a condition; a run, a child or input wakes it', data: {} },
+    {
+      code: 'ASKED_FOR_NOTHING',
+      message: full
+        ? `suspended, although ${counted(values, 'value waits', 'values wait')} on port ${full.port}; a run, a child or more input wakes it`
+        : 'suspended without a condition; a run, a child or input wakes it',
+      data: full ? { port: full.port, values } : {},
+    },
   ]
 }
 

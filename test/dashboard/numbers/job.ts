@@ -10,15 +10,16 @@ type Run = Awaited<ReturnType<Scene['site']['engine']['jobs']['runs']>>['runs'][
 
 const timeOn = (at: number): string => `${dayOf(at) === dayOf(Date.now()) ? '' : dayOf(at)} ${clockOf(at)}`
 
-export function whyTexts({ running, run, reasons, limit }: WhyLink): string[] {
+export function whyTexts({ running, run, reasons, limit }: WhyLink, error = ''): string[] {
   if (running) return [run ? `${since(run.startedAt)} ${run.process ?? run.lane ?? ''} ${clockOf(run.leaseUntil)}` : '']
   return reasons.map(({ code, data: { ahead, concurrency, waiting, attempts, failures, losses }, until }) => {
-    const at = until === undefined ? '' : `at ${timeOn(until)}, in ${since(until)}`
+    const at = until === undefined ? '' : `${timeOn(until)}, in ${since(until)}`
     const before = ahead ? n(Number(ahead)) : ''
     const holder = limit?.holders[0]
     if (code === 'CHILDREN') return n(Math.max(1, Number(waiting ?? 0)))
     if (code === 'FAILED') return n(Math.max(1, Number(attempts ?? 0)))
-    if (code === 'BACKOFF') return `${at} ${n(Number(failures))} ${n(Number(losses ?? 0))}`
+    if (code === 'BACKOFF')
+      return `${at} ${failures ? n(Number(failures)) : ''} ${losses ? n(Number(losses)) : ''} ${error}`
     if (code !== 'LIMITED') return `${before} ${at}`
     const held = holder ? `#${holder.job} ${holder.startedAt === null ? '' : since(holder.startedAt)}` : ''
     return `${n(limit?.running ?? Number(concurrency))} of ${n(Number(concurrency))}. ${before} ${at} ${held}`
@@ -26,9 +27,9 @@ export function whyTexts({ running, run, reasons, limit }: WhyLink): string[] {
 }
 
 /** The page shows at most three causes. */
-function causes(facts: Facts, why: Why, children: readonly JobView[]): Claims {
+function causes(facts: Facts, why: Why, job: JobView, children: readonly JobView[]): Claims {
   const { chain = [] } = why
-  const own = whyTexts(why)
+  const own = whyTexts(why, job.error === null ? '' : messageOf(job))
   const behind = chain.map((link) => `#${link.job} ${whyTexts(link)[0]}`)
   const beside = children.flatMap(({ id, waitingAt }) => {
     const limit = facts.limits.find(({ key }) => key === waitingAt)
@@ -160,7 +161,7 @@ function details(job: JobView, runs: readonly Run[]): string[] {
     ...(max === undefined ? [] : [`${n(Math.min(failures, max))} of ${n(max)}${base}`]),
     ...(timeout === null || run?.process ? [] : [took(timeout)]),
     ...(run ? [time(run.leaseUntil)] : []),
-    ...(run ? [run.process ?? `lane or unnamed pull worker ${run.lane}`] : []),
+    ...(run ? [run.process ?? `unnamed runner ${run.lane}`] : []),
     ...(version ? [''] : []),
     ...(runs.length > 0 ? [`${n(runs.length)} runs, ${ran}${commits}`] : []),
     keptUntil !== null ? `${dayOf(keptUntil)}, ${hourOf(keptUntil)}` : retain === null ? 'class default' : took(retain),
@@ -168,7 +169,7 @@ function details(job: JobView, runs: readonly Run[]): string[] {
 }
 
 function placeOf(facts: Facts, { id }: JobView): string {
-  const failed = having(facts, { status: 'failed' }).slice(0, 50)
+  const failed = having(facts, { status: 'failed' })
   return `${failed.findIndex((one) => one.id === id) + 1} of ${failed.length}`
 }
 
@@ -210,7 +211,7 @@ export async function jobPage(facts: Facts, scene: Scene, id: number, tab?: 'run
       `created ${time(job.createdAt)} by ${shortened(job.createdBy, 40)}`,
     ],
     '#neighbours': (found) => found.map((text) => (text === '' ? '' : placeOf(facts, job))),
-    ...(isThrown ? { '.why > li': [] } : causes(facts, why, children)),
+    ...(isThrown ? { '.why > li': [] } : causes(facts, why, job, children)),
     ...failure(facts, job),
     ...(job.status === 'failed' && isThrown && { '#failure > .note': whyTexts(why).slice(0, 1) }),
     ...timeline(facts, job, runs, children),

@@ -24,12 +24,13 @@ export function showHeld(n: number): void {
   pill.querySelector('.word')!.textContent = `Show ${n} new`
 }
 
-type From = { to: string; ids: string[] }
+type From = { to: string; ids: string[]; total: string }
 
 function remember(): void {
   const ids = allRows().map(({ dataset }) => dataset.row!)
   if (ids.length === 0) return
-  const from: From = { to: `${location.pathname}${location.search}`, ids }
+  const total = document.getElementById('new-rows')?.dataset.total || String(ids.length)
+  const from: From = { to: `${location.pathname}${location.search}`, ids, total }
   sessionStorage.setItem(FROM, JSON.stringify(from))
 }
 
@@ -43,10 +44,10 @@ function showNeighbours(): void {
   const box = document.getElementById('neighbours')
   const kept = sessionStorage.getItem(FROM)
   if (!box || !kept) return
-  const { to, ids } = JSON.parse(kept) as From
+  const { to, ids, total } = JSON.parse(kept) as From
   const at = ids.indexOf(box.dataset.job!)
   if (at < 0) return
-  const here = made('a', { className: 'link', href: to }, `${at + 1} of ${ids.length}`)
+  const here = made('a', { className: 'link', href: to }, `${at + 1} of ${total}`)
   const [before, after] = [ids[at - 1], ids[at + 1]]
   box.replaceChildren(
     ...(before ? [link('‹', `${base}/jobs/${before}`, '[', 'Previous job')] : []),

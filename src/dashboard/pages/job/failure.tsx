@@ -31,7 +31,7 @@ function Deploy({ deploy, version }: { deploy?: FailureData['deploy']; version: 
   if (!deploy) return <>{version ?? 'none known'}</>
   return (
     <>
-      <Link to={deployPath(deploy)}>{deploy.version ?? 'without a version'}</Link> <Ago at={deploy.at} />
+      <Link to={deployPath(deploy)}>{deploy.version ?? 'deploy'}</Link> <Ago at={deploy.at} />
       {deploy.author && (
         <>
           {' '}

@@ -56,14 +56,19 @@ function Facts({ job, runs }: { job: JobView; runs: readonly PastRun[] }) {
   )
 }
 
-function Others({ job }: { job: JobView }) {
+function Others({ job, isStuck }: Pick<HeadProps, 'job' | 'isStuck'>) {
   const { id, status, priority } = job
   const { base } = useLook()
   return (
     <More label="More">
+      {isStuck && (
+        <Act act="run" scope="write">
+          Run once more after this run
+        </Act>
+      )}
       {!ended.has(status) && (
         <Act act="cancel" scope="write" kind="danger">
-          Cancel
+          Cancel job: end it without a shutdown run
         </Act>
       )}
       {job.history > 0 && Object.keys(job.in).length > 0 && (
@@ -92,7 +97,12 @@ type HeadProps = { job: JobView; runs: readonly PastRun[]; reason?: Reason; isSt
 export function Head({ job, runs, reason, isStuck }: HeadProps) {
   const { id, status, endedAt } = job
   const look = useLook()
-  const [act, icon, verb] = status === 'failed' ? ['retry', 'retry', 'Retry'] : ['run', 'play', 'Run now']
+  const [act, icon, verb] =
+    status === 'failed'
+      ? ['retry', 'retry', 'Retry']
+      : isStuck
+        ? ['requeue', 'retry', 'Run again']
+        : ['run', 'play', 'Run now']
   return (
     <div class="jobhead" data-job={id} data-status={status} data-ended={ended.has(status) ? endedAt : undefined}>
       <div class="grow">
@@ -106,12 +116,7 @@ export function Head({ job, runs, reason, isStuck }: HeadProps) {
       </div>
       <span class="neighbours" id="neighbours" data-island data-job={id} />
       <div class="right">
-        {isStuck && (
-          <Act act="requeue" scope="admin" icon="retry">
-            Run again
-          </Act>
-        )}
-        <Act act={act} scope="write" icon={icon} hotkey="r">
+        <Act act={act} scope={isStuck ? 'admin' : 'write'} icon={icon} hotkey="r">
           {verb}
         </Act>
         <LinkButton to={`/jobs/new?from=${id}`} scope="write" icon="copy" hotkey="e" wide={status !== 'failed'}>
@@ -122,7 +127,7 @@ export function Head({ job, runs, reason, isStuck }: HeadProps) {
             Terminate
           </Act>
         )}
-        <Others job={job} />
+        <Others job={job} isStuck={isStuck} />
       </div>
     </div>
   )

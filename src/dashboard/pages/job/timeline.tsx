@@ -44,7 +44,7 @@ function RunLink({ run, children }: { run?: number; children: Child }) {
 const nameOf = ({ kind, from, to }: Stretch): string => `${kinds[kind].name} ${span(to - from)}`
 
 function Bar({ stretch, scale }: { stretch: Stretch; scale: Scale }) {
-  const { kind, share, run } = stretch
+  const { kind, run } = stretch
   const { fill } = kinds[kind]
   const isRun = isBusy(stretch)
   const from = scale.place(stretch.from)
@@ -55,8 +55,7 @@ function Bar({ stretch, scale }: { stretch: Stretch; scale: Scale }) {
     <RunLink run={run}>
       <title>{nameOf(stretch)}</title>
       {run !== undefined && <rect class="hit" x={at(from)} y="0" width={at(width)} height="32" />}
-      <rect {...bar} class={share === undefined ? fill : `${fill} ghost`} width={at(width)} />
-      {share !== undefined && <rect {...bar} class={fill} width={at(width * share)} />}
+      <rect {...bar} class={fill} width={at(width)} />
     </RunLink>
   )
 }
@@ -71,7 +70,7 @@ function BarText({ stretch, scale }: { stretch: Stretch; scale: Scale }) {
       {cut(text, 10)}
     </text>
   ) : (
-    <text class="t11 t-ink2 mid halo" x={at(x + width / 2)} y="20">
+    <text class="t11 t-ink2 halo" x={at(x)} dx="6" y="20">
       {cut(text, 26)}
     </text>
   )
@@ -110,9 +109,9 @@ function Label({ row }: { row: Row }) {
 }
 
 function marksOf({ breaks, edges, place, from }: Scale, isBrief: boolean): { x: number; text: string }[] {
-  const marks = breaks.map(({ at, length }) => ({ x: at, text: span(length) }))
+  const marks = breaks.map(({ at, length }) => ({ x: at, text: `${span(length)} shortened` }))
   if (isBrief && marks.length === 0) marks.push(...edges.map((at) => ({ x: place(at), text: span(at - from) })))
-  return marks.filter(({ x }, i) => x > 9 && x < 86 && (i === 0 || x - marks[i - 1]!.x > 9))
+  return marks.filter(({ x }, i) => x > 20 && x < 76 && (i === 0 || x - marks[i - 1]!.x > 20))
 }
 
 /** Below a minute, it shows the time since the start, because all clock times would be equal. */

@@ -24,8 +24,7 @@ export function Bulk({ query }: { query: URLSearchParams }) {
         <b class="selected">Selected</b>
         {may(look, 'admin') && (
           <label class="allfit">
-            <input type="checkbox" class="check" name="fit" value="all" />
-            all matching jobs
+            <input type="checkbox" class="check" name="fit" value="all" /> all matching jobs
           </label>
         )}
       </span>

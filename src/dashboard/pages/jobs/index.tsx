@@ -11,7 +11,7 @@ import { type Counted, countsOf, sumOf } from '../../words/counts.ts'
 import { isSorted, stretchIn, tokensOf, typed } from '../../words/filter.ts'
 import { rowsText } from '../../words/further.ts'
 import { runsIn } from '../../words/queue.ts'
-import { cut, many, title } from '../../words/text.ts'
+import { atLeast, count, cut, many, title } from '../../words/text.ts'
 import { acts } from './acts.ts'
 import { Bulk, BulkProgress } from './bulk.tsx'
 import { ByClass, byClass, dayIn, Switch } from './by-class.tsx'
@@ -204,7 +204,15 @@ function View({ data, query: given }: { data: JobsData; query: URLSearchParams }
         <ByClass data={classes} runs={data.runs} moreRuns={data.moreRuns} query={query} />
       ) : (
         <Card kind="list">
-          <Rows {...data} jobs={data.rows} limit={ROWS} hasJobs={all > 0} query={query} selected={selected} />
+          <Rows
+            {...{ ...data, query, selected }}
+            jobs={data.rows}
+            limit={ROWS}
+            hasJobs={all > 0}
+            total={
+              query.has('cursor') ? '' : matches === undefined ? atLeast(jobs.length, cursor !== null) : count(matches)
+            }
+          />
         </Card>
       )}
       {!classes && !data.past && <Bulk query={query} />}

@@ -54,7 +54,7 @@ export const NoHistory = () => (
       </p>
     </Card>
     <Snippet title="1. Add a database to wrangler.toml" text={'[[d1_databases]]\nbinding = "HISTORY"'} />
-    <Snippet title="2. Deploy: this creates it" text="npx sidejob deploy" />
+    <Snippet title="2. Deploy: this creates the database" text="npx sidejob deploy" />
   </div>
 )
 

@@ -44,7 +44,7 @@ const took = ({ ranAt, endedAt }: JobRow): string =>
 function Moment({ query }: { query: URLSearchParams }) {
   const sorted = isSorted(query)
   const to = `/jobs${queryWith(query.toString(), { sort: sorted ? undefined : 'ended', cursor: undefined })}`
-  const text = sorted ? 'Ended ↓' : 'Created or ended'
+  const text = sorted ? 'Ended ↓' : query.get('status') === 'failed' ? 'Ended' : 'Created or ended'
   return (
     <th scope="col" class="num" aria-sort={sorted ? 'descending' : undefined}>
       {canSort(query) ? (
@@ -67,6 +67,7 @@ type RowsProps = {
   query: URLSearchParams
   selected: ReadonlySet<string>
   paused: ReadonlySet<string>
+  total?: string
 }
 
 function NoJobs({ hasJobs, query }: Pick<RowsProps, 'hasJobs' | 'query'>) {
@@ -133,12 +134,12 @@ function JobTable({ jobs, query, selected, paused }: Pick<RowsProps, 'jobs' | 'q
   )
 }
 
-export function Rows({ jobs, cursor, newest, limit, query, selected, paused, hasJobs }: RowsProps) {
+export function Rows({ jobs, cursor, newest, limit, query, selected, paused, hasJobs, total }: RowsProps) {
   const further = cursor === null ? undefined : `/jobs${queryWith(query.toString(), { cursor })}`
   if (jobs.length === 0 && cursor === null) return <NoJobs hasJobs={hasJobs} query={query} />
   return (
     <>
-      <button class="newrows" id="new-rows" type="button" hidden>
+      <button class="newrows" id="new-rows" type="button" data-total={total} hidden>
         <span class="word" />
         <kbd>.</kbd>
       </button>
