@@ -248,7 +248,7 @@ test('Queues lists queues with failed and held jobs first, and a paused queue ha
   const places = ['bellows', 'chisel', 'anvil'].map(placeOf)
   expect(places.every((place) => place > 0)).toBe(true)
   expect(places).toEqual(places.toSorted((a, b) => a - b))
-  expect(html).toMatch(/paused, 60 wait<.*value="bellows".*value="resume".*Resume<\/button>/s)
+  expect(html).toMatch(/>paused<.*value="bellows".*value="resume".*Resume<\/button>/s)
   expect(html.match(/Resume<\/button>/g)).toHaveLength(1)
   expect(await reader.html('/ui/queues/bellows')).toMatch(
     /no pull worker has claimed from this queue\. <a[^>]*\/workers\?register">Create a pull worker</,

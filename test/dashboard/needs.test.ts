@@ -291,7 +291,7 @@ test('lanes were free although the jobs waited for a pull worker', () => {
     'unclaimed',
     'A job in queue {} has waited for a pull worker for 10 min.',
     '4 jobs are waiting',
-    ['/queues/core', '/workers'],
+    ['/queues/core', '/workers?q=core%2F'],
   ])
   const ready = 'A job in queue {} has been ready for 10 min.'
   expect(told({ queued: 3, pull: 1 })).toEqual([

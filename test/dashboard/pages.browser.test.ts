@@ -137,7 +137,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   test('a queue is paused at once, and one press resumes it', async () => {
     await enter(['read', 'admin'], '/queues/core')
     await page.getByRole('button', { name: 'Pause' }).click()
-    await toast('is paused')
+    await toast('was paused')
     await served.until(
       async () => (await served.engine.queues.list()).queues.find(({ name }) => name === 'core')!.paused,
     )

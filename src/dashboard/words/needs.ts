@@ -3,7 +3,7 @@ import { failing, lostRuns } from './class-failures.ts'
 import { sum } from './counts.ts'
 import { isFull, wayToChange } from './limit.ts'
 import { type Known, MINUTE, type Need, need, type Rule, resumeQueue } from './need.ts'
-import { limitPath, queuePath } from './paths.ts'
+import { limitPath, pullersPath, queuePath } from './paths.ts'
 import { readyIn } from './queue.ts'
 import { about, count, many } from './text.ts'
 import { lineOf } from './why.ts'
@@ -132,7 +132,7 @@ function slowOf(queue: QueueView, now: number): Need {
     since: oldestReady!,
     buttons: [
       { to: queuePath(name), text: 'See the queue' },
-      ...(isPull ? [{ to: '/workers', text: 'See pull workers' }] : []),
+      ...(isPull ? [{ to: pullersPath(name), text: 'See pull workers' }] : []),
     ],
     jobs: waitingIn(queue),
   })

@@ -6,7 +6,7 @@ const library = new Set(['core', 'alerts', 'files', 'downloader'])
 export const isBuiltIn = (queue: string): boolean => isOurs(queue) || library.has(queue)
 
 /** Jobs that wait for nothing but a lane or a pull worker, or for the end of the pause of their queue. */
-const startableIn = ({ counts: { queued, scheduled, limited } }: QueueView): number =>
+export const startableIn = ({ counts: { queued, scheduled, limited } }: QueueView): number =>
   Math.max(0, queued - scheduled - limited)
 
 export const pausedNames = ({ queues }: Pick<Stats, 'queues'>): ReadonlySet<string> =>

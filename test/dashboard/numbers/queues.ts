@@ -19,8 +19,8 @@ export function queueRow(facts: Facts, queue: QueueView, ends = true): string {
   const ended = `${n(count('completed'))} completed, ${n(count('failed'))} failed`
   return [
     mode === 'pull' ? `${name} pull` : name,
-    paused ? `paused, ${n(ready)} wait` : served.join(' '),
-    n(paused ? 0 : ready),
+    paused ? 'paused' : served.join(' '),
+    paused ? `{They start when the queue is resumed.}${n(ready)}` : n(ready),
     oldestReady === null ? '–' : since(oldestReady),
     n(limited),
     n(count('running')),
@@ -70,8 +70,7 @@ export async function queuePage(facts: Facts, { site: { engine } }: Scene, name:
       [
         i + 1,
         `#${job}`,
-        [of, group].filter(Boolean).join(' '),
-        `priority ${priority}${pull ? '; waits for a pull worker' : ''}`,
+        [of, group, `priority ${priority}${pull ? '; waits for a pull worker' : ''}`].filter(Boolean).join(' '),
         time(at),
       ].join(' | '),
     ),

@@ -1,11 +1,11 @@
 import { isOurs } from '../../../src/core/callback.ts'
 import type { WorkerView } from '../../../src/engine/engine.ts'
-import { counted, type Facts, having } from './facts.ts'
+import { counted, type Facts, having, waitingIn } from './facts.ts'
 import { happenedTo } from './jobs.ts'
 import { kinds } from './overview.ts'
 import type { Scene } from './scene.ts'
 import type { Claims } from './survey.ts'
-import { n, percent, row, short, since, time, took } from './words.ts'
+import { MINUTE, n, percent, row, short, since, time, took } from './words.ts'
 
 const hoursOf = (hours: Facts['classes'][number]['hours'] = []): string => {
   const said = hours
@@ -47,10 +47,11 @@ const pullWorkers = ({ processes }: Facts, queue: string) =>
 
 const MAX_NAMED_PULL_WORKERS = 5
 
-function queueRow(facts: Facts, queue: string): string {
+function queueRow(facts: Facts, queue: string, classes: readonly WorkerView[]): string {
   const held = (runs: readonly { queue: string }[]) => n(runs.filter((run) => run.queue === queue).length)
   const own = pullWorkers(facts, queue)
   const unnamed = facts.others.filter((run) => run.by === 'pull' && run.queue === queue)
+  const { pull } = waitingIn(facts, { queue })
   return [
     queue,
     ...own
@@ -58,6 +59,9 @@ function queueRow(facts: Facts, queue: string): string {
       .map(({ id, runs, seenAt }) => `${id} ${held(runs)} jobs, seen ${time(seenAt)}`),
     ...(own.length > MAX_NAMED_PULL_WORKERS ? [`${n(own.length - MAX_NAMED_PULL_WORKERS)} more`] : []),
     ...(unnamed.length > 0 ? [`${held(unnamed)} jobs of unnamed pull workers`] : []),
+    ...(pull > 0 && classes.some((one) => one.pull)
+      ? [`${n(pull)} wait for a pull worker ${own.length === 0 ? 'Create a pull worker' : ''}`]
+      : []),
   ].join(' ')
 }
 
@@ -86,9 +90,9 @@ export async function choosePage(facts: Facts, scene: Scene): Promise<Claims> {
 async function classesIn(facts: Facts, scene: Scene): Promise<Claims> {
   const { own = [], library = [] } = await sortedIn(facts, scene)
   const rowsOf = (own: WorkerView[]) => [
-    row('Queue and class', 'Kind', 'Runs per hour', 'Runs', 'Failed jobs', 'p95'),
+    row('Queue and class', 'Kind', 'Runs per hour', 'Ended runs', 'Failed jobs', 'p95'),
     ...[...Map.groupBy(own, ({ queue }) => queue)].flatMap(([queue, own]) => [
-      queueRow(facts, queue),
+      queueRow(facts, queue, own),
       ...own.map((worker) => workerRow(facts, worker)),
     ]),
   ]
@@ -125,7 +129,10 @@ function began({ errors, deploys }: Facts, name: string): string[] {
   if (own.length === 0) return []
   const at = Math.min(...own.map(({ firstAt }) => firstAt))
   const deploy = deploys.filter((one) => one.at <= at).sort((a, b) => b.at - a.at)[0]
-  return [deploy ? `${time(at)}, ${took(at - deploy.at)} after the deploy of ${deploy.version}` : time(at)]
+  if (!deploy) return [time(at)]
+  return [
+    `${time(at)}, ${at - deploy.at < MINUTE ? 'with' : `${took(at - deploy.at)} after`} the deploy of ${deploy.version}`,
+  ]
 }
 
 export async function workerPage(facts: Facts, scene: Scene, queue: string, name: string): Promise<Claims> {

@@ -9,8 +9,8 @@ import { Bars, Pips, Shares } from '../../parts/spark.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { sum } from '../../words/counts.ts'
 import { isSlow } from '../../words/needs.ts'
-import { queuePath } from '../../words/paths.ts'
-import { pausedIn, type Queue, readyIn } from '../../words/queue.ts'
+import { pullersPath, queuePath } from '../../words/paths.ts'
+import { pausedIn, type Queue, readyIn, startableIn } from '../../words/queue.ts'
 import { columnsOf, type Range } from '../../words/series.ts'
 import { about, count, cut, many, title } from '../../words/text.ts'
 
@@ -133,11 +133,11 @@ function queueColumns(now: number, canResume: boolean): Column<Queue>[] {
     {
       head: 'Served by',
       cell: (queue) => {
-        const { mode, paused, lanes, maxLanes, pulled, counts } = queue
+        const { name, mode, paused, lanes, maxLanes, pulled, counts } = queue
         if (paused)
           return (
             <>
-              <StatusText status="suspended">{`paused, ${many(pausedIn(queue), 'waits', 'wait')}`}</StatusText>{' '}
+              <StatusText status="suspended">paused</StatusText>{' '}
               {canResume && <PauseButton queue={queue} at="/queues" small />}
             </>
           )
@@ -150,13 +150,18 @@ function queueColumns(now: number, canResume: boolean): Column<Queue>[] {
             )}{' '}
             {pulled > 0 && <span class="dim">{`pull workers: ${many(pulled, 'run')}`}</span>}{' '}
             {counts.pull > 0 && (
-              <span class="st suspended wide">{many(counts.pull, 'waits', 'wait')} for a pull worker</span>
+              <To kind="st suspended" to={pullersPath(name)}>
+                {many(counts.pull, 'waits', 'wait')} for a pull worker
+              </To>
             )}
           </>
         )
       },
     },
-    number('Ready', (queue) => <Zero n={readyIn(queue)} />),
+    {
+      ...number('Ready', (queue) => <Zero n={startableIn(queue)} />),
+      title: ({ paused }) => (paused ? 'They start when the queue is resumed.' : undefined),
+    },
     number(
       'Oldest',
       ({ oldestReady }) => (oldestReady === null ? '–' : about(now - oldestReady)),

@@ -5,7 +5,7 @@ import { Ago, Card, JobId, Link, Name, NameLink, Since, Tag } from '../../parts/
 import { runColumns } from '../../parts/runs.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { wayToLimit } from '../../words/limit.ts'
-import { pausedIn, readyIn } from '../../words/queue.ts'
+import { startableIn } from '../../words/queue.ts'
 import { count, cut, listed, many, span } from '../../words/text.ts'
 import { type ClassRow, ofQueue } from '../jobs/by-class.tsx'
 import { type Program, Seen } from '../workers/classes.tsx'
@@ -110,7 +110,9 @@ export function UnderWay({ queue: { name, runs, counts } }: { queue: QueueDetail
   )
 }
 
-function reason({ priority, since, pull }: QueueDetail['next'][number], ageing: number | null, now: number): string {
+type Place = Pick<QueueDetail['next'][number], 'priority' | 'since' | 'pull'>
+
+function reason({ priority, since, pull }: Place, ageing: number | null, now: number): string {
   const steps = ageing === null ? 0 : Math.floor((now - since) / ageing)
   const raised = steps === 0 ? '' : `, raised ${many(steps, 'step')} by waiting`
   return `priority ${priority}${raised}${pull ? '; waits for a pull worker' : ''}`
@@ -121,14 +123,17 @@ const orderOf = (ageing: number | null): string =>
     ? 'smallest priority first, then longest wait'
     : `each ${span(ageing)} of waiting counts as one step of priority`
 
-export function AtLimits({ queue: { name, counts }, held }: { queue: QueueDetail; held: readonly string[] }) {
-  if (counts.limited === 0) return null
+const HeldJobs = ({ queue: { name, counts } }: { queue: QueueDetail }) => (
+  <Link to={`/jobs?waits=limit&queue=${encodeURIComponent(name)}`}>
+    {many(counts.limited, 'job waits', 'jobs wait')}
+  </Link>
+)
+
+export function AtLimits({ queue, held }: { queue: QueueDetail; held: readonly string[] }) {
+  if (queue.counts.limited === 0) return null
   return (
     <p class="body">
-      <Link to={`/jobs?waits=limit&queue=${encodeURIComponent(name)}`}>
-        {many(counts.limited, 'job waits', 'jobs wait')}
-      </Link>{' '}
-      for room in a limit:{' '}
+      <HeldJobs queue={queue} /> for room in a limit:{' '}
       {held.map((key, i) => (
         <>
           {i > 0 && ', '}
@@ -139,17 +144,25 @@ export function AtLimits({ queue: { name, counts }, held }: { queue: QueueDetail
   )
 }
 
-export function Next({ queue, queue: { next, ageing, paused } }: { queue: QueueDetail }) {
+export function Next({ queue, queue: { next, ageing, paused, counts } }: { queue: QueueDetail }) {
   const { now } = useLook()
   return (
     <Card
       title={paused ? 'Next jobs after the pause' : 'Next jobs'}
-      tag={count(readyIn(queue) + pausedIn(queue))}
+      tag={count(startableIn(queue))}
       right={orderOf(ageing)}
     >
       <DataTable
         caption="Ready jobs, in starting order"
-        empty="No jobs are ready."
+        empty={
+          counts.limited > 0 ? (
+            <>
+              No jobs are ready: <HeldJobs queue={queue} /> for room in a limit.
+            </>
+          ) : (
+            'No jobs are ready.'
+          )
+        }
         rows={next}
         columns={[
           { head: '#Place', kind: 'dim', cell: (_, i) => i + 1 },
@@ -157,13 +170,15 @@ export function Next({ queue, queue: { next, ageing, paused } }: { queue: QueueD
           {
             head: 'Class',
             kind: 'fill',
-            cell: ({ class: name, group }) => (
+            cell: ({ class: name, group, ...one }) => (
               <>
-                <Name of={name} most={40} /> {group && <Tag of={group} />}
+                <span class="listener">
+                  <Name of={name} most={40} /> {group && <Tag of={group} />}
+                </span>{' '}
+                <span class="listener note">{reason(one, ageing, now)}</span>
               </>
             ),
           },
-          { head: '#Reason', kind: 'dim', cell: (one) => reason(one, ageing, now) },
           { head: '#Waits', cell: ({ since }) => <Since at={since} /> },
         ]}
         isPlain

@@ -36,8 +36,8 @@ export function Settings({ queue }: { queue: QueueDetail }) {
           name="ageing"
           label="Ageing"
           value={is.ageing}
-          note="waiting time that counts as one step of priority; empty: none"
-          placeholder="1m"
+          note="waiting time that counts as one step of priority"
+          placeholder="none, or 1m"
         />
       </Form>
     </Card>

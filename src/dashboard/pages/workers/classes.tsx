@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx'
 import type { ProcessView, RunUnderWay, WorkerDefinition, WorkerView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import type { Asked } from '../../page.ts'
-import { Ago, Card, Empty, Name, NameLink, Zero } from '../../parts/layout.tsx'
+import { Ago, Card, Empty, Link, Name, NameLink, Zero } from '../../parts/layout.tsx'
 import { First } from '../../parts/snippet.tsx'
 import { Bars } from '../../parts/spark.tsx'
 import { Table } from '../../parts/table.tsx'
@@ -63,7 +63,7 @@ export function Hours({ hours = [] }: Pick<ClassRow, 'hours'>) {
   return (
     <span title={`Runs per hour, UTC: ${said}`}>
       <span class="vh">{said}</span>
-      <Bars values={runs} failed={failed} tone="f-running" />
+      <Bars values={runs} failed={failed} tone="f-done" />
     </span>
   )
 }
@@ -96,7 +96,7 @@ function Row({ worker, ...known }: Known & { worker: Worker }) {
         <span class="tag">{kindOf(worker)}</span>
       </td>
       <td class="num wide">{hours && <Hours hours={hours} />}</td>
-      <td class="num" data-head="Runs">
+      <td class="num" data-head="Ended runs">
         <Zero n={runs} text={short(runs)} />
       </td>
       <td class="num" data-head="Failed jobs">
@@ -109,7 +109,7 @@ function Row({ worker, ...known }: Known & { worker: Worker }) {
           took ? `95% of runs took at most this long; mean ${about(took.mean)}, median ${about(took.p50)}` : undefined
         }
       >
-        {took ? about(took.p95) : '–'}
+        {took ? `≤ ${about(took.p95)}` : '–'}
       </td>
     </tr>
   )
@@ -120,7 +120,12 @@ export type Program = Extract<ProcessView, { kind: 'pull' }>
 export const programsIn = (processes: readonly ProcessView[], queue?: string): Program[] =>
   processes.filter((one): one is Program => one.kind === 'pull' && (!queue || one.queues.includes(queue)))
 
-type Pulling = { programs?: readonly Program[]; unnamed?: readonly RunUnderWay[] }
+/** `pulls`: the number of jobs in each queue that wait for a pull worker. */
+type Pulling = {
+  programs?: readonly Program[]
+  unnamed?: readonly RunUnderWay[]
+  pulls?: ReadonlyMap<string, number>
+}
 
 const SHOWN = 5
 /** Milliseconds. */
@@ -140,8 +145,9 @@ export function Seen({ at }: { at: number }) {
   )
 }
 
-function PullWorkers({ queue, programs = [], unnamed = [] }: Pulling & { queue: string }) {
+function PullWorkers({ queue, programs = [], unnamed = [], pulls }: Pulling & { queue: string }) {
   const own = programsIn(programs, queue)
+  const waiting = pulls?.get(queue) ?? 0
   const runs = (of: readonly RunUnderWay[]) => many(of.filter((run) => run.queue === queue).length, 'job')
   return (
     <>
@@ -157,15 +163,21 @@ function PullWorkers({ queue, programs = [], unnamed = [] }: Pulling & { queue: 
       {unnamed.some((run) => run.queue === queue) && (
         <span class="note">{`${runs(unnamed)} of unnamed pull workers`}</span>
       )}
+      {waiting > 0 && (
+        <>
+          <span class="st suspended">{many(waiting, 'job waits', 'jobs wait')} for a pull worker</span>{' '}
+          {own.length === 0 && <Link to="/workers?register">Create a pull worker</Link>}
+        </>
+      )}
     </>
   )
 }
 
 type TableProps = Known & Pulling & { workers: readonly Worker[] }
 
-const heads = ['Queue and class', '-Kind', '##Runs per hour', '#Runs', '#Failed jobs', '#p95'] as const
+const heads = ['Queue and class', '-Kind', '##Runs per hour', '#Ended runs', '#Failed jobs', '#p95'] as const
 
-export function ClassTable({ workers, programs, unnamed, ...known }: TableProps) {
+export function ClassTable({ workers, programs, unnamed, pulls, ...known }: TableProps) {
   return (
     <Table caption="Classes by queue, with their counts since midnight UTC" heads={heads} kind="classes lined split">
       {byQueue(workers, known).map(([queue, own]) => (
@@ -174,7 +186,7 @@ export function ClassTable({ workers, programs, unnamed, ...known }: TableProps)
             <th scope="rowgroup" colspan={heads.length}>
               <NameLink to={queuePath(queue)} of={queue} most={40} kind="said" />{' '}
               {known.paused.has(queue) && <span class="st suspended">paused</span>}{' '}
-              <PullWorkers {...{ queue, programs, unnamed }} />
+              <PullWorkers {...{ queue, programs, unnamed }} pulls={own.some(({ pull }) => pull) ? pulls : undefined} />
             </th>
           </tr>
           {own.map((worker) => (

@@ -12,7 +12,7 @@ export const fields: Readonly<Record<WorkerField, Omit<FieldProps, 'name' | 'val
     placeholder: 'default 10s, doubling',
     path: 'base delays',
   },
-  timeout: { label: 'Run timeout', note: 'does not apply to pull workers', placeholder: 'default 30s' },
+  timeout: { label: 'Run timeout', placeholder: 'default 30s' },
   retain: { label: 'Kept after it ends', placeholder: 'default 1d, failed 30d' },
   history: { label: 'Runs kept', type: 'number', placeholder: 'default: only the last run' },
   description: { label: 'Description' },

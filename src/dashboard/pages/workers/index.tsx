@@ -1,4 +1,4 @@
-import type { JobRow, RunUnderWay } from '../../../engine/engine.ts'
+import type { JobRow, RunUnderWay, WaitedLimit } from '../../../engine/engine.ts'
 import { queryWith } from '../../look.ts'
 import { type Act, page } from '../../page.ts'
 import { Act as Button, LinkButton } from '../../parts/act.tsx'
@@ -6,7 +6,7 @@ import { Choice, Head, Name, To } from '../../parts/layout.tsx'
 import { Search } from '../../parts/search.tsx'
 import { type Step, searchRows } from '../../search-on.ts'
 import { type Deploy, deploysOf } from '../../words/deploy.ts'
-import { queuePath, workerPath } from '../../words/paths.ts'
+import { limitPath, queuePath, workerPath } from '../../words/paths.ts'
 import { pausedNames, runsIn } from '../../words/queue.ts'
 import { count, many, title } from '../../words/text.ts'
 import type { ClassRow } from '../jobs/by-class.tsx'
@@ -37,6 +37,7 @@ type WorkersData = {
   counted: Counted
   programs: Program[]
   unnamed: RunUnderWay[]
+  pulls: ReadonlyMap<string, number>
   running: ReadonlySet<string>
   paused: ReadonlySet<string>
   draft?: Draft
@@ -87,6 +88,7 @@ export const workers = page<WorkersData>({
       running: new Set(runsIn({ processes, others }).map((run) => nameOf(run.queue, run.class))),
       programs: programsIn(processes),
       unnamed: others.filter(({ by }) => by === 'pull'),
+      pulls: new Map(stats.queues.map(({ name, counts }) => [name, counts.pull])),
       paused: pausedNames(stats),
       draft,
     }
@@ -157,8 +159,20 @@ function ClassHead({ worker, isChanging }: { worker: Worker; isChanging: boolean
   )
 }
 
+/** Jobs of the class that wait for its own limit. */
+function Held({ limit: { key, running, concurrency, waiting } }: { limit: WaitedLimit }) {
+  return (
+    <p class="lead">
+      <To kind="st suspended" to={limitPath(key)}>
+        {`${count(running)}${concurrency === null ? '' : ` of ${count(concurrency)}`} running, ${many(waiting, 'job waits', 'jobs wait')} for the limit of this class`}
+      </To>
+    </p>
+  )
+}
+
 type WorkerData = {
   worker: Worker
+  limit?: WaitedLimit
   of?: ClassRow
   programs: Program[]
   paused: ReadonlySet<string>
@@ -174,7 +188,7 @@ export const worker = page<WorkerData>({
   every: 2_000,
   async load(asked) {
     const { queue, class: name } = asked.params
-    const [worker, last, counted, { processes, stats }, kinds, deployments] = await Promise.all([
+    const [worker, last, counted, { processes, stats, limits }, kinds, deployments] = await Promise.all([
       found(asked),
       searchRows(asked, { queue: queue!, class: name!, limit: NEWEST }),
       countedIn(asked),
@@ -184,6 +198,7 @@ export const worker = page<WorkerData>({
     ])
     return {
       worker,
+      limit: limits.find(({ key, waiting }) => key === `worker:${queue}/${name}` && waiting > 0),
       of: counted.get(nameOf(queue!, name!)),
       programs: programsIn(processes, queue),
       paused: pausedNames(stats),
@@ -199,6 +214,7 @@ export const worker = page<WorkerData>({
     <>
       <ClassHead worker={worker} isChanging={draft !== undefined} />
       {worker.description && <p class="lead dim">{worker.description.slice(0, 1_000)}</p>}
+      {data.limit && <Held limit={data.limit} />}
       <div class="cols c21">
         <div class="stack">
           {draft ? (

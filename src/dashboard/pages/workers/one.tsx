@@ -65,9 +65,9 @@ export function About({ worker, programs }: AboutProps) {
     ['Served by', <ServedBy worker={worker} programs={programs} />],
     ['Max running', concurrency !== undefined && count(concurrency)],
     ['Retries', retriesOf(worker)],
-    // A claim of a pull worker sets the lease of its runs, and the timeout has no effect.
+    // A claim of a pull worker sets the lease of its runs, and the run timeout has no effect.
     ['Lease', pull && 'set by each claim; 60 s by default'],
-    ['Run timeout', timeout !== undefined && `${span(timeout)}${pull ? ', without effect on pull workers' : ''}`],
+    ['Run timeout', timeout !== undefined && !pull && span(timeout)],
     [
       'Kept after it ends',
       `${retain === undefined ? fields.retain.placeholder : span(retain)}${history ? `, with the last ${count(history)} runs` : ''}`,

@@ -12,6 +12,7 @@ import type { KindsData } from '../jobs/kinds.tsx'
 import { Hours, type Worker } from './classes.tsx'
 
 export const NEWEST = 8
+const MINUTE = 60_000
 
 type TodayProps = { worker: Worker; of?: ClassRow; kinds: KindsData; deploys: readonly Deploy[] }
 
@@ -25,7 +26,8 @@ function Began({ kinds: { kinds }, deploys }: { kinds: KindsData; deploys: reado
         Errors began <Ago at={at} />
         {deploy && (
           <>
-            , {span(at - deploy.at)} after the <Link to={deployPath(deploy)}>{deployName(deploy)}</Link>
+            , {at - deploy.at < MINUTE ? 'with' : `${span(at - deploy.at)} after`} the{' '}
+            <Link to={deployPath(deploy)}>{deployName(deploy)}</Link>
           </>
         )}
       </span>
