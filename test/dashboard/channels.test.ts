@@ -26,13 +26,13 @@ const rowsIn = (html: string): string[] =>
 const preview = async (channel: string) =>
   /id="preview"[^>]*>([^<]*)</.exec(await reader.html(`/ui/channels?channel=${channel}`))![1]!.trim()
 
-test('channels are shown as a tree, and each branch counts the ports at and below it', async () => {
+test('channels are shown as a tree, and each channel counts only its own ports', async () => {
   for (const channels of [['/shop/7/paid', '/shop/7'], ['/shop/7/paid'], ['/shop/8/a/b'], ['/shop-b']])
     await hear(channels)
   const html = await reader.html('/ui/channels')
   expect(rowsIn(html)).toEqual([
-    '/shop|4|3 channels below it',
-    '/shop/7|3|#1 n',
+    '/shop||3 channels below it',
+    '/shop/7|1|#1 n',
     '/shop/7/paid|2|#1 n #2 n',
     '/shop/8/a/b|1|#3 n',
     '/shop-b|1|#4 n',
@@ -41,7 +41,7 @@ test('channels are shown as a tree, and each branch counts the ports at and belo
   expect(html).not.toContain('More channels')
   await hear(['/'])
   expect(await preview('/shop/7/paid')).toBe('3 ports would receive it.')
-  expect(rowsIn(await reader.html('/ui/channels')).slice(0, 2)).toEqual(['/|6|#5 n', '/shop|4|3 channels below it'])
+  expect(rowsIn(await reader.html('/ui/channels')).slice(0, 2)).toEqual(['/|1|#5 n', '/shop||3 channels below it'])
 })
 
 test('a channel to which only a class publishes was not listed', async () => {

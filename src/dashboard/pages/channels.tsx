@@ -28,7 +28,7 @@ const SHOWN = 300
 const LISTENERS = 6
 
 /** `all`: channels at the path and below it. `own` is empty if no channel has exactly this path. */
-type Row = Branch & { all: readonly Channel[]; own: Partial<Channel> }
+type Row = Branch & { all: readonly Channel[]; own: Partial<Channel>; isOpen: boolean }
 
 function Several<One extends { port: string }>({ of, show }: { of: readonly One[]; show: (one: One) => Child }) {
   const more = of.length - LISTENERS
@@ -47,16 +47,14 @@ function Several<One extends { port: string }>({ of, show }: { of: readonly One[
   )
 }
 
-const portsOf = (all: readonly Channel[]): number => sum(all, ({ subscribers }) => subscribers.length)
-
 const isHeard = ({ subscribers }: Channel): boolean => subscribers.length > 0
 
 const columns: readonly Column<Row>[] = [
   {
     head: 'Channel',
     kind: 'mono',
-    cell: ({ name, label }) => (
-      <To to={channelPath(name)} label={`Listen to ${name}`}>
+    cell: ({ name, label, isOpen }) => (
+      <To kind="link" to={channelPath(name)} label={`Listen to ${name}`} current={isOpen}>
         <span class="dimmer">
           <Name of={name.slice(0, -label.length)} />
         </span>
@@ -66,14 +64,18 @@ const columns: readonly Column<Row>[] = [
       </To>
     ),
   },
-  { head: '#Ports', label: 'ports', cell: ({ all }) => <Zero n={portsOf(all)} /> },
+  {
+    head: '#Ports',
+    label: 'ports',
+    cell: ({ own: { subscribers } }) => subscribers && <Zero n={subscribers.length} />,
+  },
   {
     head: 'Listeners',
     cell: ({ own, all }) =>
       own.subscribers ? (
         <Several of={own.subscribers} show={({ job }) => <JobId id={job} />} />
       ) : (
-        <span class="dim">{many(all.filter(isHeard).length, 'channel')} below it</span>
+        <span class="dim">{many(all.length, 'channel')} below it</span>
       ),
   },
   {
@@ -110,11 +112,11 @@ const columns: readonly Column<Row>[] = [
   },
 ]
 
-function Tree({ channels, cursor }: Pick<ChannelsData, 'channels' | 'cursor'>) {
+function Tree({ channels, cursor, at }: Pick<ChannelsData, 'channels' | 'cursor' | 'at'>) {
   const way = useWay()
   const rows = branchesOf(channels.map(({ name }) => name)).map((branch): Row => {
     const all = channels.filter(({ name }) => isBelow(name, branch.name))
-    return { ...branch, all, own: all.find(({ name }) => name === branch.name) ?? {} }
+    return { ...branch, all, own: all.find(({ name }) => name === branch.name) ?? {}, isOpen: branch.name === at }
   })
   return (
     <Card>
@@ -139,7 +141,7 @@ const Tail = ({ at }: { at: string }) => (
   <Card title={`Messages on ${cut(at, 60)}`} kind="change" right={<Link to="/channels">Stop</Link>}>
     <Listen to={[at]} />
     <p class="note foot">
-      Waits for messages on this channel and the channels below it. The newest is first; <kbd>p</kbd> pauses.
+      <b>Live</b> messages on this channel and the channels below it. The newest is first; <kbd>p</kbd> pauses.
     </p>
     <ol class="log" id="tail" data-island aria-label={`Messages of ${at}, newest first`} />
   </Card>
@@ -203,7 +205,7 @@ export const channels = page<ChannelsData>({
         {at && <Tail at={at} />}
         <div class="cols c21">
           {channels.length > 0 ? (
-            <Tree channels={channels} cursor={cursor} />
+            <Tree channels={channels} cursor={cursor} at={at} />
           ) : (
             <Card>
               <First of="channels" />

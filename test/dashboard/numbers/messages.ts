@@ -14,11 +14,10 @@ export async function channelsPage(_: Facts, { site: { engine } }: Scene): Promi
       ...subscribers.slice(0, MAX_NAMED_LISTENERS).map(({ job, port }) => `#${job} ${port}`),
       ...(subscribers.length > MAX_NAMED_LISTENERS ? [`${n(subscribers.length - MAX_NAMED_LISTENERS)} more`] : []),
     ].join(' ')
-  const ports = n(sum(heard.map(({ subscribers }) => subscribers.length)))
   return {
     '.head .note': [`${n(channels.length)} channels, ${n(heard.length)} with listeners`],
     '.cols > .card:first-child tbody tr': [
-      row('/shop', ports, `${n(heard.length)} channels below it`, '', '', ''),
+      row('/shop', '', `${n(channels.length)} channels below it`, '', '', ''),
       ...channels.map(({ name, subscribers, publishers = [], last, minutes = [] }) =>
         row(
           name,
