@@ -61,13 +61,23 @@ export const factsOf = (
   now: number,
 ): Facts => ({ now, room: limit === null ? undefined : limits[limit], wires })
 
-function missing({ name }: FlowNodeView, wires: readonly WireView[]): string[] {
-  const into = wires.filter(({ to }) => to.node === name)
+const wiresInto = ({ name }: FlowNodeView, wires: readonly WireView[]): WireView[] =>
+  wires.filter(({ to }) => to.node === name)
+
+function missing(node: FlowNodeView, wires: readonly WireView[]): string[] {
+  const into = wiresInto(node, wires)
   if (into.every(({ size }) => size === 0)) return []
   return [...new Set(into.filter(({ size }) => size === 0).map(({ to }) => to.port))]
 }
 
 const sleeps = ({ until }: FlowNodeView, now: number): boolean => until !== null && until > now
+
+/** It is suspended, although each of its inputs has had a value for more than a minute. */
+export function isUnread(node: FlowNodeView, { now, wires }: Facts): boolean {
+  const into = wiresInto(node, wires)
+  const isFilled = into.length > 0 && into.every((wire) => wire.size > 0 && isLate(wire, now))
+  return node.status === 'suspended' && !sleeps(node, now) && isFilled
+}
 
 const queued = ({ limit, until }: FlowNodeView, { now, room }: Facts): string => {
   if (limit) return room?.concurrency ? `limit full, ${room.running} of ${room.concurrency}` : 'waiting for a limit'
@@ -77,10 +87,12 @@ const queued = ({ limit, until }: FlowNodeView, { now, room }: Facts): string =>
 const facts: Record<Status, (node: FlowNodeView, facts: Facts) => string> = {
   queued,
   running: ({ ranAt }, { now }) => (ranAt === null ? 'running' : `running for ${span(now - ranAt)}`),
-  suspended: (node, { now, wires }) =>
-    sleeps(node, now)
-      ? `wakes in ${about(node.until! - now)}`
-      : `waits for ${missing(node, wires).join(', ') || 'input'}`,
+  suspended: (node, facts) =>
+    sleeps(node, facts.now)
+      ? `wakes in ${about(node.until! - facts.now)}`
+      : isUnread(node, facts)
+        ? 'does not read its input'
+        : `waits for ${missing(node, facts.wires).join(', ') || 'input'}`,
   completed: ({ lastRun }, { now }) => (lastRun ? `idle for ${about(now - lastRun.endedAt)}` : 'idle'),
   failed: ({ lastRun }, { now }) => (lastRun ? `failed ${about(now - lastRun.endedAt)} ago` : 'failed'),
   terminating: () => 'is terminating',
@@ -94,9 +106,10 @@ export const toneOf = ({ status, limit }: FlowNodeView) =>
   status === 'failed' ? 'failed' : limit === null ? undefined : 'suspended'
 
 /** Undefined for an idle node, so that the other nodes stand out. */
-export function markOf(node: FlowNodeView, { now, wires }: Facts): Status | undefined {
+export function markOf(node: FlowNodeView, facts: Facts): Status | undefined {
   const { status } = node
-  if (status === 'suspended') return sleeps(node, now) || missing(node, wires).length > 0 ? status : undefined
+  const isIdle = !sleeps(node, facts.now) && !isUnread(node, facts) && missing(node, facts.wires).length === 0
+  if (status === 'suspended') return isIdle ? undefined : status
   return status === 'completed' || status === null ? undefined : status
 }
 
@@ -106,13 +119,13 @@ export const kindOfNode = (node: FlowNodeView, about: Facts): string =>
 export const sumOf = ({ nodes, running, queued, failed, values }: FlowRow): string =>
   `${count(running)} of ${many(nodes, 'node')} running, ${count(queued)} queued${failed > 0 ? `, ${count(failed)} failed` : ''}; ${many(values, 'value waits', 'values wait')}`
 
-/** A flow job is suspended between its runs, so its nodes tell more than its own status. */
+/** A flow job is suspended between its runs, so the word is about its nodes. */
 export function stateOf({ status, nodes, running, queued, failed }: FlowRow): { status: Status; word: string } {
   if (status !== 'suspended') return { status, word: title(status) }
   if (failed > 0) return { status: 'failed', word: `${many(failed, 'node')} failed` }
-  if (running > 0) return { status: 'running', word: 'Running' }
-  if (queued > 0) return { status: 'queued', word: 'Queued' }
-  return { status: 'suspended', word: nodes > 0 ? 'Idle' : 'Waits for its graph' }
+  if (running > 0) return { status: 'running', word: 'Nodes running' }
+  if (queued > 0) return { status: 'queued', word: 'Nodes queued' }
+  return { status: 'suspended', word: nodes > 0 ? 'Nodes idle' : 'Waits for its graph' }
 }
 
 export const growthOf = ({ in: came, out }: WireView, now: number): number =>

@@ -41,8 +41,10 @@ const stop = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)
 const numberOf = ({ data }: Reason, name: string): number => Number(data[name] ?? 0)
 const nameOf = ({ data, key = '' }: Reason, name: string): string => String(data[name] ?? key)
 
-const till = ({ until }: Reason, { now, zone }: When): string =>
-  until === undefined ? '' : `at ${timeOn(until, now, zone)}, in ${span(until - now)}`
+const momentOf = ({ until = 0 }: Reason, { now, zone }: When): string =>
+  `${timeOn(until, now, zone)}, in ${span(until - now)}`
+
+const till = (reason: Reason, when: When): string => (reason.until === undefined ? '' : `at ${momentOf(reason, when)}`)
 
 const PORTS = 3
 const portsIn = (reason: Reason): string[] =>
@@ -75,11 +77,7 @@ function limited(reason: Reason, link: WhyLink, when: When): Said {
         : `is full: ${count(limit?.running ?? Number(most))} of ${count(Number(most))}`
   const last = limit?.holders.find(({ leaseUntil }) => leaseUntil === reason.until)
   const cause = last ? `, when the lease of #${last.job} ends` : ''
-  const { until } = reason
-  const next =
-    until === undefined
-      ? ''
-      : ` The next job may start by ${timeOn(until, when.now, when.zone)}, in ${span(until - when.now)}${cause}.`
+  const next = reason.until === undefined ? '' : ` The next job may start by ${momentOf(reason, when)}${cause}.`
   const who = held
     ? ` #${held.job} has ${held.startedAt === null ? 'a slot' : `held a slot for ${span(when.now - held.startedAt)}`}.`
     : ''

@@ -37,6 +37,7 @@ export async function flowsPage(facts: Facts, scene: Scene): Promise<Claims> {
         sumAt('running'),
         sumAt('queued'),
         sumAt('failed'),
+        n(nodes.filter(({ status }) => !['running', 'queued', 'failed'].includes(status ?? '')).length),
         n(sum(wires.map(waitsOn))),
         time(oldest),
         jamIn(facts, nodes, wires)?.fact,

@@ -66,8 +66,9 @@ function Bar({ view: { flow } }: { view: FlowView }) {
             <kbd>{key ?? 'Del'}</kbd>
           </button>
         ))}
-        <button class="btn icon" type="button" data-edit="back" aria-label="Undo" title="Undo (ctrl z)">
+        <button class="btn" type="button" data-edit="back" title="Undo (ctrl z)">
           <Icon name="undo" size={14} />
+          Undo
         </button>
       </div>
     </div>
@@ -93,8 +94,8 @@ function Panel({ flow }: { flow: number }) {
       </section>
       <section>
         <p class="note">
-          Drag from port to port to add a wire. Select a node or a wire, then Delete. Changes apply together or not at
-          all, and can be undone on the page of the flow.
+          To add a wire, drag from port to port, or choose Wire. Select a node or a wire, then Delete. Changes apply
+          together or not at all, and can be undone on the page of the flow.
         </p>
       </section>
     </aside>

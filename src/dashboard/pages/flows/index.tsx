@@ -1,3 +1,4 @@
+import type { FlowNodeView } from '../../../engine/engine.ts'
 import { asset as board } from '../../built/board-js.generated.ts'
 import { asset as style } from '../../built/flow-css.generated.ts'
 import { useLook, useWay } from '../../look.ts'
@@ -5,7 +6,7 @@ import { page } from '../../page.ts'
 import { Act, LinkButton, More } from '../../parts/act.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Choice, JobId, StatusPill, To } from '../../parts/layout.tsx'
-import { boardWires, CLOSED, jamSaid, LARGE, stateOf, sumOf } from '../../words/flow.ts'
+import { boardWires, CLOSED, factsOf, isUnread, jamSaid, LARGE, stateOf, sumOf } from '../../words/flow.ts'
 import { jobPath } from '../../words/paths.ts'
 import { count } from '../../words/text.ts'
 import { acts } from './acts.ts'
@@ -40,18 +41,33 @@ const LINES: Lines = [
 function Explained({ data: { view, jam, limits, isExplaining } }: { data: FlowData }) {
   const { now } = useLook()
   const way = useWay()
-  if (!jam) return null
-  const { cause } = jam
-  const room = cause.limit === null ? undefined : limits[cause.limit]
+  const about = (node: FlowNodeView) => factsOf(node, { limits, wires: view.wires }, now)
+  const unread = view.nodes.find((node) => node.name !== jam?.cause.name && isUnread(node, about(node)))
+  if (!jam && !unread) return null
   return (
     <p class="jamsaid" role="status">
-      {jamSaid(jam, { now, room, wires: view.wires })}{' '}
-      <LinkButton to={cause.job === null ? way({ ...CLOSED, node: cause.name }) : jobPath(cause.job)} small>
-        Why is {cause.name} waiting?
-      </LinkButton>{' '}
-      <LinkButton to={way({ jam: isExplaining ? undefined : '1', board: '1' })} small>
-        {isExplaining ? 'Show all' : 'Highlight this jam'}
-      </LinkButton>
+      {jam && (
+        <>
+          {jamSaid(jam, about(jam.cause))}{' '}
+          <LinkButton
+            to={jam.cause.job === null ? way({ ...CLOSED, node: jam.cause.name }) : jobPath(jam.cause.job)}
+            small
+          >
+            Why is {jam.cause.name} waiting?
+          </LinkButton>{' '}
+          <LinkButton to={way({ jam: isExplaining ? undefined : '1', board: '1' })} small>
+            {isExplaining ? 'Show all' : 'Highlight this jam'}
+          </LinkButton>{' '}
+        </>
+      )}
+      {unread && (
+        <>
+          {unread.name} does not read its input.{' '}
+          <LinkButton to={way({ ...CLOSED, node: unread.name })} small>
+            Why is {unread.name} waiting?
+          </LinkButton>
+        </>
+      )}
     </p>
   )
 }

@@ -4,12 +4,13 @@ import type { FlowRow, FlowView, LimitView } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import { useLook, useWay } from '../../look.ts'
 import { type Act as DoesAct, page } from '../../page.ts'
-import { Act } from '../../parts/act.tsx'
+import { Act, LinkButton } from '../../parts/act.tsx'
 import { Ago, Card, Empty, Head, Link, Name, Since, StatusPill, To, Zero } from '../../parts/layout.tsx'
 import { First } from '../../parts/snippet.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { factOf, factsOf, isLate, jamOf, stateOf } from '../../words/flow.ts'
 import { given } from '../../words/form.ts'
+import { ofClass } from '../../words/paths.ts'
 import { cut, many, title } from '../../words/text.ts'
 import { roomsOf } from './load.ts'
 
@@ -75,6 +76,13 @@ const columns: readonly Column<Row>[] = [
   nodesIn('running'),
   nodesIn('queued'),
   nodesIn('failed'),
+  {
+    head: '#Other',
+    label: 'other',
+    kind: 'dim',
+    title: () => 'These nodes wait for input or have ended.',
+    cell: ({ nodes, running, queued, failed }) => <Zero n={nodes - running - queued - failed} />,
+  },
   { head: '#Waiting values', label: 'waiting values', cell: ({ values }) => <Zero n={values} /> },
   { head: '#Oldest value', label: 'oldest', cell: (row) => <Oldest row={row} /> },
   {
@@ -138,13 +146,21 @@ const begin: DoesAct = {
   },
 }
 
+const NewFlow = () => (
+  <LinkButton to={`/jobs/new?${ofClass('core', 'flow')}`} scope="write" icon="plus" kind="primary" hotkey="c">
+    New flow
+  </LinkButton>
+)
+
 function View({ data: { flows, cursor, stored }, query }: { data: FlowsData; query: URLSearchParams }) {
   const way = useWay()
   const chosen = query.get('status') ?? ''
   if (flows.length + stored.graphs.length === 0 && query.size === 0)
     return (
       <>
-        <Head title="Flows" />
+        <Head title="Flows">
+          <NewFlow />
+        </Head>
         <Card>
           <First of="flows" />
         </Card>
@@ -152,10 +168,9 @@ function View({ data: { flows, cursor, stored }, query }: { data: FlowsData; que
     )
   return (
     <>
-      <Head
-        title="Flows"
-        note={`${many(flows.length, 'flow')}${cursor || query.has('cursor') ? ' on this page' : ''}`}
-      />
+      <Head title="Flows" note={`${many(flows.length, 'flow')}${cursor || query.has('cursor') ? ' on this page' : ''}`}>
+        <NewFlow />
+      </Head>
       <nav class="views" aria-label="States">
         {Object.entries(views).map(([name, status]) => (
           <To to={`/flows${status && `?status=${status}`}`} current={chosen === status}>

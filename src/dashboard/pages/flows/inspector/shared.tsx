@@ -1,4 +1,5 @@
 import { useLook, useWay } from '../../../look.ts'
+import { PlainButton } from '../../../parts/act.tsx'
 import { Icon, To } from '../../../parts/layout.tsx'
 import { CLOSED } from '../../../words/flow.ts'
 import { cellsOf } from '../../../words/why.ts'
@@ -21,9 +22,16 @@ export function WhySaid({ near }: { near: Near }) {
   return (
     <>
       {cells.map((cell) => (
-        <p>
-          <CellText cell={cell} kind="link" /> {cell.sub && <span class="dim">{cell.sub}</span>}
-        </p>
+        <>
+          <p>
+            <CellText cell={cell} kind="link" /> {cell.sub && <span class="dim">{cell.sub}</span>}
+          </p>
+          <div class="row acts">
+            {cell.remedies.map((button) => (
+              <PlainButton of={button} />
+            ))}
+          </div>
+        </>
       ))}
     </>
   )
