@@ -425,7 +425,8 @@ const drawn = {
   missed: null,
   moved: null,
   repeat: encodeValue({ cron: '0 * * * *' })!,
-}
+  status: 'queued',
+} as const
 
 test('a calendar marks past slots by their outcome, and a slot that is moved by a clock change', () => {
   const shown = shownIn(new URLSearchParams(), NOW)
@@ -461,6 +462,13 @@ test('a calendar has dots for slots, and a band for too many slots', () => {
   expect(laneOf(minutely, shown)).toEqual({ marks: [], band: { from: NOW + MINUTE, to: shown.to } })
   expect(laneOf({ ...minutely, paused: true }, shown)).toEqual({ marks: [] })
   expect(placeOf(NOW, shown)).toBe(50)
+  const late = { ...threeHourly, lastRun: null, nextAt: NOW - HOUR }
+  expect(kinds(laneOf(late, shown))).toEqual(['overdue', ...Array(4).fill('next')])
+  expect(kinds(laneOf({ ...late, status: 'running' }, shown))).toEqual(Array(5).fill('next'))
+  expect(laneOf({ ...minutely, nextAt: NOW - 5 * MINUTE }, shown)).toEqual({
+    marks: [{ at: NOW - 5 * MINUTE, kind: 'overdue' }],
+    band: { from: NOW, to: shown.to },
+  })
   expect(ticksOf(shown).length).toBeGreaterThan(5)
 })
 

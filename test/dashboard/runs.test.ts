@@ -109,11 +109,11 @@ test('the calendar shows stored runs, and links to the time before and after', a
   }
   const today = await reader.html('/ui/schedules?view=day')
   expect(dotsIn(today)).toBe(3)
-  expect(today).toMatch(/aria-current="page">Today/)
+  expect(today).toMatch(/aria-current="page">Now/)
   const earlier = /href="\/ui(\/schedules\?[^"]*)"[^>]*>Earlier/.exec(today)![1]!.replaceAll('&amp;', '&')
   const before = await reader.html(`/ui${earlier}`)
   expect(dotsIn(before)).toBeLessThan(3)
-  expect(before).not.toMatch(/aria-current="page">Today/)
+  expect(before).not.toMatch(/aria-current="page">Now/)
   expect(before).toMatch(/aria-current="page">24 h/)
   const later = /href="\/ui(\/schedules\?[^"]*)"[^>]*>Later/.exec(before)![1]!.replaceAll('&amp;', '&')
   expect(dotsIn(await reader.html(`/ui${later}`)) + dotsIn(before)).toBe(3)

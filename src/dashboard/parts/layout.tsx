@@ -101,9 +101,9 @@ export function Empty({ children, act }: { children: Child; act?: Child }) {
   )
 }
 
-export function Choice(props: { label: string; options: { text: string; to: string; on: boolean }[]; wide?: boolean }) {
+export function Choice(props: { label: string; options: { text: string; to: string; on: boolean }[] }) {
   return (
-    <nav class={`seg${props.wide ? ' wide' : ''}`} aria-label={props.label}>
+    <nav class="seg" aria-label={props.label}>
       {props.options.map(({ text, to, on }) => (
         <To to={to} current={on}>
           {text}

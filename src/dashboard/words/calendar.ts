@@ -19,7 +19,7 @@ export const spans: readonly Span[] = [
 const spanOf = (name: string | null): Span => spans.find((one) => one.name === name) ?? spans[0]!
 
 /** `isNow`: the range moves with the clock. */
-export type Shown = { span: Span; from: number; to: number; isNow: boolean }
+export type Shown = { span: Span; from: number; to: number; now: number; isNow: boolean }
 
 const lengthOf = ({ before, after }: Span): number => before + after
 
@@ -28,7 +28,7 @@ export function shownIn(query: URLSearchParams, now: number): Shown {
   const asked = Date.parse(query.get('from') ?? '')
   const isNow = Number.isNaN(asked)
   const from = isNow ? now - span.before : asked
-  return { span, from, to: from + lengthOf(span), isNow }
+  return { span, from, to: from + lengthOf(span), now, isNow }
 }
 
 export function movedBy({ span, from }: Shown, lengths: number): string {
@@ -36,8 +36,11 @@ export function movedBy({ span, from }: Shown, lengths: number): string {
   return `/schedules?view=${span.name}&from=${new Date(begin).toISOString().replace(':00.000Z', 'Z')}`
 }
 
-/** `caught`: a missed slot that ran later; `passed`: a slot without a run; `moved`: a slot moved by a clock change. */
-export type Mark = { at: number; kind: 'next' | 'moved' | 'completed' | 'failed' | 'caught' | 'passed' }
+/**
+ * `caught`: a missed slot that ran later; `passed`: a slot without a run; `moved`: a slot moved by a clock change;
+ * `overdue`: a slot that should have run.
+ */
+export type Mark = { at: number; kind: 'next' | 'overdue' | 'moved' | 'completed' | 'failed' | 'caught' | 'passed' }
 export type Lane = { marks: Mark[]; band?: { from: number; to: number } }
 
 /** If there are more slots, they are drawn as a band. */
@@ -47,7 +50,16 @@ const PASSED = 48
 export const placeOf = (at: number, { from, to }: Pick<Shown, 'from' | 'to'>): number =>
   ((at - from) / (to - from)) * 100
 
-type Drawn = Pick<ScheduleView, 'nextAt' | 'lastRun' | 'paused' | 'missed' | 'moved' | 'repeat'>
+type Drawn = Pick<ScheduleView, 'nextAt' | 'lastRun' | 'paused' | 'missed' | 'moved' | 'repeat' | 'status'>
+
+/** A slot without a run is a problem after this many milliseconds. */
+const OVERDUE = 60_000
+
+const isLate = ({ status }: Pick<Drawn, 'status'>, at: number, now: number): boolean =>
+  status === 'queued' && now - at > OVERDUE
+
+export const isOverdue = (schedule: Pick<Drawn, 'status' | 'paused' | 'nextAt'>, now: number): boolean =>
+  !schedule.paused && schedule.nextAt !== null && isLate(schedule, schedule.nextAt, now)
 type Ran = Pick<PastRun, 'startedAt' | 'outcome'>
 
 const ruleOf = ({ repeat }: Drawn) => parseRepeat(decodeValue(repeat) as Repeat)
@@ -75,16 +87,19 @@ const isWrong = new Set(['failed', 'lost'])
 
 export function laneOf(schedule: Drawn, shown: Shown, runs: readonly Ran[] = []): Lane {
   const { lastRun, moved } = schedule
-  const { from, to } = shown
+  const { from, to, now } = shown
   const known = new Map([...runs, ...(lastRun ? [lastRun] : [])].map((run) => [run.startedAt, run]))
   const ran = [...known.values()]
     .filter(({ startedAt }) => startedAt > from && startedAt < to)
     .map(({ startedAt, outcome }): Mark => ({ at: startedAt, kind: isWrong.has(outcome) ? 'failed' : 'completed' }))
   const past = [...passedIn(schedule, shown), ...ran]
   const coming = comingIn(schedule, shown)
-  if (coming.length > DENSE) return { marks: past, band: { from: coming[0]!, to } }
-  const kindOf = (at: number): Mark['kind'] => (at === moved?.at ? 'moved' : 'next')
-  return { marks: [...past, ...coming.map((at): Mark => ({ at, kind: kindOf(at) }))] }
+  const kindOf = (at: number): Mark['kind'] =>
+    isLate(schedule, at, now) ? 'overdue' : at === moved?.at ? 'moved' : 'next'
+  const marks = coming.map((at): Mark => ({ at, kind: kindOf(at) }))
+  if (coming.length <= DENSE) return { marks: [...past, ...marks] }
+  const late = marks.filter(({ kind }) => kind === 'overdue').slice(0, 1)
+  return { marks: [...past, ...late], band: { from: late.length > 0 ? now : coming[0]!, to } }
 }
 
 export function ticksOf({ from, to }: Pick<Shown, 'from' | 'to'>): number[] {

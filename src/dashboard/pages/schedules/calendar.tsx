@@ -6,14 +6,12 @@ import { Act, LinkButton } from '../../parts/act.tsx'
 import { Ago, JobId, Link, NameLink, StatusText, To } from '../../parts/layout.tsx'
 import { Legend } from '../../parts/spark.tsx'
 import { What } from '../../parts/what.tsx'
-import { laneOf, movedWords, passedWords, placeOf, type Shown, ticksOf } from '../../words/calendar.ts'
+import { isOverdue, laneOf, movedWords, passedWords, placeOf, type Shown, ticksOf } from '../../words/calendar.ts'
 import { cronWords } from '../../words/cron.ts'
 import { clock, cut, dayAndHour, dayOf, hourOf, many, round } from '../../words/text.ts'
 
 const DAY = 86_400_000
 const WEEK = 7 * DAY
-/** A slot without a run is a problem after this many milliseconds. */
-const OVERDUE = 60_000
 
 type Rule = { cron?: string; tz?: string; every?: string | number; bedrock?: string; missed?: string }
 
@@ -59,12 +57,17 @@ function Track({ schedule, shown, runs }: Omit<Drawn, 'paused'> & { schedule: Sc
         )}
         {marks.map(({ at: moment, kind }) => (
           <circle
-            class={['next', 'moved', 'passed', 'caught'].includes(kind) ? kind : `f-${kind}`}
+            class={['next', 'overdue', 'moved', 'passed', 'caught'].includes(kind) ? kind : `f-${kind}`}
             cx={pct(at(moment))}
             cy="50%"
             r="4.5"
           />
         ))}
+        {!band && !schedule.paused && schedule.nextAt !== null && schedule.nextAt > shown.to && (
+          <text class="t11" x="100%" y="50%" dx="-18" dy="4">
+            →
+          </text>
+        )}
         {isWithin(now, shown) && <line class="s-accent" x1={middle} x2={middle} y1="0" y2="100%" stroke-width="1.5" />}
       </svg>
     </div>
@@ -100,11 +103,9 @@ function Ticks({ shown }: { shown: Shown }) {
   )
 }
 
-export const isOverdue = ({ paused, nextAt, status }: ScheduleView, now: number): boolean =>
-  !paused && nextAt !== null && status === 'queued' && now - nextAt > OVERDUE
-
-function Next({ schedule, schedule: { job, paused, nextAt: first } }: { schedule: ScheduleView }) {
+function Next({ schedule, schedule: { job, paused, nextAt: first, repeat } }: { schedule: ScheduleView }) {
   const { now, zone } = useLook()
+  const own = zoneOf(repeat) ?? zone
   if (paused || first === null)
     return (
       <div class="nxt">
@@ -124,6 +125,7 @@ function Next({ schedule, schedule: { job, paused, nextAt: first } }: { schedule
       <span class="sub">
         {first <= now && 'since '}
         {first - now < DAY ? clock(first, zone) : dayAndHour(first, zone)}
+        {own !== zone && ` ${zone}`}
       </span>
     </div>
   )
@@ -162,8 +164,7 @@ function Title({ schedule, called }: { schedule: ScheduleView; called: string })
         </To>
       </span>
       <span class="sub clip" title={repeat}>
-        {called !== schedule.class && `${cut(schedule.class, 30)}: `}
-        {whenOf(repeat)}
+        {`${cut(schedule.class, 30)}: ${whenOf(repeat)}`}
       </span>
     </>
   )
@@ -216,6 +217,8 @@ const LEGEND = [
   ['done round', 'completed'],
   ['failed round', 'failed'],
   ['round hollow', 'upcoming'],
+  ['upcoming', 'upcoming, many'],
+  ['round overdue', 'overdue'],
   ['round caught', 'caught up'],
   ['round passed', 'skipped'],
 ] as const

@@ -5,11 +5,11 @@ import { type Asked, page } from '../../page.ts'
 import { LinkButton } from '../../parts/act.tsx'
 import { Card, Choice, Head } from '../../parts/layout.tsx'
 import { First } from '../../parts/snippet.tsx'
-import { movedBy, type Shown, shownIn, spans } from '../../words/calendar.ts'
+import { isOverdue, movedBy, type Shown, shownIn, spans } from '../../words/calendar.ts'
 import { pausedNames } from '../../words/queue.ts'
 import { dayAndHour, many } from '../../words/text.ts'
 import { acts, fieldsOf } from './acts.ts'
-import { Calendar, isOverdue, zoneOf } from './calendar.tsx'
+import { Calendar, zoneOf } from './calendar.tsx'
 import { NewSchedule, previewOf } from './new.tsx'
 import { PastRuns, pastOf } from './past.tsx'
 
@@ -32,7 +32,7 @@ function Moves({ shown }: { shown: Shown }) {
         label="Time"
         options={[
           { text: 'Earlier', to: movedBy(shown, -1), on: false },
-          { text: 'Today', to: `/schedules?view=${shown.span.name}`, on: shown.isNow },
+          { text: 'Now', to: `/schedules?view=${shown.span.name}`, on: shown.isNow },
           { text: 'Later', to: movedBy(shown, 1), on: false },
         ]}
       />
@@ -90,7 +90,6 @@ function View({
         <Moves shown={shown} />
         <Choice
           label="Period"
-          wide
           options={spans.map(({ name, text }) => ({
             text,
             to: `/schedules?view=${name}`,

@@ -8,6 +8,7 @@ import { cronOf, cronWords, ruleIn } from '../../words/cron.ts'
 import { clock, cut, hourOf, longDay } from '../../words/text.ts'
 
 const NEXT = 5
+const MISSED = { '': 'run once (default)', run: 'run each', last: 'run once', skip: 'skip' }
 
 export type Preview = {
   cron: string
@@ -89,7 +90,7 @@ export function NewSchedule({ preview, was = {}, classes }: NewScheduleProps) {
           mono
         />
         <Field name="tz" label="Time zone" placeholder="UTC" value={preview?.tz} />
-        <Select name="missed" label="Missed slots" options={['', 'run', 'last', 'skip']} value={was.missed} />
+        <Select name="missed" label="Missed slots" options={Object.keys(MISSED)} labels={MISSED} value={was.missed} />
       </div>
       <div id="preview" class="preview" data-island aria-live="polite">
         {preview && <Said preview={preview} />}
