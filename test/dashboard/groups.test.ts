@@ -27,7 +27,7 @@ const jobsIn = (html: string): number[] => [...html.matchAll(/href="\/ui\/jobs\/
 
 test('the page of a group shows its limit, the holders of its slots, its waiting jobs in order, and its jobs', async () => {
   const html = await admin.html(PAGE)
-  expect(html).toContain('2 jobs are running, 2 waiting for this limit')
+  expect(html).toContain('2 jobs are running, 2 wait for this limit')
   expect(html).toContain('max 2 running')
   const listed = (caption: string) => [...new Set(jobsIn(part(html, `${caption}</caption>`, '</table>')))]
   expect(listed('Waiting jobs')).toEqual(ids.slice(2, 4))
@@ -35,9 +35,20 @@ test('the page of a group shows its limit, the holders of its slots, its waiting
   expect([...new Set(jobsIn(part(html, 'Newest jobs</caption>', '</table>')))]).toEqual(ids.slice(0, 4).reverse())
 })
 
+test('jobs of a group that waited for another limit were counted nowhere', async () => {
+  await pages.engine.workers.register('default', 'narrow', { pull: true, concurrency: 1 })
+  for (let n = 0; n < 3; n++) await pages.make('narrow', { group: { id: 'held', concurrency: 9 } })
+  await pages.engine.runs.claim('default', { names: ['narrow'], lease: 3_600_000, max: 10 })
+  const text = (html: string) => html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
+  expect(text(await admin.html('/ui/groups/held'))).toContain(
+    '1 job is running, 0 wait for this limit, 2 wait elsewhere',
+  )
+  expect(text(part(await admin.html('/ui/limits'), 'Groups</caption>', '</table>'))).toContain('held 1 of 9 0 2')
+})
+
 test('a group without a limit shows its runs, and no waiting jobs', async () => {
   const html = await admin.html('/ui/groups/free')
-  expect(html).toContain('1 job is running, 0 waiting for this limit')
+  expect(html).toContain('1 job is running, 0 wait for this limit')
   expect(html).toContain('unlimited')
   expect(jobsIn(part(html, 'Newest jobs</caption>', '</table>'))).toContain(ids[4])
 })

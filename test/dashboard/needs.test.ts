@@ -189,6 +189,34 @@ const hoursOf = (name: string, completed: number, queue = 'media') => ({
   hours: [{ at: Math.floor(NOW / HOUR) * HOUR, completed, failed: 0, lost: 0 }],
 })
 
+test('Overview showed nothing when runs took far longer than the other runs of their class', () => {
+  const run = (job: number, name: string, ago: number) => ({
+    job,
+    queue: 'media',
+    class: name,
+    startedAt: NOW - ago,
+    leaseUntil: NOW + HOUR,
+  })
+  const took = { mean: 1_000, p50: 1_000, p95: 5_000 }
+  const classes = ['resize', 'label'].map((name) => ({ ...hoursOf(name, 9), took }))
+  const said = (runs: ReturnType<typeof run>[]) =>
+    needs
+      .stuckRuns(runs as never, { ...quiet, classes } as never)
+      .map(({ name, text, more, since, buttons }) => [name, text, more, since, buttons.length])
+  expect(said([run(1, 'resize', 49_000), run(2, 'new', HOUR)])).toEqual([])
+  const one = [run(3, 'resize', 8 * MINUTE), run(4, 'resize', 30_000)]
+  expect(said(one)).toEqual([['resize', '1 run of {} may be stuck.', 'Usually 5 s or less', NOW - 8 * MINUTE, 1]])
+  const [need] = needs.stuckRuns(
+    [...one, run(5, 'resize', 9 * MINUTE), run(6, 'label', 2 * MINUTE)] as never,
+    { ...quiet, classes } as never,
+  )
+  expect(need).toMatchObject({
+    text: '2 runs of {} may be stuck.',
+    more: 'Usually 5 s or less; also 1 run of other classes',
+  })
+  expect(need!.buttons[0]).toEqual({ to: '/jobs/5', text: 'See the oldest' })
+})
+
 describe('a class that fails', () => {
   const busy = [point(2 * MINUTE, { failed: 200, completed: 20_000 })]
   const told = (known: object) =>
@@ -321,7 +349,7 @@ test('“Retry all” was offered for failures that began with the running versi
   const named = `${error}, new since the deploy of 88f62d2b by Ben Ode`
   expect(told(NOW - 9 * MINUTE)).toEqual([named, 'Roll back', `/deploys?of=d&at=${NOW - 10 * MINUTE}#back`])
   expect(told(NOW - 11 * MINUTE)).toEqual([error, 'Retry all', false])
-  expect(told(NOW - 9 * MINUTE, deploys.slice(0, 1))).toEqual([named, 'Retry all', false])
+  expect(told(NOW - 9 * MINUTE, deploys.slice(0, 1))).toEqual([error, 'Retry all', false])
   expect(told(NOW - MINUTE, [deploy(2 * HOUR, '88f62d2b', 'Ben Ode'), deploys[1]!])).toEqual([
     error,
     'Retry all',

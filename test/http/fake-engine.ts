@@ -541,6 +541,7 @@ const answers: Unperformed = {
     get: async () => limitShown,
     usage: async (_, { holders, waiting }) => ({
       limit: roomShown,
+      jobs: 1,
       holders: holders ? [holderShown] : [],
       waiting: waiting ? [{ ...at, priority: 0, since: T }] : [],
     }),

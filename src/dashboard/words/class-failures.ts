@@ -36,14 +36,12 @@ function errorsOf(name: string, kinds: readonly ErrorKind[], [last, previous]: r
   const firstAt = Math.min(...kinds.map((kind) => kind.firstAt))
   const only = others.length === 0 ? error : undefined
   const more = only ? '' : ` and ${many(others.length, 'other error')}`
-  const isNew = last && firstAt > last.at && firstAt < last.at + SOON
+  const isNew = last && previous && firstAt > last.at && firstAt < last.at + SOON
   const since = isNew ? `, new since the ${deployName(last)}${last.author ? ` by ${last.author}` : ''}` : ''
   const buttons: Button[] = [
     { to: failedPath(name, only), text: 'See failed jobs' },
     // A retry on the same version would fail again.
-    isNew && previous
-      ? { to: `${deployPath(last)}#back`, text: 'Roll back' }
-      : { ...retryAll(name, only), text: 'Retry all' },
+    isNew ? { to: `${deployPath(last)}#back`, text: 'Roll back' } : { ...retryAll(name, only), text: 'Retry all' },
   ]
   return { more: `“${example || message}”${more}${since}`, buttons }
 }

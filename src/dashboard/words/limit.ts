@@ -1,5 +1,5 @@
 import { pageOf } from '../../core/faults.ts'
-import type { LimitView } from '../../engine/engine.ts'
+import type { GroupView, LimitView } from '../../engine/engine.ts'
 import { count, span } from './text.ts'
 
 export const isFull = ({
@@ -8,6 +8,10 @@ export const isFull = ({
   waiting,
 }: Pick<LimitView, 'concurrency' | 'running' | 'waiting'>): boolean =>
   concurrency !== null && running >= concurrency && waiting > 0
+
+/** Queued jobs of a group that wait for something other than its limit. */
+export const elsewhereIn = ({ jobs, running, waiting }: Pick<GroupView, 'jobs' | 'running' | 'waiting'>): number =>
+  Math.max(0, jobs - running - waiting)
 
 export const wayToChange = (key: string): string => `/limits?change=${encodeURIComponent(key)}`
 

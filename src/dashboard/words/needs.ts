@@ -1,10 +1,11 @@
-import type { Health, QueueView } from '../../engine/engine.ts'
+import type { Health, QueueView, RunUnderWay } from '../../engine/engine.ts'
 import { failing, lostRuns } from './class-failures.ts'
 import { sum } from './counts.ts'
 import { isFull, wayToChange } from './limit.ts'
-import { type Known, MINUTE, type Need, need, type Rule, resumeQueue } from './need.ts'
-import { limitPath, pullersPath, queuePath } from './paths.ts'
-import { readyIn } from './queue.ts'
+import { type Button, type Known, MINUTE, type Need, need, type Rule, resumeQueue, weigh } from './need.ts'
+import { jobPath, limitPath, pullersPath, queuePath } from './paths.ts'
+import { readyIn, waitingIn } from './queue.ts'
+import { timesLonger, usualOf } from './stuck.ts'
 import { about, count, many } from './text.ts'
 import { lineOf } from './why.ts'
 
@@ -95,8 +96,6 @@ const fullLimits: Rule = ({ limits, now }) =>
           jobs: waiting,
         }),
     )
-
-export const waitingIn = ({ counts }: QueueView): number => counts.queued - counts.scheduled
 
 const pausedQueues: Rule = ({ queues, now }) =>
   queues
@@ -227,6 +226,34 @@ const faultsFound: Rule = ({ examined }) => {
       since: examined.since ?? undefined,
       buttons: [{ to: `/doctor?cursor=${encodeURIComponent(examined.cursor ?? '')}`, text: 'Open doctor' }],
     }),
+  ]
+}
+
+/** Severity: higher than a full limit. */
+const STUCK = 65
+
+/** Runs of a class whose other runs ended much faster today. */
+export function stuckRuns(runs: readonly RunUnderWay[], { classes = [], now }: Known): Need[] {
+  const stuck = runs.filter((run) => timesLonger(run, usualOf(run, classes) ?? Infinity, now) !== undefined)
+  const [oldest] = stuck.toSorted((a, b) => a.startedAt - b.startedAt)
+  if (!oldest) return []
+  const { job, queue, class: name, startedAt } = oldest
+  const alike = stuck.filter((run) => run.queue === queue && run.class === name).length
+  const others = stuck.length - alike
+  const buttons: Button[] = [{ to: jobPath(job), text: alike === 1 ? 'See it' : 'See the oldest' }]
+  if (stuck.length > 1) buttons.push({ to: '/jobs?status=running', text: 'See running jobs' })
+  return [
+    {
+      rule: 'stuck',
+      weight: weigh(STUCK, stuck.length),
+      kind: 'suspended',
+      icon: 'workers',
+      name,
+      text: `${many(alike, 'run')} of {} may be stuck.`,
+      more: `Usually ${about(usualOf(oldest, classes)!)} or less${others > 0 ? `; also ${many(others, 'run')} of other classes` : ''}`,
+      since: startedAt,
+      buttons,
+    },
   ]
 }
 

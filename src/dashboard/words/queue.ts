@@ -16,6 +16,15 @@ export const readyIn = (queue: QueueView): number => (queue.paused ? 0 : startab
 
 export const pausedIn = (queue: QueueView): number => (queue.paused ? startableIn(queue) : 0)
 
+export const waitingIn = ({ counts }: QueueView): number => counts.queued - counts.scheduled
+
+const failedOrHeld = (queue: QueueView): number =>
+  queue.counts.failed + (queue.paused ? waitingIn(queue) : queue.counts.limited + queue.counts.pull)
+
+/** Queues with the most failed and held jobs come first, and built-in queues last. */
+export const byTrouble = (a: QueueView, b: QueueView): number =>
+  failedOrHeld(b) - failedOrHeld(a) || Number(isBuiltIn(a.name)) - Number(isBuiltIn(b.name))
+
 type AtWork = Pick<Glance, 'processes' | 'others'>
 
 export const runsIn = ({ processes, others }: AtWork): RunUnderWay[] => [

@@ -151,11 +151,16 @@ export function createLimits({ store, constraints, ring, now }: Context) {
       async usage(
         key: string,
         { holders = 0, waiting = 0 }: { holders?: number; waiting?: number },
-      ): Promise<{ limit: RoomView; holders: Holder[]; waiting: LimitWaiter[] }> {
+      ): Promise<{ limit: RoomView; jobs: number; holders: Holder[]; waiting: LimitWaiter[] }> {
         // The oldest waiting job shows when the limit became full.
         const room = await store.room(key, { holders, waiting: Math.max(waiting, 1) })
         if (!room) throw new SidejobError('NOT_FOUND', `there is no limit ${key}`)
-        return { limit: roomOf(key, room), holders: room.holders, waiting: room.line.slice(0, waiting) }
+        return {
+          limit: roomOf(key, room),
+          jobs: room.settings.jobs ?? 0,
+          holders: room.holders,
+          waiting: room.line.slice(0, waiting),
+        }
       },
 
       async set(

@@ -100,10 +100,16 @@ export async function happenedTo({ status, ranAt, runAt, waitingAt, id, error }:
 export async function groupPage(facts: Facts, scene: Scene, id: string): Promise<Claims> {
   const { limit } = await scene.site.engine.limits.usage(`group:${id}`, {})
   const [runs, waits] = [counted(facts, { group: id, status: 'running' }), counted(facts, { waitingAt: `group:${id}` })]
-  const jobs = having(facts, { group: id }).slice(0, 30)
-  const happened = await Promise.all(jobs.map((job) => happenedTo(job, facts, scene)))
+  const jobs = having(facts, { group: id }).slice(0, 10)
+  const open = ['queued', 'running'] as const
+  const all = sum(open.map((status) => counted(facts, { group: id, status })))
+  const happened = await Promise.all(
+    jobs.map((job) => (job.status === 'completed' ? `completed in ${ranFor(job)}` : happenedTo(job, facts, scene))),
+  )
   return {
-    '.head .note': [`${n(runs)} jobs are running, ${n(waits)} waiting for this limit`],
+    '.head .note': [
+      `${n(runs)} jobs are running, ${n(waits)} wait for this limit, ${n(all - runs - waits)} wait elsewhere`,
+    ],
     '.stack > .card:first-child > header .right': [`max ${n(limit.concurrency!)} running`],
     '.body .sub': [slotsOf(limit)],
     ...(await sidesOf(scene, `group:${id}`)),

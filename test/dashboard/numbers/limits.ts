@@ -29,22 +29,26 @@ export async function limitsPage(facts: Facts, { site: { engine } }: Scene): Pro
       b.running - a.running ||
       (a.key < b.key ? -1 : 1),
   )
+  const openIn = (id: string) =>
+    having(facts, { group: id, status: 'queued' }).length + having(facts, { group: id, status: 'running' }).length
+  const ordered = facts.groups.toSorted(
+    (a, b) => openIn(b.id) - openIn(a.id) || b.running - a.running || (a.id < b.id ? -1 : 1),
+  )
   const use = (name: string, of: 'running' | 'waiting') =>
     n(sum(limits.filter(({ key }) => key.startsWith(`constraint:${name}:`)).map((one) => one[of])))
   return {
-    '.head .note': [`${n(limits.length)} limits, ${n(full.length)} full; ${n(all)} jobs waiting`],
+    '.head .note': [`${n(limits.length)} limits, ${n(full.length)} full; ${n(all)} jobs wait`],
     '.limit > .line .grow .sub': limits.map(boundOf),
     '.limit > .line > div:nth-child(2) .sub': limits.map(slotsOf),
-    '.limit > .line > .q': limits.map(({ key }) => (waiting(key) > 0 ? `${n(waiting(key))} wait` : 'no jobs waiting')),
-    '.c21.below > .card:first-child tbody tr': facts.groups.map(({ id, concurrency }) => {
-      const own = facts.jobs.filter(({ group }) => group === id)
+    '.limit > .line > .q': limits.map(({ key }) => (waiting(key) > 0 ? `${n(waiting(key))} wait` : 'no jobs wait')),
+    '.c21.below > .card:first-child tbody tr': ordered.map(({ id, concurrency }) => {
       const held = n(having(facts, { group: id, status: 'running' }).length)
       return row(
         cut(id, 28),
         '',
         concurrency === null ? held : `${held} of ${n(concurrency)}`,
-        n(counted(facts, { waitingAt: `group:${id}` })),
-        n(own.filter(({ status }) => status === 'queued' || status === 'running').length),
+        n(waiting(`group:${id}`)),
+        n(openIn(id) - having(facts, { group: id, status: 'running' }).length - waiting(`group:${id}`)),
         /\d/.test(id) ? `{Change group ${id}}` : '',
       )
     }),

@@ -3,7 +3,7 @@ import type { ErrorKind } from '../../../src/engine/engine.ts'
 import { ORIGIN } from '../kit.ts'
 import { chart } from './chart.ts'
 import { counted, type Facts, having, type Job, messageOf, openIn, waitingIn } from './facts.ts'
-import { queueRow } from './queues.ts'
+import { inOrder, queueRow } from './queues.ts'
 import type { Scene } from './scene.ts'
 import type { Claims } from './survey.ts'
 import { arranged, dayOf, HOUR, hourOf, MINUTE, n, percent, row, short, since, sum, time, took } from './words.ts'
@@ -36,7 +36,12 @@ function failingIn(facts: Facts): Need[] {
     const kinds = new Set(jobs.map(messageOf)).size
     const more = kinds > 1 ? `and ${n(kinds - 1)} more errors` : ''
     const first = time(minuteOf(Math.min(...jobs.map(({ endedAt }) => endedAt!))))
-    return [[`of ${name} failed`, `${n(jobs.length)} 15 ${completed === 0 ? '' : percent(share)} ${more} ${first}`]]
+    return [
+      [
+        `of ${name} failed`,
+        `${n(jobs.length)} 15 ${completed === 0 ? '' : n(jobs.length + completed)} ${more} ${first}`,
+      ],
+    ]
   })
 }
 
@@ -95,13 +100,19 @@ function tiles(facts: Facts): Claims {
       short(failed),
       `≤ ${took(half)}${most === half ? '' : ` ≤ ${took(most)}`}`,
     ],
-    '.tiles .dt': ['Waiting to start', 'Running', 'Ended', 'Failed for good', 'Time to start, p50 and p95'],
+    '.tiles .dt': [
+      'Waiting to start',
+      'Running',
+      'Ended',
+      'Failed for good',
+      `Time to start today, ${most === half ? 'p95' : 'p50 and p95'}`,
+    ],
     '.tiles .sub': [
       `${n(limited)} at limits, ${n(inPaused)} paused`,
       `${n(running)} pulled, ${n(sum(facts.queues.map(({ lanes }) => lanes)))} of ${n(sum(facts.queues.map(({ maxLanes }) => maxLanes)))} lanes open`,
       `${n(ended)} in 4 h`,
       `${percent(failed / (failed + completed))} in 4 h`,
-      `${n(sum(facts.classes.map(({ counts }) => counts.runs)) + running)} runs started since midnight UTC`,
+      `${n(sum(facts.classes.map(({ counts }) => counts.runs)) + running)} runs since midnight UTC`,
     ],
     '.where h2': [`Status of ${n(sum(open))} open jobs`],
     '.where .n': open.map(n),
@@ -140,9 +151,6 @@ export async function overview(facts: Facts, scene: Scene): Promise<Claims> {
   const problems = needs.length
   const isUsed = ({ name, counts }: Facts['queues'][number]) =>
     !isOurs(name) || counts.queued + counts.running + counts.suspended + counts.failed > 0
-  const busy = facts.queues
-    .filter(isUsed)
-    .sort((a, b) => b.counts.queued + b.counts.running - a.counts.queued - a.counts.running)
   return {
     ...tiles(facts),
     ...chart(facts),
@@ -152,7 +160,10 @@ export async function overview(facts: Facts, scene: Scene): Promise<Claims> {
     '.alerts summary': problems > 6 ? [`${n(problems - 6)} more`] : [],
     ...kinds(facts),
     'main a[href="/ui/queues"].link': [`All ${n(facts.queues.length)}`],
-    '.cols.c21:not(.stretch) > .card:first-child tbody tr': busy.slice(0, 8).map((queue) => queueRow(facts, queue)),
+    '.cols.c21:not(.stretch) > .card:first-child tbody tr': inOrder(facts)
+      .filter(isUsed)
+      .slice(0, 8)
+      .map((queue) => queueRow(facts, queue)),
     '.cols.c21:not(.stretch) > .card:last-child tbody tr': longest(facts),
   }
 }

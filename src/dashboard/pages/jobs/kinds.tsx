@@ -46,13 +46,14 @@ export async function kindsOf(asked: Asked, of: Of = {}): Promise<KindsData> {
     cache.get(name, FRESH, ask),
     deploymentsOf(asked),
   ])
-  const deploy = lastDeploy(deployments)
+  const [deploy, previous] = deploysOf(deployments)
   return {
     kinds: errors.filter((kind) => !kind.muted),
     muted: errors.filter((kind) => kind.muted),
     quiet: muted.filter(({ error }) => !errors.some((kind) => kind.error === error)),
     more: cursor !== null,
-    deploy,
+    // Every kind is new since the first deploy.
+    deploy: previous && deploy,
   }
 }
 
@@ -141,7 +142,7 @@ const heads = [
   'Message, with its variable parts marked',
   'Class',
   '#Jobs',
-  '##6 h',
+  '##Last 6 h',
   '#First',
   '#Last',
   '-Mute and retry',

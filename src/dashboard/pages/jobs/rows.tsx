@@ -41,6 +41,9 @@ export function columnsWith<Job extends Common>(what: Column<Job>['cell'], also?
 const took = ({ ranAt, endedAt }: JobRow): string =>
   ranAt !== null && endedAt !== null && endedAt >= ranAt ? span(endedAt - ranAt) : '–'
 
+export const WhatHappened = ({ job, paused }: { job: JobRow; paused?: ReadonlySet<string> }) =>
+  job.status === 'completed' && job.ranAt !== null ? <>completed in {took(job)}</> : <What job={job} paused={paused} />
+
 function Moment({ query }: { query: URLSearchParams }) {
   const sorted = isSorted(query)
   const to = `/jobs${queryWith(query.toString(), { sort: sorted ? undefined : 'ended', cursor: undefined })}`
@@ -114,13 +117,7 @@ function JobTable({ jobs, query, selected, paused }: Pick<RowsProps, 'jobs' | 'q
       rows={jobs}
       columns={[
         { head: all, cell: select },
-        ...columnsWith<JobRow>((job) =>
-          job.status === 'completed' && job.ranAt !== null ? (
-            `completed in ${took(job)}`
-          ) : (
-            <What job={job} paused={paused} />
-          ),
-        ),
+        ...columnsWith<JobRow>((job) => <WhatHappened job={job} paused={paused} />),
         { head: '#Tries', cell: (job) => <Tries job={job} /> },
         { head: '#Took', cell: took },
         ...ownColumns(query),

@@ -4,14 +4,14 @@ import { asset as style } from '../../built/limits-css.generated.ts'
 import { type Asked, page } from '../../page.ts'
 import { LinkButton } from '../../parts/act.tsx'
 import { Further } from '../../parts/further.tsx'
-import { Ago, Card, Empty, Head, JobId, Link, Name, NameLink, StatusMark } from '../../parts/layout.tsx'
+import { Ago, Card, Empty, Head, JobId, Link, Name, NameLink, StatusMark, Zero } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
-import { What } from '../../parts/what.tsx'
 import { searchRows } from '../../search-on.ts'
 import { searchedOf } from '../../words/further.ts'
-import { boundOf, wayToChange } from '../../words/limit.ts'
+import { boundOf, elsewhereIn, wayToChange } from '../../words/limit.ts'
 import { groupPath, jobPath } from '../../words/paths.ts'
-import { count, cut, many } from '../../words/text.ts'
+import { cut, many } from '../../words/text.ts'
+import { WhatHappened } from '../jobs/rows.tsx'
 import { acts } from './acts.ts'
 import { Block } from './change.tsx'
 import { type Near, nearOf, Opened } from './opened.tsx'
@@ -19,7 +19,7 @@ import { Slots } from './slots.tsx'
 
 type GroupData = Awaited<ReturnType<typeof load>>
 
-const JOBS = 30
+const JOBS = 10
 
 const columns: readonly Column<JobRow>[] = [
   {
@@ -31,14 +31,25 @@ const columns: readonly Column<JobRow>[] = [
       </>
     ),
   },
-  { head: 'What happened', kind: 'fill dim', cell: (job) => <What job={job} /> },
+  { head: 'What happened', kind: 'fill dim', cell: (job) => <WhatHappened job={job} /> },
   { head: '#When', cell: ({ endedAt, createdAt }) => <Ago at={endedAt ?? createdAt} /> },
 ]
 
-function noteOf({ near }: GroupData): string {
-  if (!near) return 'no unfinished jobs'
+function Note({ data: { id, near } }: { data: GroupData }) {
+  if (!near) return <>no unfinished jobs</>
   const { running, waiting } = near.limit
-  return `${many(running, 'job is', 'jobs are')} running, ${count(waiting)} waiting for this limit`
+  const elsewhere = elsewhereIn({ ...near.limit, jobs: near.jobs })
+  return (
+    <>
+      {`${many(running, 'job is', 'jobs are')} running, ${many(waiting, 'waits', 'wait')} for this limit, `}
+      <Zero
+        n={elsewhere}
+        text={many(elsewhere, 'waits', 'wait')}
+        to={`/jobs?status=queued&group=${encodeURIComponent(id)}`}
+      />
+      {' elsewhere'}
+    </>
+  )
 }
 
 const Bound = ({ near }: { near: Near }) => (
@@ -91,7 +102,7 @@ export const group = page<GroupData>({
             Group <Name of={data.id} most={60} />
           </>
         }
-        note={noteOf(data)}
+        note={<Note data={data} />}
       >
         <LinkButton to={wayToChange(groupKey(data.id))} scope="admin">
           Change limit

@@ -3,7 +3,7 @@ import type { GroupView } from '../../../engine/engine.ts'
 import { LinkButton } from '../../parts/act.tsx'
 import { Card, NameLink } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
-import { colourOf, wayToChange, wayToLimit } from '../../words/limit.ts'
+import { colourOf, elsewhereIn, wayToChange, wayToLimit } from '../../words/limit.ts'
 import { count } from '../../words/text.ts'
 import { Slots } from './slots.tsx'
 
@@ -33,8 +33,8 @@ const columns: readonly Column<GroupView>[] = [
     cell: ({ concurrency, running }) =>
       concurrency === null ? count(running) : `${count(running)} of ${count(concurrency)}`,
   },
-  { head: '#Waiting', label: 'waiting', kind: 'dim', cell: ({ waiting }) => count(waiting) },
-  { head: '#Unfinished', label: 'unfinished', kind: 'dim', cell: ({ jobs }) => count(jobs) },
+  { head: '#Wait for it', label: 'wait for it', kind: 'dim', cell: ({ waiting }) => count(waiting) },
+  { head: '#Wait elsewhere', label: 'wait elsewhere', kind: 'dim', cell: (group) => count(elsewhereIn(group)) },
   {
     head: '-Acts',
     cell: ({ id }) => (
@@ -45,13 +45,15 @@ const columns: readonly Column<GroupView>[] = [
   },
 ]
 
+const byUse = (a: GroupView, b: GroupView): number => b.jobs - a.jobs || b.running - a.running || (a.id < b.id ? -1 : 1)
+
 export function Groups({ groups }: { groups: GroupView[] }) {
   return (
     <Card title="Groups">
       <DataTable
         caption="Groups"
-        empty="No group has unfinished jobs."
-        rows={groups.slice(0, SHOWN)}
+        empty="No group has queued or running jobs."
+        rows={groups.toSorted(byUse).slice(0, SHOWN)}
         columns={columns}
         kind="lined"
       />

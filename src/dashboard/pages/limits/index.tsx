@@ -74,7 +74,7 @@ function Row({ limit, near }: { limit: LimitRow; near?: Near }) {
           {waiting > 0 ? (
             <b class={isFull(limit) && waiting > 99 ? 'up' : undefined}>{many(waiting, 'job waits', 'jobs wait')}</b>
           ) : (
-            <span class="dim">no jobs waiting</span>
+            <span class="dim">no jobs wait</span>
           )}
         </div>
         <div class="acts">
@@ -96,7 +96,7 @@ function View({ data }: { data: LimitsData }) {
     <>
       <Head
         title="Limits"
-        note={`${many(limits.length, 'limit')}, ${count(full)} full; ${many(waiting, 'job')} waiting`}
+        note={`${many(limits.length, 'limit')}, ${count(full)} full; ${many(waiting, 'job waits', 'jobs wait')}`}
       >
         <Search at="/limits" label="Filter by key" value={wanted} />
         <LinkButton to="/limits?change=" scope="admin" icon="plus" kind="primary" hotkey="c">

@@ -12,7 +12,8 @@ import { byClass } from '../jobs/by-class.tsx'
 
 /** The newest holder. `usual`: upper bound of the duration of 95% of the runs of its class today. */
 type Stuck = Holder & { usual?: number }
-export type Near = { limit: RoomView; holders: Holder[]; waiting: LimitWaiter[]; stuck?: Stuck }
+/** `jobs`: queued and running jobs of a group. */
+export type Near = { limit: RoomView; jobs: number; holders: Holder[]; waiting: LimitWaiter[]; stuck?: Stuck }
 
 const READ = 100
 const GROUPS = 8

@@ -6,9 +6,10 @@ import { RangeChoice } from '../../parts/range.tsx'
 import { leftFailed } from '../../words/class-failures.ts'
 import { deploysOf } from '../../words/deploy.ts'
 import type { Known } from '../../words/need.ts'
-import { IN_A_ROW, inOrder, needsOf } from '../../words/needs.ts'
+import { IN_A_ROW, inOrder, needsOf, stuckRuns } from '../../words/needs.ts'
 import { type Queue, runsIn, withPulled } from '../../words/queue.ts'
 import { columnsOf, deploysIn, rangeIn } from '../../words/series.ts'
+import { isLong } from '../../words/stuck.ts'
 import { about, clock, longDay } from '../../words/text.ts'
 import { byClass } from '../jobs/by-class.tsx'
 import { deploymentsOf, Kinds, type KindsData, kindsOf } from '../jobs/kinds.tsx'
@@ -40,6 +41,7 @@ async function load(asked: Asked) {
     glance.stats.queues.some(({ name, counts }) => counts.failed > 0 && (name === CALLBACKS.queue) === isOfCallbacks)
   const hasFailed = failed(true) || failed(false)
   const hasLost = series.points.some(({ lost }) => lost > 0)
+  const runs = runsIn(glance)
   const isByMinute = range.step === 'minute' && range.to === undefined
   // Reads only what the glance does not show to be empty. The first view has all other answers.
   const [now, alerts, minutes, classes, givenUp, { schedules }, kinds, deployments, { breakers }] = await Promise.all([
@@ -52,7 +54,9 @@ async function load(asked: Asked) {
       : cache.get('minutes', LATER, () =>
           engine.stats.series({ step: 'minute', details: true, from: look.now - HOUR }),
         ),
-    hasFailed || hasLost ? byClass(asked, { hours: true }, SELDOM) : undefined,
+    hasFailed || hasLost || runs.some((run) => isLong(run, look.now))
+      ? byClass(asked, { hours: true }, SELDOM)
+      : undefined,
     failed(true)
       ? cache.get('given up', LATER, () => engine.callbacks.list({ state: 'FAILED', limit: 50 }))
       : NO_CALLBACKS,
@@ -90,16 +94,17 @@ async function load(asked: Asked) {
   const wasUsed = Object.values(stats.total).some(({ made = 0 }) => made > 0)
   return {
     ...(wasUsed && query.get('first') === null ? {} : { first: await firstMinuteOf(asked) }),
-    needs: inOrder([...needs, ...depthNeeds(alerts, asked.deps), ...leftFailed(known, needs)], look.now),
+    needs: inOrder(
+      [...needs, ...stuckRuns(runs, known), ...depthNeeds(alerts, asked.deps), ...leftFailed(known, needs)],
+      look.now,
+    ),
     alerts,
     range,
     points: columnsOf(series.points, range, look.now),
     ends: { of: series.queues ?? {}, range },
     queues: withPulled(queues, glance),
     limits,
-    longest: runsIn(glance)
-      .sort((a, b) => a.startedAt - b.startedAt)
-      .slice(0, LONGEST),
+    longest: runs.toSorted((a, b) => a.startedAt - b.startedAt).slice(0, LONGEST),
     kinds,
     deploys: deploysIn(deploys, range, look.now),
     stats: { waits: stats.waits },

@@ -10,7 +10,7 @@ import { type Column, DataTable } from '../../parts/table.tsx'
 import { sum } from '../../words/counts.ts'
 import { isSlow } from '../../words/needs.ts'
 import { pullersPath, queuePath } from '../../words/paths.ts'
-import { pausedIn, type Queue, readyIn, startableIn } from '../../words/queue.ts'
+import { byTrouble, pausedIn, type Queue, readyIn, startableIn } from '../../words/queue.ts'
 import { columnsOf, type Range } from '../../words/series.ts'
 import { about, count, cut, many, title } from '../../words/text.ts'
 
@@ -68,9 +68,7 @@ export function Where({ queues, limits }: { queues: Queue[]; limits: WaitedLimit
               <span class={`st ${kind}`}>
                 {icon ? <Icon name={icon} size={14} /> : <Shape status={status!} spins={n > 0} />}
               </span>
-              <span class="clip" title={text}>
-                {text}
-              </span>
+              <span>{text}</span>
               <span class="n">{count(n)}</span>
             </To>
           </li>
@@ -194,12 +192,10 @@ const SHOWN = 8
 export function Queues({ queues, ends }: { queues: Queue[]; ends: Ends }) {
   const isUsed = ({ name, counts }: Queue) =>
     !isOurs(name) || counts.queued + counts.running + counts.suspended + counts.failed > 0
-  const busy = queues
-    .filter(isUsed)
-    .sort((a, b) => b.counts.queued + b.counts.running - a.counts.queued - a.counts.running)
+  const used = queues.filter(isUsed).sort(byTrouble)
   return (
     <Card title="Queues" right={<Link to="/queues">{`All ${count(queues.length)}`}</Link>}>
-      <QueueTable queues={busy.slice(0, SHOWN)} ends={ends} />
+      <QueueTable queues={used.slice(0, SHOWN)} ends={ends} />
     </Card>
   )
 }

@@ -4,8 +4,7 @@ import { waitBelow, waitEnds } from '../../../core/waits.ts'
 import { Shape, To } from '../../parts/layout.tsx'
 import { Spark, type Tone } from '../../parts/spark.tsx'
 import { sum } from '../../words/counts.ts'
-import { waitingIn } from '../../words/needs.ts'
-import { pausedIn, type Queue } from '../../words/queue.ts'
+import { pausedIn, type Queue, waitingIn } from '../../words/queue.ts'
 import type { Range } from '../../words/series.ts'
 import { about, count, percent, short } from '../../words/text.ts'
 
@@ -99,14 +98,14 @@ function Waits({ data: { stats, points } }: TilesProps) {
     <Tile
       isWide
       to="/queues"
-      head="Time to start, p50 and p95"
+      head={`Time to start today, ${rest ? 'p50 and p95' : 'p95'}`}
       big={
         <>
           {text(half)}
           {rest}
         </>
       }
-      sub={`${count(sum(all, (n) => n))} runs started since midnight UTC`}
+      sub={`${count(sum(all, (n) => n))} runs since midnight UTC`}
       points={points}
       of="longestWait"
       tone="accent"

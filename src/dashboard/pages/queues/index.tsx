@@ -1,17 +1,12 @@
-import type { QueueView } from '../../../engine/engine.ts'
 import { page } from '../../page.ts'
 import { Card, Head } from '../../parts/layout.tsx'
 import { RangeChoice } from '../../parts/range.tsx'
 import { First } from '../../parts/snippet.tsx'
-import { waitingIn } from '../../words/needs.ts'
-import { isBuiltIn, type Queue, withPulled } from '../../words/queue.ts'
+import { byTrouble, type Queue, withPulled } from '../../words/queue.ts'
 import { rangeIn } from '../../words/series.ts'
 import { count, many } from '../../words/text.ts'
 import { type Ends, QueueTable } from '../overview/tables.tsx'
 import { acts } from './acts.ts'
-
-const failedOrHeld = (queue: QueueView): number =>
-  queue.counts.failed + (queue.paused ? waitingIn(queue) : queue.counts.limited + queue.counts.pull)
 
 export const queues = page<{ queues: Queue[]; ends: Ends }>({
   path: '/queues',
@@ -21,10 +16,7 @@ export const queues = page<{ queues: Queue[]; ends: Ends }>({
     const range = rangeIn(asked.query, asked.look.now)
     const glance = await asked.cache.glance(range.step)
     const { queues } = glance.isNew ? glance.stats : await asked.engine.stats.totals()
-    const ordered = queues.toSorted(
-      (a, b) => failedOrHeld(b) - failedOrHeld(a) || Number(isBuiltIn(a.name)) - Number(isBuiltIn(b.name)),
-    )
-    return { queues: withPulled(ordered, glance), ends: { of: glance.series.queues ?? {}, range } }
+    return { queues: withPulled(queues.toSorted(byTrouble), glance), ends: { of: glance.series.queues ?? {}, range } }
   },
   title: () => 'Queues',
   View: ({ data: { queues, ends } }) => (
