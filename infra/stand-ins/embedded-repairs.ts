@@ -37,8 +37,8 @@ const LONG = 1_000
 const READ_ONLY = 8
 
 /**
- * Each call would compile its script, which takes up to 10 ms. So functions are cached in Lua's table `string`. Its
- * write protection is turned off while the cache is created.
+ * Caches compiled functions in Lua's table `string`, because compiling a script takes up to 10 ms. The write protection
+ * of this table is off while the cache is created.
  */
 function keepFunctions(runtime: RedisLuaRuntime): void {
   const { engine } = runtime as unknown as Inner
