@@ -6,7 +6,7 @@ import type { ActAsked, Confirm } from './page.ts'
 import { idsIn, idsText } from './words/ids.ts'
 import { count, many } from './words/text.ts'
 
-/** Milliseconds. Checking 1,000 jobs takes about 10 ms of Redis. After this time, the dialog continues by itself. */
+/** Milliseconds after which the dialog continues by itself. Checking 1,000 jobs takes Redis about 10 ms. */
 const COUNTS_FOR = 1_000
 const PAGES = 20
 const MOST = limits.bulkIds.most

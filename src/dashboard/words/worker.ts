@@ -118,7 +118,7 @@ const waitsIn = (text: string): Members =>
     ? { delays: JSON.stringify(text.split(',').flatMap((one) => one.trim() || [])) }
     : { base: JSON.stringify(text) }
 
-/** A first delay must remove a stored list, because a list has precedence. A new list only replaces the stored list. */
+/** A list has precedence over a first delay, so a new first delay must remove a stored list. */
 function waitsPatch(text: string): string {
   const waits = text === '' ? {} : waitsIn(text)
   return objectOf(waits.delays === undefined ? { base: 'null', delays: 'null', ...waits } : waits)

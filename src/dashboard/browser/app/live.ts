@@ -130,7 +130,7 @@ async function reasonOf(answer: Response): Promise<string> {
 
 const briefOf = (): string | undefined => document.querySelector<HTMLElement>('[data-brief]')?.dataset.brief
 
-/** The script of the page draws `data`. The server has drawn `parts`. */
+/** The script of the page draws `data`. `parts` is HTML from the server. */
 type Told = { as: string; now: number; data: unknown; parts: Record<string, string> }
 
 async function show(answer: Response, force: boolean, known: Chunk[]): Promise<void> {

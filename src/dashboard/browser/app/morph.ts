@@ -14,7 +14,7 @@ const isWritten = (node: Node): boolean =>
   (node === document.activeElement ||
     ((node instanceof HTMLInputElement || node instanceof HTMLTextAreaElement) && node.value !== node.defaultValue))
 
-/** Keeps drawings of scripts. They must not contain ids, because morphing moves elements with ids. */
+/** Keeps islands, which scripts draw. Islands must not contain ids, because morphing moves elements with ids. */
 const keepsTime = (old: Node, fresh: Node): boolean =>
   !(old instanceof HTMLElement && old.dataset.island !== undefined) &&
   !isWritten(old) &&
