@@ -44,7 +44,7 @@ function wiresAt(state: FlowState) {
 
 export function createDoctor({ store, ring, change, now }: Context) {
   async function examineFlows(before: string | undefined): Promise<Slice> {
-    // A running flow may still have to connect its wires.
+    // Excludes running flows, which may still have to connect their wires.
     const at = {
       mode: 'all',
       queue: 'core',

@@ -39,7 +39,7 @@ export type Served = Pick<Registered, 'inner' | 'calls' | 'longest'>
 export const performedBy = ({ local, definition: { push } }: Registered): string =>
   local ? 'function' : push ? new URL(push.url).host : 'pull'
 
-/** An invocation performs at most CALLS of these runs at the same time. */
+/** True for classes whose runs call other services. An invocation performs at most CALLS such runs at a time. */
 export const callsOthers = ({ local, calls, definition: { push } }: Registered): boolean =>
   calls === true || local?.isolate === true || push !== undefined
 

@@ -4,7 +4,7 @@ import type { Client } from '../../redis/client.ts'
 export type Waiter = { id: string; wait: number }
 
 const ASK_AGAIN = 15_000
-/** For a Redis without subscriptions: a proxy blocks them, or the plan has no free connection. */
+/** Milliseconds between claims without a subscription: a proxy blocks them, or the plan has no free connection. */
 const ASK_AGAIN_UNCALLED = 1_000
 
 export type Wait = {

@@ -68,7 +68,7 @@ export class RunParts {
     })
     const isLost = ({ helper, isObserved }: Observed<unknown>) => helper === 'patched' && !isObserved
     const answersAwaited = async () => {
-      // A branch that has just called `patched` has had no time to await the answer.
+      // Gives a branch that has just called `patched` time to await the answer.
       if (this.#waiting.some(isLost)) await during(turn)
       this.#awaited(isLost)
     }

@@ -99,7 +99,7 @@ export class StepStore {
     return this.#doOnce(scope, name, action).finally(() => this.#underWay.delete(name))
   }
 
-  /** All stored records of the scope must have been requested by now, unless the code has changed. */
+  /** Before a new step, a function requests all stored records of its scope, unless its code has changed. */
   async beforeNew(scope: string, asked: string, newKey?: string): Promise<void> {
     if (this.#isOver) await never
     await this.#around.answersAwaited()

@@ -19,7 +19,7 @@ const PAUSE_MS = 60_000
 export function createExporter({ endpoint, headers, resource, fetch, defer, now }: ExporterOptions) {
   const url = endpoint.replace(/(\/v1\/traces)?\/*$/, '/v1/traces')
   let waiting: Span[] = []
-  /** If the platform cuts off an invocation that sends spans, another one takes over at this time. */
+  /** If the platform cuts off the invocation that sends spans, another invocation sends after this time. */
   let sendingUntil = 0
   let pausedUntil = 0
   let dropped = 0
