@@ -37,7 +37,7 @@ export const keysOf = (ns: string) => ({
   lastBell: `${ns}rung`,
   examined: `${ns}examined`,
   unreadable: `${ns}unreadable`,
-  /** This key never exists. After a DEL, a script can write even if Redis is full. */
+  /** Scripts delete this key, which never exists: after a DEL, a script can write even if Redis is full. */
   room: `${ns}room`,
   deployed: `${ns}deployed`,
   deploys: `${ns}deploys`,

@@ -208,7 +208,7 @@ class Reader {
     return items
   }
 
-  /** The objects of a list usually differ only in the users' values, so each is first compared with the one before. */
+  /** Objects of a list usually differ only in the users' values, so each is first compared with the previous object. */
   private moulds(pattern: Pattern): () => unknown {
     let mould: Mould | undefined
     let isOver = false
