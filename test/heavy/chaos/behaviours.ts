@@ -244,7 +244,7 @@ function endOf(draft: Draft): End {
   return random.weighted(ends).end(draft)
 }
 
-/** Output that returns to its own job in a cycle would never end. */
+/** True if a wire leaves the output. In a cycle, the output could wake its own job forever. */
 function leadsOn({ lent: { document } }: Draft): boolean {
   const output = outputOf(document.class)
   return ['wo', 'co'].some((field) => document[`${field}:${output}`] !== undefined)
@@ -272,7 +272,7 @@ function asOthers(draft: Draft): End {
   return { end: 'completed' }
 }
 
-/** A job with a log entry is no longer stored with its equals. */
+/** A job with a log entry can no longer share a record with equal jobs. */
 const isLikeOthers = ({ lent: { document }, world }: Draft): boolean =>
   isPacked(document.class) && document.terminating !== '2' && world.random.chance(0.9)
 

@@ -45,7 +45,7 @@ export function createSlotsJudge(report: Report) {
     usedBy.set(id, used.add(slot))
   }
 
-  /** A run uses a slot only if it runs at or after the slot. A shutdown run uses none. */
+  /** A run uses a slot only if it began at or after the slot. A shutdown run uses no slot. */
   function move({ facts }: Step, id: number, was: JobRecord, is: JobRecord): void {
     const end = facts.slots.find(({ job }) => job === id)
     const series = seriesOf(was)
