@@ -55,7 +55,7 @@ export function ChangeForm({ of: key, limit, preview }: ChangeProps) {
         )
       }
     >
-      <div class="cronf four">
+      <div class="cronf">
         {key ? <input type="hidden" name="key" value={key} /> : <Field name="key" label="Key" required mono />}
         <Bounds
           note="empty: unlimited"

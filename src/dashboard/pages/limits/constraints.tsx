@@ -115,7 +115,7 @@ export function ConstraintForm({ drafted: { name, isNew, typed, tried } }: { dra
       press={isNew ? 'Create constraint' : 'Save'}
       preview={['constraint', ...fields]}
     >
-      <div class="cronf four">
+      <div class="cronf">
         {isNew ? (
           <Field name="constraint" label="Name" path="key" value={name} required mono />
         ) : (
