@@ -20,11 +20,11 @@ const limit = (most: number, unit: string, of: string, above: string) => ({ most
 
 export type Limit = ReturnType<typeof limit>
 
-const refused = '400 BAD_REQUEST; nothing is changed'
-const tooLarge = '413 TOO_LARGE; nothing is changed'
-const failsRun = 'the run fails with TOO_LARGE'
+const refused = 'a call fails with 400 BAD_REQUEST'
+const tooLarge = 'a call fails with 413 TOO_LARGE'
+const failsRun = 'a run fails with TOO_LARGE'
 const tooMuch = `${tooLarge}; ${failsRun}`
-const limited = '429 LIMITED; nothing is changed'
+const limited = 'a call fails with 429 LIMITED'
 
 const NEXT_PAGE = 'the answer contains the condition for the next page'
 
@@ -33,7 +33,7 @@ export const limits = {
   runBytes: limit(8_388_608, 'bytes', 'all changes of one run', failsRun),
   ops: limit(10_000, 'ops', 'operations of one run', `${refused}; ${failsRun}`),
   countNames: limit(50, 'names', 'different counts of one run', `${refused}; ${failsRun}`),
-  logBytes: limit(16_384, 'bytes', 'one log entry', `${tooLarge}; in a run, only the size of the entry is logged`),
+  logBytes: limit(16_384, 'bytes', 'one log entry', `${tooLarge}; a run logs only the size of the entry`),
   globText: limit(1_000, 'characters', 'a string that a constraint compares with a glob', 'the rest is ignored'),
   waitMs: limit(60_000, 'ms', 'maximum wait of one call for a result or for work', refused),
   claimNames: limit(20, 'names', 'globs or tags of one claim', tooLarge),
@@ -42,15 +42,20 @@ export const limits = {
     8_388_608,
     'bytes',
     'one job in total, with its args, state, defaults, waiting values and steps',
-    `${tooMuch}; a port that listens misses the message`,
+    `${tooMuch}; a listening port misses the message`,
   ),
   ports: limit(
     1_000,
     'ports',
     'input ports or output ports of one job, including removed ports',
-    `${refused}, or ${tooMuch}`,
+    `a call fails with 400 BAD_REQUEST or 413 TOO_LARGE; ${failsRun}`,
   ),
-  stateFields: limit(1_000, 'fields', 'the state of one job', `${refused}, or ${tooMuch}`),
+  stateFields: limit(
+    1_000,
+    'fields',
+    'the state of one job',
+    `a call fails with 400 BAD_REQUEST or 413 TOO_LARGE; ${failsRun}`,
+  ),
   labels: limit(8, 'labels', 'one job, including the labels of its class', refused),
   labelsBytes: limit(512, 'bytes', 'the labels of one job as JSON', refused),
   headers: limit(50, 'headers', 'custom headers of a callback or download', refused),
@@ -88,13 +93,13 @@ export const limits = {
     'channels whose last message is kept',
     'the channel with the oldest last message is dropped',
   ),
-  listeners: limit(100_000, 'ports', 'the input ports that listen to one channel', `${limited}; the run fails`),
+  listeners: limit(100_000, 'ports', 'the input ports that listen to one channel', `${limited}; a run fails`),
   channelLevels: limit(16, 'names', 'segments of a channel name', refused),
   waiting: limit(
     100_000,
     'values',
     'values waiting at one port',
-    `${limited}; the run fails; a port that listens misses the message`,
+    `${limited}; a run fails; a listening port misses the message`,
   ),
   moved: limit(
     5_000,
@@ -123,7 +128,7 @@ export const limits = {
   generations: limit(1_000, 'generations', 'generations of jobs, from the topmost parent to the last child', limited),
   queriedJobs: limit(10_000, 'jobs', 'rows that one Query of Bedrock reads', NEXT_PAGE),
   queriedRows: limit(1_000, 'rows', 'rows that one Query of Bedrock returns', NEXT_PAGE),
-  requeued: limit(1_000, 'ids', 'ids in one call of Bedrock’s RequeueJobs', 'refused with a Bedrock error'),
+  requeued: limit(1_000, 'ids', 'ids in one call of Bedrock’s RequeueJobs', 'a call fails with a Bedrock error'),
   runWords: limit(100_000, 'words', 'operations and values of one run, with their names', failsRun),
   keptInputs: limit(
     65_536,

@@ -13,7 +13,7 @@ type Answers = { round: number; kept: Lru<string, Kept> }
 
 export type Cache = ReturnType<typeof createCache>
 
-/** After an action of a user, all stored answers of that engine are outdated. */
+/** After a user changes something, all stored answers of the user's engine are outdated. */
 export function createAnswers() {
   const owners = new WeakMap<Engine, Answers>()
   return {

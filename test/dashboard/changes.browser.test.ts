@@ -147,7 +147,11 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await field('class').fill('bind')
       await page.getByText('More options').click()
       await field('args').fill('{"properties":{"pages":{"type":"number"}}}')
-      await said.getByText(`1 of 1 waiting job would not match. #${id}, args: pages: expected a number`).waitFor()
+      await said
+        .getByText(
+          `1 of 1 waiting job would not match the new schemas. For example, #${id}, args: pages: expected a number`,
+        )
+        .waitFor()
       await said.getByText('bind is registered already (pull)').waitFor()
       await field('args').fill('{"properties":{"pages":{"type":"string"}}}')
       await said.getByText('Checked 1 waiting job. All match.').waitFor()

@@ -185,7 +185,7 @@ test('the form of a class shows admins which waiting jobs would not fit, before 
   expect(await previewed({})).toBe('')
   const typed = { args: '{"properties":{"sum":{"type":"number"}}}' }
   expect(await previewed(typed)).toBe(
-    `1 of 1 waiting job would not match. #${made}, args: sum: expected a number, got &quot;1&quot;`,
+    `1 of 1 waiting job would not match the new schemas. For example, #${made}, args: sum: expected a number, got &quot;1&quot;`,
   )
   expect(await previewed({ args: '{}' })).toBe('Checked 1 waiting job. All match.')
   expect(await previewed({ args: '{' })).toMatch(/^args: expected JSON/)
@@ -202,7 +202,7 @@ test('the form that registers a class shows which waiting jobs of its name would
     const html = await who.html(`/ui/workers?${new URLSearchParams({ register: '', ...typed, ...more })}`)
     return /id="preview"[^>]*><p[^>]*>([^<]*)</.exec(html)?.[1]
   }
-  const fault = `1 of 1 waiting job would not match. #${made}, args: sum: expected a number, got &quot;1&quot;`
+  const fault = `1 of 1 waiting job would not match the new schemas. For example, #${made}, args: sum: expected a number, got &quot;1&quot;`
   const taken = 'once is registered already (pull): this form replaces it entirely.'
   expect(await previewed({})).toBe(`${taken} ${fault}`)
   expect(await previewed({ args: '' })).toBe(`${taken} Checked 1 waiting job. All match.`)

@@ -229,7 +229,7 @@ export const find = page<FindData>({
             <code>status:failed class:charge</code>, or for an action such as <code>pause media</code>.
           </Empty>
         )}
-        {text && found(lines) === 0 && <Empty>No name or searched job contains this text.</Empty>}
+        {text && found(lines) === 0 && <Empty>No name contains this text, and no job that was searched.</Empty>}
         {[...Map.groupBy(lines, groupOf)].map(([group, own]) => (
           <>
             <h3 class="group">{group}</h3>

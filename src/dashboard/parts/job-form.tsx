@@ -131,7 +131,7 @@ export function refuseMissing(form: Typed, body: string, worker: Named): string 
   const [name] = missing
   throw new SidejobError(
     'BAD_REQUEST',
-    `inputs.${name}: expected a value. To write it later, choose so under Options`,
+    `inputs.${name}: expected a value. To write it later, select that under Options`,
     { path: ['inputs', name] },
   )
 }

@@ -195,7 +195,7 @@ const says: Record<ReasonCode, Say> = {
     remedies: [retry(job)],
   }),
   CODE_CHANGED: (reason, { job }) => ({
-    text: `Its stored record has ${nameOf(reason, 'kept')}, but its function ${reason.data.asked === undefined ? 'ended without it' : `asks for ${reason.data.asked}`}.`,
+    text: `Its stored record has ${nameOf(reason, 'kept')}, but its function ${reason.data.asked === undefined ? 'ended without asking for it' : `asks for ${reason.data.asked}`}.`,
     sub: 'Restore the code, or put the change behind job.patched. Then retry the job.',
     remedies: [retry(job)],
   }),

@@ -177,5 +177,5 @@ export function unfitWords({ jobs, looked, more, values }: WorkerUnfit): string 
   if (jobs === 0) return `Checked ${all}. All match.`
   const [first] = values
   const where = first!.port === null ? 'args' : `port ${first!.port}`
-  return `${count(jobs)} of ${all} would not match. #${first!.job}, ${where}: ${first!.why}`
+  return `${count(jobs)} of ${all} would not match the new schemas. For example, #${first!.job}, ${where}: ${first!.why}`
 }

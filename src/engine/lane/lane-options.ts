@@ -11,7 +11,7 @@ export type LaneOptions = {
   short?: number
   /** Milliseconds for which a lane waits for more jobs after its last run (default 0). */
   warm?: number
-  /** Requests after which a lane hands over (default 5,000). Requests of functions do not count. */
+  /** Requests after which a lane hands over (default 5,000). Requests that functions make are not counted. */
   requests?: number
 }
 

@@ -89,7 +89,10 @@ export function createVersions({ store, fetch, secret, now, version, versionUrl 
       const lent = JSON.parse(new TextDecoder().decode(bytes)) as ClaimedJob
       const { pinnedTo } = lent.document
       if (pinnedTo === version) return lent
-      throw new SidejobError('REFUSED', `expected a job of version ${version ?? 'unknown'}, got one of ${pinnedTo}`)
+      throw new SidejobError(
+        'REFUSED',
+        `expected a job of version ${version ?? '(none)'}, got a job of version ${pinnedTo}`,
+      )
     },
   }
 }

@@ -111,7 +111,7 @@ const taking = {
 }
 const job = z.record(z.string(), z.unknown())
 
-/** With this token, Finish, Retry and Fail are refused if another worker has taken the job. */
+/** Finish, Retry and Fail with this token are refused if another worker has taken the job. */
 const tokens = (given: string[]): Record<string, string> =>
   given.length > 0 ? { 'x-bedrock-token': given.join(',') } : {}
 

@@ -320,7 +320,7 @@ test('a port that listens at two levels receives a message twice, and all ports 
   expect([await times(job, 'a', 'hello'), await times(job, 'b', 'hello')]).toEqual([2, 1])
 })
 
-test('a channel without a leading slash never reaches /, and paths are used as they are written', async () => {
+test('a message on a channel without a leading slash does not reach listeners of /', async () => {
   const ports = { a: { channels: ['x'] }, root: { channels: ['/'] }, b: { channels: ['/a/b'] } }
   const job = await desk.make('nop', { in: ports })
   await desk.publish('x/y', 'relative')

@@ -1,5 +1,5 @@
-// The compiler is the test (`npm run types`): only the lines below a `@ts-expect-error` must not compile. This code
-// never runs.
+// The compiler is the test (`npm run types`): each line below a `@ts-expect-error` must cause an error, and all other
+// lines must compile. This code never runs.
 
 import * as z from 'zod'
 import { createClient } from '../../../src/client/index.ts'

@@ -136,7 +136,7 @@ export function Opened({ near, order = 'groups take turns' }: { near: Near; orde
       {limit.waiting > 0 && (
         <div>
           <h3>{many(limit.waiting, 'job waits', 'jobs wait')}</h3>
-          <p class="note">{`In starting order: ${order}.`}</p>
+          <p class="note">{`Jobs start in this order: ${order}.`}</p>
           <Rows caption="Waiting jobs" rows={waiting} columns={waiterColumns} all={limit.waiting} />
         </div>
       )}

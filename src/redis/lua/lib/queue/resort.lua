@@ -1,8 +1,8 @@
 -- After a change to the ageing, the mode or the classes of a queue, claims and ticks move its waiting jobs to their
 -- side and score, slice by slice. Until this is complete, claims use the old order.
 --
--- The queue stores an index (r: jobs for lanes, p: jobs for pull workers, w: jobs that wait for limits) and a scan
--- cursor. Each limit stores its own cursor.
+-- The queue stores its position as `<index>:<scan cursor>`. The index is r (jobs for lanes), p (jobs for pull workers)
+-- or w (jobs that wait for limits). Each limit stores its own cursor.
 
 local JOBS_AT_ONCE, LIMITS_AT_ONCE = 1000, 100
 

@@ -72,7 +72,7 @@ end
 cache.attached = {}
 local nothing_attached = {}
 
-cache.pieces = {} -- number → piece as it is now, false if absent
+cache.pieces = {} -- number of a piece → the piece as it is now, or false if it does not exist
 cache.changed_pieces = {}
 cache.loose = {} -- id → true if this script has taken the job out of its piece
 
