@@ -21,16 +21,18 @@ export const linesIn = (text: string): string[] =>
     .filter(Boolean)
 
 /** Stays text, so that numbers keep all digits. */
-export function jsonText(text: string, name: string): string {
+export function typedJson(text: string, name: string): string {
   try {
     JSON.parse(text)
-    return compact(text)
+    return text
   } catch {
     throw new SidejobError('BAD_REQUEST', `${name}: expected JSON, got ${text.slice(0, 60)} (a string needs quotes)`, {
       path: [name],
     })
   }
 }
+
+export const jsonText = (text: string, name: string): string => compact(typedJson(text, name))
 
 export function numberIn(text: string, name: string): number {
   const n = Number(text)

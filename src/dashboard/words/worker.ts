@@ -9,7 +9,7 @@ import { mapValues } from '../../core/map-values.ts'
 import { FOREVER } from '../../core/schemas.ts'
 import { exactly } from '../../core/time.ts'
 import type { WorkerDefinition, WorkerUnfit } from '../../engine/engine.ts'
-import { jsonText, numberIn, objectOf } from './form.ts'
+import { numberIn, objectOf, typedJson } from './form.ts'
 import { count, many } from './text.ts'
 
 export const workerFields = [
@@ -89,7 +89,7 @@ type Members = Record<string, string | undefined>
 
 function portsIn(text: string, name: WorkerField): Tree {
   if (text === '') return {}
-  const tree = parseJson(jsonText(text, name), each({ default: CLOSED, schema: CLOSED }))
+  const tree = parseJson(typedJson(text, name), each({ default: CLOSED, schema: CLOSED }))
   if (isObject(tree)) return tree
   throw new SidejobError('BAD_REQUEST', `${name}: expected an object, got ${text.slice(0, 60)}`, { path: [name] })
 }
@@ -133,9 +133,9 @@ const members = {
   retain: asText,
   history: asNumber,
   description: asText,
-  args: jsonText,
-  result: jsonText,
-  limits: jsonText,
+  args: typedJson,
+  result: typedJson,
+  limits: typedJson,
 }
 
 function saidBy(is: WorkerTexts, names: ReadonlySet<WorkerField>, waits: (text: string) => string): Members {
@@ -153,8 +153,8 @@ export function workerBodyOf(is: WorkerTexts): string {
   return objectOf({
     ...(is.served === 'push' ? { push: objectOf({ url: JSON.stringify(is.url) }) } : { pull: 'true' }),
     ...saidBy(is, filled, (text) => objectOf(waitsIn(text))),
-    in: filled.has('in') ? jsonText(is.in, 'in') : undefined,
-    out: filled.has('out') ? jsonText(is.out, 'out') : undefined,
+    in: filled.has('in') ? typedJson(is.in, 'in') : undefined,
+    out: filled.has('out') ? typedJson(is.out, 'out') : undefined,
   })
 }
 
