@@ -126,19 +126,23 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
     return answer(c, DOCTYPE + html)
   }
 
-  function error(c: Context<Env>, error: SidejobError): Response | Promise<Response> {
+  async function error(c: Context<Env>, error: SidejobError): Promise<Response> {
     const { code, message, retryAfter } = error
     const status = codes[code]
     if (retryAfter !== undefined) c.header('retry-after', String(Math.ceil(retryAfter)))
     if (!c.get('seen') || wantsData(c)) return c.json(errorBody(error, deps.publicUrl), status as 400)
-    const { look, engine } = asked(c)
+    const { look, engine, cache } = asked(c)
+    const around = await cache.last<Around>('around')
     const html = htmlOf(
       look,
       <Shell
         look={look}
         title={code === 'NOT_FOUND' ? 'Not found' : 'Error'}
         there={there}
-        foot={{ ok: status < 500, text: status < 500 ? 'Redis is up' : 'Something is wrong' }}
+        signs={around?.signs}
+        foot={
+          status < 500 ? (around?.foot ?? { ok: true, text: 'Redis is up' }) : { ok: false, text: 'Something is wrong' }
+        }
       >
         <ErrorPage code={code} message={message} hasHistory={engine.history.isOn} />
       </Shell>,

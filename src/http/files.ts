@@ -133,22 +133,26 @@ export async function listFiles(
   return { files: named.map((file, i) => ({ ...file, job: jobs[i] ?? null })), cursor: cursor ?? null }
 }
 
-const has = ({ id, type, job }: ListedFile, wanted: string): boolean =>
-  id.includes(wanted) || (type ?? '').includes(wanted.toLowerCase()) || `#${job}` === `#${wanted.replace(/^#/, '')}`
+const has = ({ id, type, job }: ListedFile, name: string, wanted: string): boolean =>
+  id.includes(wanted) ||
+  [name, type ?? ''].some((text) => text.toLowerCase().includes(wanted.toLowerCase())) ||
+  `#${job}` === `#${wanted.replace(/^#/, '')}`
 
 const PAGES = 10
 
-/** `wanted` is a part of an id or type, or the id of a job. */
+/** `wanted` is a part of a name, id or type, or the id of a job. `namesOf` is called for each page of the bucket. */
 export async function searchFiles(
   files: Files,
   wanted: string,
   { limit, cursor: from = null, looked = 0 }: { limit: number; cursor?: string | null; looked?: number },
+  namesOf: (files: ListedFile[]) => Promise<(file: ListedFile) => string>,
 ) {
   const found: ListedFile[] = []
   let cursor = from
   for (let page = 0; page < PAGES && found.length < limit; page++) {
     const listed = await listFiles(files, { limit, cursor: cursor ?? undefined })
-    found.push(...listed.files.filter((file) => has(file, wanted)))
+    const nameOf = await namesOf(listed.files)
+    found.push(...listed.files.filter((file) => has(file, nameOf(file), wanted)))
     looked += listed.files.length
     cursor = listed.cursor
     if (cursor === null) break

@@ -372,12 +372,14 @@ test('the doctor lists its problems first, each with its remedy: lost runs, and 
     string,
     string,
   ]
-  expect(problems).toMatch(/1 run lost in the last hour<br\/><a[^>]*\/ui\/log\?q=run\+lost&amp;since=1h"/)
+  expect(problems).toMatch(
+    /Runs<br\/><span class="note"><a[^>]*\/ui\/log\?q=run\+lost&amp;since=1h".*1 run lost in the last hour/s,
+  )
   expect(await reader.html('/ui/log?q=run+lost&since=1h')).toContain('run lost: no commit before its lease ended')
   expect(problems).toMatch(
     /2 jobs wait in queue <a[^>]*\/ui\/queues\/mill">mill<\/a>, 1 job waits in queue <a[^>]*>press-2</,
   )
-  expect(problems).toMatch(/<\/a><br\/>Start a pull worker that claims from the queue\./)
+  expect(problems).toMatch(/Pull workers<br\/><span class="note">Start a pull worker that claims from the queue\./)
   expect(problems.split('Pull workers')).toHaveLength(2)
   expect(sound).not.toContain('Pull workers')
   expect(html).toMatch(/>\d problems</)

@@ -128,6 +128,24 @@ test('files are found by their id, type or job, page by page, and a link shows t
   await there.close()
 })
 
+test('files were not found by the name that the list shows', async () => {
+  const bucket = folderBucket(await mkdtemp(join(tmpdir(), 'sidejob-files-')))
+  const own = createFiles({ bucket, secret: 'files of the test', publicUrl: ORIGIN, now: Date.now })
+  const there = await startPages({}, () => ({ downloads: { files: own, allowHosts: [], keep: 3_600_000 } }))
+  await there.engine.workers.register('downloader', 'download', { pull: true })
+  const ids: string[] = []
+  for (const name of ['Mug-blue.jpg', 'plate.jpg']) {
+    const args = encodeValue({ url: `https://shop.example/${name}?size=mug` })
+    const job = await there.make('download', { queue: 'downloader', args })
+    ids.push(await own.idOf(job, Date.now()))
+    await bucket.put(keyOf(ids.at(-1)!), bytes, {})
+  }
+  const html = await (await there.enter(['read'])).html('/ui/files?q=mug')
+  expect(ids.map((id) => html.includes(`<span class="dim mono">${id}</span>`))).toEqual([true, false])
+  expect(html).toContain('<b>Mug-blue.jpg</b>')
+  await there.close()
+})
+
 test('a search without a match shows the number of searched files, and its link leads to the match', async () => {
   const bucket = folderBucket(await mkdtemp(join(tmpdir(), 'sidejob-files-')))
   const own = createFiles({ bucket, secret: 'files of the test', publicUrl: ORIGIN, now: Date.now })

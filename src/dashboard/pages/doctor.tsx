@@ -134,16 +134,16 @@ function Checks({ of, title, right }: { of: readonly Checked[]; title: string; r
         {of.map(({ ok, text, says, remedy }) => (
           <li>
             {ok ? <Shape status="completed" /> : <Icon name="alert" size={14} kind="failed" />}
-            {text}
-            <span class="right">
-              {says}
+            <span>
+              {text}
               {!ok && remedy && (
                 <>
                   <br />
-                  {remedy}
+                  <span class="note">{remedy}</span>
                 </>
               )}
             </span>
+            <span class="right">{says}</span>
           </li>
         ))}
       </ul>

@@ -12,7 +12,7 @@ import { bytes, cut, many } from '../words/text.ts'
 
 type Listed = Awaited<ReturnType<typeof listFiles>>
 type FilesData = Omit<Listed, 'files'> & {
-  files: (Listed['files'][number] & { by?: string; from?: string; ends?: number | 'never' })[]
+  files: (Listed['files'][number] & Maker & { ends?: number | 'never' })[]
   total?: FilesTotal
   wanted: string
   looked?: number
@@ -34,10 +34,16 @@ async function endsOf({ engine, cache }: Asked): Promise<(file: string) => numbe
   return (file) => ends.get(file) ?? (cursor === null ? 'never' : undefined)
 }
 
-async function makersOf({ engine }: Asked, files: Listed['files']) {
+type Maker = { by?: string; from?: string }
+
+async function makersOf({ engine }: Asked, files: Listed['files']): Promise<(file: Listed['files'][number]) => Maker> {
   const ids = files.flatMap(({ job }) => job ?? []).sort((a, b) => b - a)
   const { jobs } = ids.length > 0 ? await engine.jobs.rows({ ids, limit: MOST, paths: ['url'] }) : { jobs: [] }
-  return new Map(jobs.map((job) => [job.id, job]))
+  const makers = new Map(jobs.map((job) => [job.id, job]))
+  return ({ job }) => {
+    const { class: by, args } = makers.get(job ?? 0) ?? {}
+    return { by, from: by === 'download' ? (args?.url as string) : undefined }
+  }
 }
 
 const NO_FILES: FilesData = { files: [], cursor: null, wanted: '' }
@@ -83,10 +89,9 @@ const columns: readonly Column<FilesData['files'][number]>[] = [
   },
   {
     head: 'Type',
-    kind: 'mono',
     label: 'type',
     title: () => 'detected from the first bytes',
-    cell: ({ type }) => type ?? '–',
+    cell: ({ type }) => <span class="mono">{type ?? '–'}</span>,
   },
   { head: '#Size', label: 'size', cell: ({ size }) => bytes(size) },
   {
@@ -115,7 +120,7 @@ const columns: readonly Column<FilesData['files'][number]>[] = [
         <LinkButton to={`/files?get=${id}`} small label={`Download ${id}`}>
           Download
         </LinkButton>
-        <Act act="remove" scope="write" fields={{ file: id }} kind="danger" small label={`Remove ${id}`}>
+        <Act act="remove" scope="write" fields={{ file: id }} kind="quiet" small label={`Remove ${id}`}>
           Remove
         </Act>
       </span>
@@ -141,16 +146,21 @@ export const files = page<FilesData>({
     const cursor = query.get('cursor') ?? undefined
     const [listed, total, endOf] = await Promise.all([
       wanted
-        ? searchFiles(files, wanted, { limit: MOST, cursor, looked: Number(query.get('looked')) || 0 })
+        ? searchFiles(
+            files,
+            wanted,
+            { limit: MOST, cursor, looked: Number(query.get('looked')) || 0 },
+            async (page) => {
+              const makerOf = await makersOf(asked, page)
+              return (file) => nameOf(makerOf(file).from)
+            },
+          )
         : listFiles(files, { limit: MOST, cursor }),
       cache.get('total of files', FRESH, () => totalOf(files)),
       endsOf(asked),
     ])
-    const makers = await makersOf(asked, listed.files)
-    const all = listed.files.map((file) => {
-      const { class: by, args } = makers.get(file.job ?? 0) ?? {}
-      return { ...file, by, from: by === 'download' ? (args?.url as string) : undefined, ends: endOf(file.id) }
-    })
+    const makerOf = await makersOf(asked, listed.files)
+    const all = listed.files.map((file) => ({ ...file, ...makerOf(file), ends: endOf(file.id) }))
     if (!cursor && listed.cursor === null) all.sort((a, b) => b.storedAt - a.storedAt)
     return { ...listed, files: all, total, wanted }
   },
@@ -158,7 +168,7 @@ export const files = page<FilesData>({
   View: ({ data, query }) => (
     <>
       <Head title="Files" note={noteOf(data)}>
-        {data.total && <Search at="/files" label="Id, type or job" value={data.wanted} />}
+        {data.total && <Search at="/files" label="Name, id, type or job" value={data.wanted} />}
       </Head>
       <Card>
         {data.files.length > 0 ? (

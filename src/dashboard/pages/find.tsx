@@ -96,7 +96,7 @@ function bestFirst(lines: readonly Line[], wanted: string): Line[] {
 }
 
 async function linesOf(asked: Asked, text: string): Promise<Line[]> {
-  const { engine, query, cache } = asked
+  const { engine, query, cache, deps } = asked
   const name = VERB.exec(text)?.[2] ?? text
   const wanted = name.toLowerCase()
   const has = (part: string): boolean => part.toLowerCase().includes(wanted)
@@ -153,6 +153,7 @@ async function linesOf(asked: Asked, text: string): Promise<Line[]> {
       ...(engine.history.isOn
         ? [line('search', `Search the history for ${name}`, 'ended jobs', `/jobs?in=history&text=${at(name)}`)]
         : []),
+      ...(deps.downloads ? [line('search', `Search files for ${name}`, 'files', `/files?q=${at(name)}`)] : []),
       line('search', `Search labels, args and errors for ${name}`, inside.seen, `/jobs?text=${at(name)}`),
     )
 }

@@ -22,7 +22,7 @@ const searchedTo = (cursor: string | null, zone: string): Searched | undefined =
 const sifts = [
   { name: 'class', label: 'Class of the job', placeholder: 'Class' },
   { name: 'q', label: 'Text of an entry', placeholder: 'Text' },
-  { name: 'since', label: 'Since: 6h, or a time', placeholder: 'Since 6h' },
+  { name: 'since', label: 'Since: 6h, or a time', placeholder: 'Since, as 6h' },
 ]
 
 function Sifts({ query }: { query: URLSearchParams }) {
@@ -86,7 +86,7 @@ function Histogram({ entries, to }: { entries: LogEntry[]; to: Way }) {
   return (
     <nav class="plot" aria-label={said}>
       <p class="row">
-        <span class="note grow">{said.replace(/ from [^;]*/, '')}</span>
+        <span class="note grow">{said.replace(/.*; /, '')}</span>
         <Legend of={TONES} />
       </p>
       <svg height={HEIGHT} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none">

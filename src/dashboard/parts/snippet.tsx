@@ -22,7 +22,10 @@ export function Snippet({ title, text, note, out, children }: SnippetProps) {
   )
 }
 
-export const OWN_CLASS = `// functions/double.ts, and one line in functions/index.ts
+export const OWN_CLASS = `// src/jobs/double.ts, and one line in src/jobs/index.ts
+import { defineWorker, port } from 'sidejob'
+import * as z from 'zod'
+
 export const double = defineWorker({
   class: 'double',
   in: { n: port(z.number()) },

@@ -235,12 +235,13 @@ const STUCK = 65
 /** Runs of a class whose other runs ended much faster today. */
 export function stuckRuns(runs: readonly RunUnderWay[], { classes = [], now }: Known): Need[] {
   const stuck = runs.filter((run) => timesLonger(run, usualOf(run, classes) ?? Infinity, now) !== undefined)
-  const [oldest] = stuck.toSorted((a, b) => a.startedAt - b.startedAt)
-  if (!oldest) return []
-  const { job, queue, class: name, startedAt } = oldest
-  const alike = stuck.filter((run) => run.queue === queue && run.class === name).length
-  const others = stuck.length - alike
-  const buttons: Button[] = [{ to: jobPath(job), text: alike === 1 ? 'See it' : 'See the oldest' }]
+  const byClass = Map.groupBy(stuck, ({ queue, class: name }) => `${name} ${queue}`)
+  const [most] = [...byClass].sort(([a, { length: m }], [b, { length: n }]) => n - m || (a < b ? -1 : 1))
+  if (!most) return []
+  const alike = most[1].toSorted((a, b) => a.startedAt - b.startedAt)
+  const { job, class: name, startedAt } = alike[0]!
+  const rest = stuck.length - alike.length
+  const buttons: Button[] = [{ to: jobPath(job), text: alike.length === 1 ? 'See it' : 'See the oldest' }]
   if (stuck.length > 1) buttons.push({ to: '/jobs?status=running', text: 'See running jobs' })
   return [
     {
@@ -249,8 +250,8 @@ export function stuckRuns(runs: readonly RunUnderWay[], { classes = [], now }: K
       kind: 'suspended',
       icon: 'workers',
       name,
-      text: `${many(alike, 'run')} of {} may be stuck.`,
-      more: `Usually ${about(usualOf(oldest, classes)!)} or less${others > 0 ? `; also ${many(others, 'run')} of other classes` : ''}`,
+      text: `${many(alike.length, 'run')} of {} may be stuck.`,
+      more: `Usually ${about(usualOf(alike[0]!, classes)!)} or less${rest > 0 ? `; also ${many(rest, 'run')} of different classes` : ''}`,
       since: startedAt,
       buttons,
     },

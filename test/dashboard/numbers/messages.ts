@@ -52,7 +52,7 @@ export async function callbacksPage(facts: Facts, { site: { engine } }: Scene): 
         state,
         `#${of}`,
         url,
-        state === 'DELIVERED' ? `accepted ${time(endedAt!)}` : (lastError ?? ''),
+        state === 'DELIVERED' ? `accepted ${time(endedAt!)}` : (lastError ?? '').replace(`${new URL(url).host}: `, ''),
         `${n(attempts)} of ${n(maxAttempts)}`,
         time(createdAt),
         state === 'FAILED' || state === 'DELIVERED' || nextAt === null ? 'none' : time(nextAt),
@@ -110,7 +110,7 @@ export async function logPage(_: Facts, { site: { engine } }: Scene, level?: str
   return {
     '.head .note': [`${n(entries.length)} ${cursor === null ? 'entries' : 'so far'}`],
     '.plot@aria-label': [all],
-    '.plot .note': [all.replace(/ from [^;]*/, ''), `${exactly(entries.at(-1)!.at)} ${exactly(entries[0]!.at)}`],
+    '.plot .note': [all.replace(/.*; /, ''), `${exactly(entries.at(-1)!.at)} ${exactly(entries[0]!.at)}`],
     '.plot a@aria-label': slices,
     '.plot a title': slices,
     '.sifts input[type=search]@title': labels,

@@ -45,6 +45,21 @@ function failingIn(facts: Facts): Need[] {
   })
 }
 
+function stuckIn(facts: Facts): Need[] {
+  const usual = (job: Job) =>
+    facts.classes.find((row) => row.queue === job.queue && row.class === job.class)?.took?.p95 ?? Infinity
+  const stuck = having(facts, { status: 'running' }).filter((job) => {
+    const ranFor = facts.now - job.ranAt!
+    return ranFor >= MINUTE && ranFor >= 10 * usual(job)
+  })
+  const classes = [...Map.groupBy(stuck, ({ queue, class: name }) => `${name} ${queue}`)]
+  const [most] = classes.sort(([a, { length: m }], [b, { length: n }]) => n - m || (a < b ? -1 : 1))
+  if (!most) return []
+  const rest = stuck.length - most[1].length
+  const oldest = time(Math.min(...most[1].map(({ ranAt }) => ranAt!)))
+  return [['may be stuck', `${n(most[1].length)} ${took(usual(most[1][0]!))} ${rest > 0 ? n(rest) : ''} ${oldest}`]]
+}
+
 async function needsIn(facts: Facts, { site: { engine } }: Scene): Promise<Need[]> {
   const { now, queues, health } = facts
   const { callbacks } = await engine.callbacks.list({ state: 'FAILED', limit: 50 })
@@ -57,6 +72,7 @@ async function needsIn(facts: Facts, { site: { engine } }: Scene): Promise<Need[
   const slow = queues.filter(({ paused, oldestReady }) => !paused && oldestReady !== null && now - oldestReady > MINUTE)
   return [
     ...failingIn(facts),
+    ...stuckIn(facts),
     ...(now - tickAt > 3 * MINUTE ? [['tick is missing', time(tickAt)] satisfies Need] : []),
     ...[...hosts].map(([host, failed]): Need => {
       const first = time(Math.min(...failed.map(({ endedAt }) => endedAt!)))

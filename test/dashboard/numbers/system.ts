@@ -160,6 +160,7 @@ export async function findPage(facts: Facts, { site: { engine } }: Scene, text: 
       ...kinds.map((kind) => `${n(failedOf(kind).length)} failed jobs`),
       ...jobs.map(({ status, message }) => `${status} job, ${message}`),
       'ended jobs',
+      'files',
       cursor === null ? 'searched all jobs' : `searched the newest ${n(newest! - Number(cursor) + 1)} of ${n(newest!)}`,
     ],
   }

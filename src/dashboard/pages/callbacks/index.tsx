@@ -111,8 +111,12 @@ const columnsOf = (way: Way): readonly Column<CallbackView>[] => [
   {
     head: 'Last answer',
     kind: 'fill',
-    cell: ({ lastError, state, endedAt }) =>
-      state === 'DELIVERED' && endedAt !== null ? <Ago at={endedAt} word="accepted" /> : lastError,
+    cell: ({ lastError, state, endedAt, url }) =>
+      state === 'DELIVERED' && endedAt !== null ? (
+        <Ago at={endedAt} word="accepted" />
+      ) : (
+        lastError?.replace(`${URL.parse(url)?.host}: `, '')
+      ),
   },
   {
     head: '#Attempts',

@@ -24,7 +24,7 @@ const pausing = (paused: boolean): Act => ({
     const key = given(form, 'key')
     await call('PUT', way(key), { paused })
     return {
-      say: paused ? `Limit ${key} blocks new runs` : `Limit ${key} allows new runs`,
+      say: paused ? `Limit ${key} paused: no new runs start` : `Limit ${key} resumed`,
       undo: { act: paused ? 'resume' : 'pause', key },
     }
   },

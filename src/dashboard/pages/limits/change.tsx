@@ -15,7 +15,7 @@ export const Block = ({
   small?: boolean
 }) => (
   <Act act={paused ? 'resume' : 'pause'} at={at} scope="admin" fields={{ key }} small={small}>
-    {paused ? 'Allow new runs' : 'Block new runs'}
+    {paused ? 'Resume' : 'Pause'}
   </Act>
 )
 

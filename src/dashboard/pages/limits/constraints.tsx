@@ -6,7 +6,7 @@ import type { Act, Asked } from '../../page.ts'
 import { Act as Button, LinkButton } from '../../parts/act.tsx'
 import { Field, TextArea } from '../../parts/field.tsx'
 import { FormCard } from '../../parts/form-card.tsx'
-import { Card, JobId, Name, To } from '../../parts/layout.tsx'
+import { Card, JobId, Name } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { bodyOf, constraintOf, fields, fieldsOf, matchesOf, type Typed } from '../../words/constraint.ts'
 import { sum } from '../../words/counts.ts'
@@ -151,11 +151,9 @@ const columnsOf = (limits: readonly LimitView[]): readonly Column<ConstraintView
   {
     head: 'Constraint',
     cell: ({ name }) => (
-      <To to={`/limits?constraint=${encodeURIComponent(name)}`} label={`Change constraint ${name}`}>
-        <b class="mono">
-          <Name of={name} most={28} />
-        </b>
-      </To>
+      <b class="mono">
+        <Name of={name} most={28} />
+      </b>
     ),
   },
   {
@@ -168,16 +166,26 @@ const columnsOf = (limits: readonly LimitView[]): readonly Column<ConstraintView
   {
     head: '-Acts',
     cell: ({ name }) => (
-      <Button
-        act="unconstrain"
-        at="/limits"
-        scope="admin"
-        fields={{ constraint: name }}
-        icon="x"
-        kind="quiet"
-        small
-        label={`Remove constraint ${name}`}
-      />
+      <span class="row">
+        <LinkButton
+          to={`/limits?constraint=${encodeURIComponent(name)}`}
+          scope="admin"
+          small
+          label={`Change constraint ${name}`}
+        >
+          Change
+        </LinkButton>
+        <Button
+          act="unconstrain"
+          at="/limits"
+          scope="admin"
+          fields={{ constraint: name }}
+          icon="x"
+          kind="quiet"
+          small
+          label={`Remove constraint ${name}`}
+        />
+      </span>
     ),
   },
 ]

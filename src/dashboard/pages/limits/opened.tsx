@@ -101,7 +101,7 @@ function Rows<Row extends Listed>({ caption, rows, columns, all }: RowsProps<Row
 }
 
 function roomText({ limit: { paused, nextRoom }, holders }: Near, zone: string): string {
-  if (paused) return 'New runs are blocked until an operator allows them: press “Change”.'
+  if (paused) return 'It is paused, so no new runs start. To resume it, press “Change”.'
   if (nextRoom === null) return ''
   const last = holders.find(({ leaseUntil }) => leaseUntil === nextRoom)
   return last

@@ -48,7 +48,7 @@ function Commands({ data: { url, own } }: { data: FirstMinuteData }) {
         />
       </li>
       <li class="plain">
-        <Snippet title="Write your own worker" note="10 lines" text={OWN_CLASS} />
+        <Snippet title="Write your own worker" text={OWN_CLASS} />
       </li>
     </ol>
   )
