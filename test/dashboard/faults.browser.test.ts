@@ -144,7 +144,10 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     const call = callerOf(site.url, KEY)
     await call('PUT', '/v1/workers/media/resize', {
       pull: true,
-      in: { url: { schema: { type: 'string' } }, sizes: { schema: { type: 'array', items: { type: 'integer' } } } },
+      in: {
+        url: { schema: { type: 'string' } },
+        sizes: { schema: { type: 'array', items: { type: 'integer' } }, default: [320] },
+      },
     })
     await call('POST', '/v1/jobs', { queue: 'media', class: 'resize' })
     browser = await startBrowser()

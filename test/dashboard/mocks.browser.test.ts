@@ -78,6 +78,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
 
   test('a job is created from JSON that begins with the values of the form, and invalid JSON shows an error', () =>
     at('/jobs/new?queue=media&class=resize', async (page) => {
+      await page.getByText('JSON, to edit and create').click()
       const body = page.getByRole('textbox', { name: /^JSON/ })
       const given = JSON.parse(await body.inputValue())
       expect(given).toEqual({ queue: 'media', class: 'resize', inputs: { url: [], format: [] } })
@@ -129,6 +130,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     (title) =>
       at('/jobs/new?queue=media&class=resize', async (page) => {
         const before = await newest()
+        if (title === 'curl') await page.locator('#preview').getByText('curl', { exact: true }).first().click()
         await page.locator('.snip', { hasText: title }).getByRole('button', { name: 'Copy' }).click()
         const copied = await page.evaluate(() => navigator.clipboard.readText())
         const code = copied

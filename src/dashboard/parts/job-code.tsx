@@ -40,19 +40,25 @@ await client.jobs.enqueue(${body.replace(/^( +)"(\w+)":/gm, '$1$2:')})`
   return (
     <>
       <Snippet title="TypeScript" text={typescript} />
-      <Curl method="POST" path="/v1/jobs" body={body} />
-      <form class="card form" method="post" action={`${base}${here}`} data-act="make">
-        <Sent act="make" fields={isLater ? { later: 'on' } : undefined} />
-        <TextArea
-          name="body"
-          label="JSON"
-          note="body of POST /v1/jobs"
-          path="*"
-          rows={json.split('\n').length}
-          value={json}
-        />
-        <CreateJob kind="btn" text="Create job from JSON" />
-      </form>
+      <details>
+        <summary>curl</summary>
+        <Curl method="POST" path="/v1/jobs" body={body} />
+      </details>
+      <details>
+        <summary>JSON, to edit and create</summary>
+        <form class="card form" method="post" action={`${base}${here}`} data-act="make">
+          <Sent act="make" fields={isLater ? { later: 'on' } : undefined} />
+          <TextArea
+            name="body"
+            label="JSON"
+            note="body of POST /v1/jobs"
+            path="*"
+            rows={json.split('\n').length}
+            value={json}
+          />
+          <CreateJob kind="btn" text="Create job from JSON" />
+        </form>
+      </details>
     </>
   )
 }

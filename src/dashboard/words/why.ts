@@ -116,6 +116,11 @@ const isTimed = (code: string): code is keyof typeof timed => Object.hasOwn(time
 
 const at = (code: keyof typeof timed, reason: Reason, when: When): string => `${timed[code]} ${till(reason, when)}.`
 
+function triedText(failures: number, losses: number): string {
+  const runs = [failures > 0 && many(failures, 'failed run'), losses > 0 && many(losses, 'lost run')]
+  return `After ${listed(runs.filter((text) => text !== false))}${failures + losses > 1 ? ' in a row' : ''}.`
+}
+
 const runAt =
   (code: keyof typeof timed): Say =>
   (reason, { job }, when) => ({ text: at(code, reason, when), remedies: [run(job)] })
@@ -163,12 +168,7 @@ const says: Record<ReasonCode, Say> = {
     text: at('BACKOFF', reason, when),
     sub: numberOf(reason, 'released')
       ? stop(title(reason.message.split('; waits until')[0]!))
-      : `After ${listed(
-          [
-            [numberOf(reason, 'failures'), 'failed run'] as const,
-            [numberOf(reason, 'losses'), 'lost run'] as const,
-          ].flatMap(([n, what]) => (n > 0 ? many(n, what) : [])),
-        )} in a row.`,
+      : triedText(numberOf(reason, 'failures'), numberOf(reason, 'losses')),
     remedies: [run(job)],
   }),
   INPUT: (reason, { job }, when) => ({

@@ -4,7 +4,7 @@ import { sidesOf } from './limits.ts'
 import { kinds } from './overview.ts'
 import type { Scene } from './scene.ts'
 import type { Claims } from './survey.ts'
-import { cut, momentOf, n, percent, row, sum, time, took } from './words.ts'
+import { cut, dayOf, momentOf, n, percent, row, sum, time, took } from './words.ts'
 
 const order = ['queued', 'running', 'suspended', 'completed', 'failed', 'terminating', 'terminated'] as const
 
@@ -64,11 +64,11 @@ export function byClass(facts: Facts): Claims {
   return {
     '.head .note': [`${n(facts.classes.length)} classes`],
     ...jobsFrame(facts),
-    '.list h2': [`By class, ${day}`],
+    '.list h2': [`By class, ${new Date(facts.now).toUTCString().slice(0, 3)} ${dayOf(facts.now)} ${day.slice(0, 4)}`],
     '.list > header .tag': [n(facts.classes.length)],
     '.list caption': [`Counts by class on ${day}, UTC`],
     '.list .foot': [
-      `${n(sum(facts.classes.map(({ counts }) => counts.runs)))} runs ended, ${n(counted(facts, { status: 'running' }))} are running. Times: p50 / p95.`,
+      `${n(sum(facts.classes.map(({ counts }) => counts.runs)))} runs ended, ${n(counted(facts, { status: 'running' }))} are running. Times: p50 / p95. Most failed jobs first, then by queue.`,
     ],
     '.list tbody tr': worstFirst(facts).map(({ queue, class: name, counts, waited, took }) => {
       const of = (status: Job['status']) => counted(facts, { queue, class: name!, status })

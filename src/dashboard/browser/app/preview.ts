@@ -14,7 +14,11 @@ async function show(form: HTMLFormElement): Promise<void> {
   asked.delete('csrf')
   const { signal } = (asking = new AbortController())
   const page = await pageAt(`${location.pathname}?${asked}`, signal)
+  const opened = [...box.querySelectorAll('details')].map(({ open }) => open)
   box.replaceChildren(...(page.getElementById('preview')?.childNodes ?? []))
+  box.querySelectorAll('details').forEach((one, i) => {
+    one.open = opened[i] ?? one.open
+  })
 }
 
 export function startPreviews(): void {

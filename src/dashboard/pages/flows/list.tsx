@@ -71,7 +71,7 @@ const columns: readonly Column<Row>[] = [
       </>
     ),
   },
-  { head: 'State', cell: (row) => <State of={row} /> },
+  { head: 'State of nodes', cell: (row) => <State of={row} /> },
   { head: '#Nodes', label: 'nodes', cell: ({ nodes }) => <Zero n={nodes} /> },
   nodesIn('running'),
   nodesIn('queued'),

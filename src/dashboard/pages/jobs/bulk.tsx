@@ -21,7 +21,7 @@ export function Bulk({ query }: { query: URLSearchParams }) {
     <form class="bulk" id="bulk" method="post" action={`${look.base}/jobs${search && `?${search}`}`} data-act="bulk">
       <Sent act="selected" />
       <span class="n">
-        <b class="selected">Selected</b>
+        <b class="selected">Selected</b>{' '}
         {may(look, 'admin') && (
           <label class="allfit">
             <input type="checkbox" class="check" name="fit" value="all" /> all matching jobs

@@ -6,7 +6,7 @@ import { Card, Choice, Name, NameLink, Others, Zero } from '../../parts/layout.t
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { sum } from '../../words/counts.ts'
 import { ofClass } from '../../words/paths.ts'
-import { about, atLeast, count, many, percent, title } from '../../words/text.ts'
+import { about, atLeast, count, longDay, many, percent, title } from '../../words/text.ts'
 import { isPast } from './past.tsx'
 
 export type ByClassData = Awaited<ReturnType<Engine['stats']['classes']>>
@@ -124,7 +124,7 @@ export function ByClass({ data: { day, classes, more }, runs, moreRuns, query }:
   const all = sum(classes, ({ counts }) => counts.runs)
   return (
     <Card
-      title={`By class, ${day}`}
+      title={`By class, ${longDay(Date.parse(day), 'UTC')}`}
       tag={atLeast(classes.length, more)}
       kind="list"
       right={
@@ -147,7 +147,7 @@ export function ByClass({ data: { day, classes, more }, runs, moreRuns, query }:
           number('made', 'made'),
           ...(isToday ? [running(runs, moreRuns)] : []),
           ended,
-          number('completed', 'completed'),
+          number('completed jobs', 'completed'),
           failed,
           times('#Wait, p50 / p95', 'wait', ({ waited }) => waited),
           ran,
@@ -157,7 +157,7 @@ export function ByClass({ data: { day, classes, more }, runs, moreRuns, query }:
       <p class="note foot">
         {many(all, 'run')} ended
         {isToday && `, ${atLeast(runs.length, moreRuns)} ${runs.length === 1 ? 'is' : 'are'} running`}. Times: p50 /
-        p95.
+        p95. Most failed jobs first, then by queue.
       </p>
     </Card>
   )
