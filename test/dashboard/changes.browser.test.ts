@@ -50,6 +50,13 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         'needs the scope admin; your key has read',
       )
     })
+    await as(['read'], '/queues/press', async (page) => {
+      await page.setViewportSize({ width: 390, height: 844 })
+      const next = card(page, 'Next jobs')
+      const { x, width, height } = (await next.locator('tbody tr').first().boundingBox())!
+      expect(height, 'the class of a next job was written one letter below the other').toBeLessThan(64)
+      expect(x + width, 'the waiting time was cut off').toBeLessThanOrEqual(390)
+    })
     await call('PATCH', '/v1/queues/press', { ageing: '1s' })
     await call('POST', '/v1/queues/press/claim', { names: ['print'], max: 1, lease: '1h', process: 'printer-1' })
     const waits = call('POST', '/v1/queues/press/claim', { names: ['bind'], wait: '60s' }).catch(() => undefined)

@@ -48,10 +48,10 @@ const cases: Case[] = [
   },
   {
     path: '/workers/media/resize?change',
-    fill: { 'Run timeout': 'long' },
+    fill: { 'Kept after it ends': 'long' },
     press: 'Save',
-    field: 'Run timeout',
-    says: /^timeout: expected a duration/,
+    field: 'Kept after it ends',
+    says: /^retain: expected a duration/,
   },
   {
     path: '/workers/media/resize?change',

@@ -374,7 +374,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
         const said = page.locator('.jamsaid')
         await said.waitFor()
         expect(await said.textContent()).toMatch(
-          /^1,318 values have waited at enrich\.image>images\.url for up to \d min\. Cause: images \(.+\)\./,
+          /^1,318 values have waited at enrich\.image → images\.url for up to \d min\. Cause: images \(.+\)\./,
         )
         await page.waitForSelector('[data-board].jam')
         const lit = (selector: string) =>

@@ -187,7 +187,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       await page.getByRole('option', { name: 'Pause queue default' }).waitFor()
       await page.getByRole('option', { name: 'args and errors for default' }).waitFor()
       await press(page, 'Enter')
-      await page.getByText('Queue default is paused').first().waitFor()
+      await page.getByText('Queue default was paused').first().waitFor()
       expect((await site.engine.queues.get('default')).paused).toBe(true)
       await site.engine.queues.update('default', { paused: false })
     }))

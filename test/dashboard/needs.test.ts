@@ -3,12 +3,13 @@ import { encodeValue } from '../../src/core/codec/value.ts'
 import { waitBelow } from '../../src/core/waits.ts'
 import { laneOf, movedBy, passedWords, placeOf, shownIn, ticksOf } from '../../src/dashboard/words/calendar.ts'
 import { leftFailed } from '../../src/dashboard/words/class-failures.ts'
+import { factOf, markOf } from '../../src/dashboard/words/flow.ts'
 import { boundOf, colourOf, isFull, kindOfLimit } from '../../src/dashboard/words/limit.ts'
 import type { Known, Need } from '../../src/dashboard/words/need.ts'
 import * as needs from '../../src/dashboard/words/needs.ts'
 import { asJson, choicesOf, kindOf, readSchema, wordsOf } from '../../src/dashboard/words/schema.ts'
 import { columnsOf, niceTop, rangeOf } from '../../src/dashboard/words/series.ts'
-import type { QueueView } from '../../src/engine/engine.ts'
+import type { FlowNodeView, QueueView, WireView } from '../../src/engine/engine.ts'
 
 const NOW = 1_800_000_000_000
 const [MINUTE, HOUR] = [60_000, 3_600_000]
@@ -498,6 +499,18 @@ test('a calendar has dots for slots, and a band for too many slots', () => {
     band: { from: NOW, to: shown.to },
   })
   expect(ticksOf(shown).length).toBeGreaterThan(5)
+})
+
+test('a suspended node with 190 waiting values said “waits for input”', () => {
+  const node = { name: 'price', status: 'suspended', until: null, limit: null } as FlowNodeView
+  const wire = { to: { node: 'price', port: 'in' }, size: 190, oldestAt: NOW - 2 * MINUTE } as WireView
+  const said = (wires: WireView[]) => [factOf(node, { now: NOW, wires }), markOf(node, { now: NOW, wires })]
+  expect(said([wire])).toEqual(['does not read its input', 'suspended'])
+  expect(said([{ ...wire, size: 0, oldestAt: null }])).toEqual(['waits for input', undefined])
+  expect(said([wire, { ...wire, to: { node: 'price', port: 'rate' }, size: 0 }])).toEqual([
+    'waits for rate',
+    'suspended',
+  ])
 })
 
 test('the address contains the day or week of the calendar', () => {

@@ -141,7 +141,8 @@ const Tail = ({ at }: { at: string }) => (
   <Card title={`Messages on ${cut(at, 60)}`} kind="change" right={<Link to="/channels">Stop</Link>}>
     <Listen to={[at]} />
     <p class="note foot">
-      <b>Live</b> messages on this channel and the channels below it. The newest is first; <kbd>p</kbd> pauses.
+      <b class="st running">Live</b> messages on this channel and the channels below it. The newest is first;{' '}
+      <kbd>p</kbd> pauses.
     </p>
     <ol class="log" id="tail" data-island aria-label={`Messages of ${at}, newest first`} />
   </Card>

@@ -199,5 +199,5 @@ export function jamOf(nodes: readonly FlowNodeView[], wires: readonly WireView[]
 export function jamSaid({ wire, cause }: Jam, facts: Facts): string {
   const waits = onWire(wire)
   const long = about(facts.now - wire.oldestAt!)
-  return `${many(waits, 'value has', 'values have')} waited at ${wire.id} for up to ${long}. Cause: ${cause.name} (${factOf(cause, facts)}).`
+  return `${many(waits, 'value has', 'values have')} waited at ${endText(wire.from)} → ${endText(wire.to)} for up to ${long}. Cause: ${cause.name} (${factOf(cause, facts)}).`
 }

@@ -3,7 +3,7 @@ import type { JobView, LimitView, Reason, Why, WhyLink } from '../../engine/engi
 import { messageOf, shareOf } from './job.ts'
 import { wayToLimit } from './limit.ts'
 import { type Button, type Known, resumeQueue } from './need.ts'
-import { jobPath, ofClass } from './paths.ts'
+import { jobPath, ofClass, pullersPath } from './paths.ts'
 import { timesLonger, usualOf } from './stuck.ts'
 import { about, clock, count, listed, many, percent, span, timeOn, title } from './text.ts'
 
@@ -148,10 +148,10 @@ const says: Record<ReasonCode, Say> = {
     sub: `${ahead(reason)}${reason.data.lanes === undefined ? '' : ` ${numberOf(reason, 'lanes')} of ${many(numberOf(reason, 'maxLanes'), 'lane')} are open.`}`,
     remedies: goFirst(reason, job),
   }),
-  PULL: (reason, { job }) => ({
+  PULL: (reason, { job, queue }) => ({
     text: 'It waits for a pull worker to claim it.',
     sub: `${ahead(reason)}${reason.data.tag === undefined ? '' : ` Only claims with the tag ${reason.data.tag} receive it.`}`,
-    remedies: [...goFirst(reason, job), { to: '/workers', text: 'See pull workers' }],
+    remedies: [...goFirst(reason, job), { to: pullersPath(queue), text: 'See pull workers' }],
   }),
   DUE: runAt('DUE'),
   REPEAT: runAt('REPEAT'),

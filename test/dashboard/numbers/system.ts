@@ -136,7 +136,7 @@ export async function schedulesPage({ now }: Facts, { site: { engine } }: Scene)
   const isShown = next - now < 12 * HOUR
   const ticks = Array.from({ length: 8 }, (_, i) => Math.ceil((now - 12 * HOUR) / MARK_EVERY + i) * MARK_EVERY)
   const placeOf = (at: number) => ((at - now) / DAY) * 100 + 50
-  const isFree = (at: number) => placeOf(at) > 4 && Math.abs(placeOf(at) - 50) > 7
+  const isFree = (at: number) => placeOf(at) > 4 && placeOf(at) < 96 && Math.abs(placeOf(at) - 50) > 7
   return {
     '.head .note': [[n(schedules.length), of('failing'), of('paused')].filter((one) => one !== '0').join(' ')],
     '.trk:not(.hd) svg[aria-label]@aria-label': schedules.map(({ paused }) => n(Number(isShown && !paused))),

@@ -123,17 +123,14 @@ const orderOf = (ageing: number | null): string =>
     ? 'smallest priority first, then longest wait'
     : `each ${span(ageing)} of waiting counts as one step of priority`
 
-const HeldJobs = ({ queue: { name, counts } }: { queue: QueueDetail }) => (
-  <Link to={`/jobs?waits=limit&queue=${encodeURIComponent(name)}`}>
-    {many(counts.limited, 'job waits', 'jobs wait')}
-  </Link>
-)
-
 export function AtLimits({ queue, held }: { queue: QueueDetail; held: readonly string[] }) {
   if (queue.counts.limited === 0) return null
   return (
     <p class="body">
-      <HeldJobs queue={queue} /> for room in a limit:{' '}
+      <Link to={`/jobs?waits=limit&queue=${encodeURIComponent(queue.name)}`}>
+        {many(queue.counts.limited, 'job waits', 'jobs wait')}
+      </Link>{' '}
+      for room in a limit:{' '}
       {held.map((key, i) => (
         <>
           {i > 0 && ', '}
@@ -154,15 +151,7 @@ export function Next({ queue, queue: { next, ageing, paused, counts } }: { queue
     >
       <DataTable
         caption="Ready jobs, in starting order"
-        empty={
-          counts.limited > 0 ? (
-            <>
-              No jobs are ready: <HeldJobs queue={queue} /> for room in a limit.
-            </>
-          ) : (
-            'No jobs are ready.'
-          )
-        }
+        empty={counts.limited > 0 ? 'No jobs are ready. Jobs wait for room in a limit.' : 'No jobs are ready.'}
         rows={next}
         columns={[
           { head: '#Place', kind: 'dim', cell: (_, i) => i + 1 },

@@ -86,6 +86,7 @@ function Ticks({ shown }: { shown: Shown }) {
           const x = placeOf(at, shown)
           return (
             x > 4 &&
+            x < 96 &&
             !(isHere && Math.abs(x - middle) <= 7) && (
               <text class="t11 mid" x={pct(x)} y="20">
                 {isDay ? hourOf(at, zone) : dayOf(at, zone)}

@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx'
 import type { ProcessView, RunUnderWay, WorkerDefinition, WorkerView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import type { Asked } from '../../page.ts'
-import { Ago, Card, Empty, Link, Name, NameLink, Zero } from '../../parts/layout.tsx'
+import { Ago, Card, Empty, Name, NameLink, Zero } from '../../parts/layout.tsx'
 import { First } from '../../parts/snippet.tsx'
 import { Bars } from '../../parts/spark.tsx'
 import { Table } from '../../parts/table.tsx'
@@ -166,7 +166,7 @@ function PullWorkers({ queue, programs = [], unnamed = [], pulls }: Pulling & { 
       {waiting > 0 && (
         <>
           <span class="st suspended">{many(waiting, 'job waits', 'jobs wait')} for a pull worker</span>{' '}
-          {own.length === 0 && <Link to="/workers?register">Create a pull worker</Link>}
+          {own.length === 0 && <NameLink kind="link said" to="/workers?register" of="Create a pull worker" />}
         </>
       )}
     </>

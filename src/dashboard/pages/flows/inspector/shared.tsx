@@ -26,7 +26,7 @@ export function WhySaid({ near }: { near: Near }) {
           <p>
             <CellText cell={cell} kind="link" /> {cell.sub && <span class="dim">{cell.sub}</span>}
           </p>
-          <div class="row acts">
+          <div class="row below">
             {cell.remedies.map((button) => (
               <PlainButton of={button} />
             ))}
