@@ -217,7 +217,7 @@ describe.skipIf(!program())('the tasks of an operator', { timeout: 120_000 }, ()
       await hand.page.getByRole('option', { name: 'args and errors for media' }).waitFor()
       await hand.press('Enter')
       await site.until(isPaused)
-      await hand.toast(/Queue media is paused/)
+      await hand.toast(/Queue media was paused/)
       await hand.press('u')
     },
     check: () => site.until(async () => !(await isPaused())),
