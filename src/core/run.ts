@@ -105,7 +105,7 @@ export type SnapshotOut = z.output<typeof snapshotOut>
 export type Wiring = z.output<typeof wiring>
 export type Snapshot = z.output<typeof snapshot>
 
-/** The same changes may spawn the child. */
+/** A child of this union may be created by the same commit. */
 export const portRef = z.union(
   [
     z.strictObject({ out: portName }),

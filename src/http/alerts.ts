@@ -25,7 +25,7 @@ export const alerts = {
   unacknowledge: route('POST /v1/alerts/unacknowledge', {
     scope: 'write',
     summary: 'Undo an acknowledgement',
-    description: 'If the alert stays open, its message is sent again.',
+    description: 'If the alert is still open, the next check sends its message again.',
     body: unalertInput,
     answers: { 200: done },
     handle: ({ engine, body }) => engine.alerts.acknowledge(body.alert),

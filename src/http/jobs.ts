@@ -166,7 +166,7 @@ export const jobs = {
   state: route('GET /v1/jobs/:job/state', {
     scope: 'read',
     summary: 'Get the state of a job',
-    description: 'Returns the values that runs of the job stored, by name.',
+    description: 'Returns each value of the state by its name.',
     answers: { 200: state },
     handle: ({ engine, params }) => engine.jobs.state(params.job),
   }),

@@ -31,7 +31,7 @@ const holding = defineWorker({
     await hold.promise
   },
 })
-/** The timeout fits into the time that an invocation has after its answer. */
+/** The timeout is shorter than the time that an invocation has after its answer. */
 const short = defineWorker({ class: 'short', timeout: 20_000, perform: (job) => void noop.perform(job) })
 /** The timeout may be longer than the time that an invocation has after its answer. */
 const long = defineWorker({ class: 'long', timeout: 28_000, perform: (job) => void noop.perform(job) })

@@ -79,7 +79,7 @@ export async function startDoors(options: KitOptions = {}) {
       0,
       ...[...calls.matchAll(/\*6\r\n:\d+\r\n:\d+\r\n:(\d+)\r\n/g)].map(([, us]) => Number(us) / 1_000),
     )
-    // The elapsed time includes waits for other processes, so it counts only up to the CPU time of Redis.
+    // `longest` is elapsed time and includes waits for other processes, so the CPU time of Redis is its maximum.
     const took = Math.min(all, longest)
     if (took < MAX_CALL_MS) return done
     const factor = await slowness()

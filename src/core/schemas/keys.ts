@@ -12,7 +12,7 @@ const keyLimits = z.strictObject({
     .min(0.1)
     .max(100_000)
     .optional()
-    .describe('average number of requests per second in each isolate. Bursts can have twice that number'),
+    .describe('maximum average number of requests per second in each isolate. Bursts may have twice as many'),
   jobs: z
     .int()
     .min(1)

@@ -23,7 +23,7 @@ export const pastRun = z.object({
   error: closed.optional(),
   n: z.int().optional().describe('number of the run. Present if the job has a history'),
   readyAt: moment.optional().describe('time at which the job became ready. Present if the job has a history'),
-  commits: z.int().optional().describe('number of times that the run stored changes: after steps, and at its end'),
+  commits: z.int().optional().describe('number of commits of the run: after steps, and at its end'),
 })
 
 const portDeed = z.object({ job: jobId, dir, port: z.string(), values: z.int() })

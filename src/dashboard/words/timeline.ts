@@ -31,7 +31,7 @@ export type Scale = {
 }
 
 const END = 96.4
-/** A part longer than this many short runs is drawn shorter than it was. */
+/** A multiple of the length of a short run. Longer parts are shortened in the drawing. */
 const FOLD = 10
 
 const shortOf = (lengths: readonly number[]): number =>

@@ -157,7 +157,7 @@ const says: Record<ReasonCode, Say> = {
   REPEAT: runAt('REPEAT'),
   PAUSED_UNTIL: (reason, { job }, when) => ({
     text: `It sleeps until ${timeOn(reason.until!, when.now, when.zone)}, for another ${span(reason.until! - when.now)}.`,
-    sub: `It has slept for ${span(when.now - reason.since)}, and wakes by itself. Run now calls its function earlier, but job.sleep waits until that time.`,
+    sub: `It has slept for ${span(when.now - reason.since)}, and wakes by itself. “Run now” calls its function earlier, but job.sleep still waits until the time above.`,
     remedies: [run(job)],
   }),
   LOCKED: (reason, _, when) => ({
@@ -185,7 +185,7 @@ const says: Record<ReasonCode, Say> = {
   }),
   COMPLETED: () => ({
     text: 'It is completed.',
-    sub: 'It runs again after new input or Run now.',
+    sub: 'It runs again after new input, or if you press “Run now”.',
   }),
   TERMINATED: () => ({ text: 'It was terminated.', sub: 'Only a forced run wakes it.' }),
   CANCELLED: () => ({ text: 'It was cancelled.', sub: 'Only a forced run wakes it.' }),
@@ -218,7 +218,7 @@ const says: Record<ReasonCode, Say> = {
         values > 0
           ? `${many(values, 'value waits', 'values wait')} on port ${nameOf(reason, 'port')}, but nothing woke it.`
           : 'It is suspended.',
-      sub: values > 0 ? 'Run now reads them.' : 'A requested run, a child or new input wakes it.',
+      sub: values > 0 ? '“Run now” lets it read them.' : 'A requested run, a child or new input wakes it.',
       remedies: [run(job)],
     }
   },

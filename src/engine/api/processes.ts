@@ -50,7 +50,7 @@ export function createProcesses({ store, registry }: Context) {
       if (await store.signal(process, signal)) return
       throw new SidejobError(
         'NOT_FOUND',
-        `no pull worker named ${JSON.stringify(process)} has claimed jobs. To stop a lane, pause its queue`,
+        `no pull worker named ${JSON.stringify(process)} has claimed jobs. If this is a lane, pause its queue instead`,
       )
     },
   }

@@ -116,8 +116,8 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
 
   /**
    * Yields one value of each port while at least one port has a value and the others have a value or a default. If a
-   * port has neither, the job is suspended. If all ports have only defaults, yields them once, and writes then set the
-   * default of the output.
+   * port has neither, the job is suspended. If every port has only a default, yields the defaults once.
+   * `write` then sets the default of the output port.
    */
   inputs<P extends Name<In>>(...ports: P[]): AsyncGenerator<{ [K in P]: Value<In, K> }> {
     return this.#parts.inputs.tuples(ports, () => this.#tuple(ports))

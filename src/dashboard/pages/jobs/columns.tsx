@@ -26,7 +26,7 @@ const ARGS = 'args.'
 export const pathsIn = (columns: readonly string[]): string[] =>
   columns.filter((name) => name.startsWith(ARGS)).map((name) => name.slice(ARGS.length))
 
-/** Wraps the value in an object with its name, so that values whose name suggests a secret are hidden. */
+/** Encodes the value under its name, so that the encoder hides it if the name suggests a secret. */
 function wordsOf({ labels, args }: JobRow, column: string): string | undefined {
   const name = column.slice(column.indexOf('.') + 1)
   const value = column.startsWith(ARGS) ? args?.[name] : labels[name]

@@ -313,7 +313,7 @@ function mend.result(id, doc)
   end
 end
 
--- A job without enough data is in no index and waits for an operator.
+-- A job with too little data for a repair is in no index, and waits for an operator.
 local function mend_record(id)
   local text = cache.text_at(redis_keys.job(id))
   if not text then return end

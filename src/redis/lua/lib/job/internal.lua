@@ -18,7 +18,7 @@ function internal.make(doc)
   return id
 end
 
--- The callback job contains all its data, because the ended job may be deleted by then.
+-- The ended job may be deleted before the callback is sent, so the callback job stores all data of the call.
 function internal.call_back(id, doc, place, value)
   if doc.callback_of then
     return internal.note_told(id, doc, place == PLACE.completed and 'DELIVERED' or 'FAILED')

@@ -1,5 +1,5 @@
--- After a change to the ageing, the mode or the classes of a queue, claims and ticks move its waiting jobs to their
--- side and score, slice by slice. Until this is complete, claims use the old order.
+-- If the ageing, the mode or the classes of a queue change, claims and ticks sort its waiting jobs again, in slices: each
+-- job gets a new score, and moves to the index for lanes or for pull workers. Until then, claims use the old order.
 --
 -- The queue stores its position as `<index>:<scan cursor>`. The index is r (jobs for lanes), p (jobs for pull workers)
 -- or w (jobs that wait for limits). Each limit stores its own cursor.
