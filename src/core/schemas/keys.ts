@@ -12,7 +12,7 @@ const keyLimits = z.strictObject({
     .min(0.1)
     .max(100_000)
     .optional()
-    .describe('maximum average number of requests per second in each isolate. Bursts may have twice as many'),
+    .describe('maximum average number of requests per second in each isolate. A burst may have twice this number'),
   jobs: z
     .int()
     .min(1)
