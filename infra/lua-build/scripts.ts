@@ -6,7 +6,7 @@ import { type File, type Given, handy, linked, nameEdits, type Unit, type Use, u
 import type { Header } from './sources.ts'
 import { nameOfShared, type Piece, print } from './syntax.ts'
 
-/** `end`: number in `F` after the last member of the group. */
+/** `end`: number of the last member in `F`, plus 1. */
 type Group = { units: Unit[]; end: number }
 
 type Part = Piece & { file?: string }
@@ -231,7 +231,7 @@ export function build(script: File, header: Header, library: Library): Built {
   ]
   const range = [script.body[0]!.range[0], script.body.at(-1)!.range[1]] as const
   const own = print(script.source.text, range, nameEdits(script, range, uses, library.nameOf, library.known))
-  // `F` has its final size from the start, so it never grows and finds members by position.
+  // `F` gets its final size at the start, so that it never grows, and Lua finds members by position.
   const room = `unpack({},1,${groups.at(-1)?.[0].end})`
   const parts = [
     made(head.join('')),

@@ -94,7 +94,7 @@ type Scan = { cursor: bigint; count?: number; noValues?: boolean }
 type Bulk = RedisValue & { value: Buffer }
 type Page = { value: RedisValue & { items: [cursor: Bulk, RedisValue & { items: Bulk[] }] } }
 
-/** In the package, a cursor is a position. If keys are deleted between two pages, such a scan skips other keys. */
+/** js-redis-server uses a position as cursor. If keys are deleted between two pages, its scans skip other keys. */
 export function createExecutor(core: typeof Core): CommandExecutor {
   const registry = core.createRedisCommandRegistry()
   for (const name of ['scan', 'sscan', 'hscan', 'zscan']) {

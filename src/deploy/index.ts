@@ -86,7 +86,7 @@ async function onlyAccount(cloudflare: Cloudflare): Promise<string> {
   if (accounts.length === 1) return accounts[0]!.id
   if (accounts.length === 0) throw new DeployFailure('This token belongs to no Cloudflare account: create a new one.')
   const list = accounts.map(({ id, name }) => `  CLOUDFLARE_ACCOUNT_ID=${id}  # ${name}`).join('\n')
-  throw new DeployFailure(`The token belongs to ${accounts.length} accounts. Set one of\n${list}`)
+  throw new DeployFailure(`The token belongs to ${accounts.length} accounts. Choose one, and set\n${list}`)
 }
 
 async function addressOf(

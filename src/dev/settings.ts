@@ -19,7 +19,9 @@ export function readSettings(wrangler: Wrangler, config: string): ProjectSetting
   const entry = resolve(dirname(config), main)
   if (!existsSync(entry)) {
     const shown = relative(dirname(config), entry)
-    throw new Error(`${placeOf(config, 'main')}: main: there is no file ${shown}. Create it, or correct main`)
+    throw new Error(
+      `${placeOf(config, 'main')}: main: there is no file ${shown}. Create it, or correct the setting main`,
+    )
   }
   return { name: name ?? 'worker', entry, define: (define ?? {}) as Record<string, string>, vars: vars ?? {} }
 }

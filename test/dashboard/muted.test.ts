@@ -49,7 +49,7 @@ test('the red number next to Jobs excludes muted kinds as soon as the kinds have
   pages.forget()
   expect(await signOn('/queues')).toMatchObject({ n: '5', look: 'grey', title: /some may have muted errors/ })
   pages.forget()
-  const told = { n: '2', look: 'red', title: '2 failed, without 3 that have muted errors' }
+  const told = { n: '2', look: 'red', title: '2 failed, not counting 3 with muted errors' }
   expect(await signOn('/jobs?status=failed')).toEqual(told)
   expect(await signOn('/queues')).toEqual(told)
   await mute('loud')
@@ -64,7 +64,7 @@ test('the user who mutes or restores a kind sees the number at once', async () =
   for (const _ of [1, 2]) await reader.html('/ui/')
   expect(await signOn('/')).toMatchObject({ n: '5', look: 'red' })
   expect((await press('muteKind')).status).toBe(200)
-  const told = { n: '2', look: 'red', title: '2 failed, without 3 that have muted errors' }
+  const told = { n: '2', look: 'red', title: '2 failed, not counting 3 with muted errors' }
   expect(await signOn('/')).toEqual(told)
   expect(await signOn('/queues')).toEqual(told)
   expect((await press('unmuteKind')).status).toBe(200)

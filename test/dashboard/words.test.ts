@@ -433,12 +433,12 @@ test.each([
   [{ failed: 9, hasMutes: true }, undefined, 9, '', /^9 failed; some may have muted errors/],
   [{ failed: 9, hasMutes: true }, { ...kinds, at: NOW - 10 * MINUTE }, 9, '', /^9 failed; some may have muted errors/],
   [{ failed: 9, hasMutes: true }, { ...kinds, looked: 0, silent: 0 }, 9, '', /^9 failed; some may have muted errors/],
-  [{ failed: 9, hasMutes: true }, kinds, 2, 'bad', '2 failed, without 7 that have muted errors'],
+  [{ failed: 9, hasMutes: true }, kinds, 2, 'bad', '2 failed, not counting 7 with muted errors'],
   [{ failed: 7, hasMutes: true }, { ...kinds, looked: 7 }, undefined, undefined, undefined],
   // The kind of jobs that failed after the last count is unknown.
-  [{ failed: 12, hasMutes: true }, kinds, 2, 'bad', /have muted errors; 3 failed since the last count/],
+  [{ failed: 12, hasMutes: true }, kinds, 2, 'bad', /with muted errors; 3 failed since the last count/],
   [{ failed: 12, hasMutes: true }, { ...kinds, silent: 9 }, 3, '', /^3 failed since the last count/],
-  [{ failed: 1, hasMutes: true }, kinds, 1, 'bad', /^1 failed, without 7 that have muted errors/],
+  [{ failed: 1, hasMutes: true }, kinds, 1, 'bad', /^1 failed, not counting 7 with muted errors/],
   [
     { failed: 4_000, hasMutes: true },
     { at: NOW, looked: 1_000, silent: 750, isAll: false },

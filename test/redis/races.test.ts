@@ -54,7 +54,7 @@ const NO_JOURNAL = {
 
 const windows: Record<string, Window> = {
   R1: {
-    says: 'a process that dies after its read has taken no values and left no data',
+    says: 'if a process dies after its read, the values are still there, and no data is left',
     async fact(world) {
       const id = await world.make(one)
       const large = ['1', `"${'2'.repeat(600)}"`]

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { expect, test } from 'vitest'
+import { parseAst } from 'vitest/node'
 
 const root = resolve(import.meta.dirname, '../..')
 
@@ -66,18 +67,28 @@ const filesIn = (folder: string): string[] =>
     .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => relative(root, join(entry.parentPath, entry.name)))
 
-const imports = /(?:^(?:import|export)\s+(type\s+)?(?:[^']*?\sfrom\s+)?|(typeof\s+)?\bimport\()'([^']+)'/gm
-const comments = /^\s*(?:\/\/|\/?\*).*$/gm
-
 type Import = { file: string; to: string; typeOnly: boolean }
 
+/** A node of the syntax tree. `source` is the text after `from`, or the argument of `import()`. */
+type Syntax = { type: string; source?: { value?: unknown } | null; importKind?: string; exportKind?: string }
+
 function importsOf(file: string): Import[] {
-  const text = readFileSync(join(root, file), 'utf8').replace(comments, '')
-  return [...text.matchAll(imports)].map(([, type, typeOf, from]) => ({
-    file,
-    typeOnly: (type ?? typeOf) !== undefined,
-    to: from!.startsWith('.') ? relative(root, resolve(root, dirname(file), from!)) : from!,
-  }))
+  const found: Import[] = []
+  const code = readFileSync(join(root, file), 'utf8')
+  const visit = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return
+    const { type, source, importKind, exportKind } = value as Syntax
+    const from = source?.value
+    if (typeof from === 'string')
+      found.push({
+        file,
+        typeOnly: [importKind, exportKind].includes('type') || type === 'TSImportType',
+        to: from.startsWith('.') ? relative(root, resolve(root, dirname(file), from)) : from,
+      })
+    for (const child of Object.values(value)) visit(child)
+  }
+  visit(parseAst(code, { lang: file.endsWith('x') ? 'tsx' : 'ts' }).body)
+  return found
 }
 
 function allowed(folder: string, { to, typeOnly }: Import): boolean {

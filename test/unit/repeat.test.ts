@@ -15,8 +15,8 @@ const at = (text: string) => Date.parse(`${text.replace(' ', 'T')}Z`)
 const shown = (ms: number) => new Date(ms).toISOString().slice(0, 19).replace('T', ' ')
 const allAt = (moment: number): Moments => ({ scheduled: moment, started: moment, finished: moment })
 
-// Row | scheduled | started | finished = now | repeat | next run | next run if missed slots are skipped (if it
-// differs).
+// Row | scheduled | started | finished = now | repeat | next run | next run if missed slots are skipped
+// (empty if it is the same).
 const rows = `
 1  | 2026-03-11 13:00:00 | 13:15:00 | 13:45:00 | SCHEDULED, +1 HOUR | 2026-03-11 14:00:00
 2  | 2026-03-11 13:00:00 | 13:15:00 | 13:45:00 | STARTED, +1 HOUR | 2026-03-11 14:15:00

@@ -107,7 +107,9 @@ export type HistoryRows = z.output<typeof historyRows>
 export const historyStatus = z.object({
   on: z.boolean().describe('true if this deployment has a history'),
   waiting: z.int().describe('bytes of ended jobs that the history has not yet stored'),
-  full: z.boolean().describe('true if too many ended jobs are waiting to be stored; no jobs are claimed in that time'),
+  full: z
+    .boolean()
+    .describe('true if too many ended jobs are waiting to be stored. Until they are stored, no jobs are claimed'),
   storedAt: moment.nullable().describe('time at which a deployment last read ended jobs in order to store them'),
   error: z.string().nullable().describe('last error of the database in this isolate'),
   keptDays: z.int().nullable().describe('number of days for which ended jobs are kept'),

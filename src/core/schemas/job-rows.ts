@@ -196,7 +196,9 @@ export const errorKindView = z.object({
     .describe(
       'numbers of failures in the last six hours, oldest first: per minute in the last half hour, and per quarter of an hour before that. Present if details=true',
     ),
-  muted: errorMute.optional().describe('mute of the kind. Present if muted=true and the kind is muted'),
+  muted: errorMute
+    .optional()
+    .describe('the mute of this kind of error: author and end. Present if muted=true and the kind is muted'),
 })
 export type ErrorKind = z.output<typeof errorKindView>
 

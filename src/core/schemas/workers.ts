@@ -64,7 +64,7 @@ const workerShape = z.strictObject({
   history: history.optional(),
   redeliver: redeliver.optional(),
   labels: classLabels.optional(),
-  shutdown: z.boolean().optional().describe('true if a terminated job has one more run to clean up'),
+  shutdown: z.boolean().optional().describe('true if a terminated job runs once more, to clean up'),
   reach: z
     .enum(['family', 'all'])
     .optional()

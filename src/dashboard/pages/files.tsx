@@ -63,7 +63,7 @@ function None({ data: { total, wanted } }: { data: FilesData }) {
   if (!wanted)
     return (
       <Empty act={<Link to="/jobs/new?queue=downloader&class=download">New download</Link>}>
-        No files yet. A job of class download stores the file at its URL here.
+        No files yet. Files that jobs of class download have stored appear here.
       </Empty>
     )
   return <Empty act={<Link to="/files">Show all files</Link>}>No files match.</Empty>

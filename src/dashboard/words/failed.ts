@@ -15,7 +15,7 @@ const grey = (n: number, title: string): FailedSign | undefined => (n > 0 ? { n,
 function ofAll(failed: number, { looked, silent }: SeenKinds): FailedSign | undefined {
   const [told, since] = [Math.min(looked - silent, failed), Math.max(0, failed - looked)]
   const later = `${count(since)} failed since the last count; some may have muted errors (see Overview)`
-  const title = `${count(told)} failed, without ${count(silent)} that have muted errors`
+  const title = `${count(told)} failed, not counting ${count(silent)} with muted errors`
   return red(told, since > 0 ? `${title}; ${later}` : title) ?? grey(since, later)
 }
 

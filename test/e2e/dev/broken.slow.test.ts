@@ -70,7 +70,9 @@ test('a configuration that is not JSON is reported with file, line and column', 
 test('a missing main file is reported with its line, and a corrected main is built', async () => {
   const wrong = JSON.stringify({ ...JSON.parse(config), main: 'src/idx.ts' }, null, 2)
   const printed = await after(() => good.write('wrangler.json', wrong), KEPT)
-  expect(printed).toContain('wrangler.json:3: main: there is no file src/idx.ts. Create it, or correct main')
+  expect(printed).toContain(
+    'wrangler.json:3: main: there is no file src/idx.ts. Create it, or correct the setting main',
+  )
   good.write('src/other.ts', index)
   await after(() => good.write('wrangler.json', wrong.replace('idx', 'other')), /^reloaded$/)
   await after(() => good.write('wrangler.json', config), /^reloaded$/)
@@ -141,7 +143,7 @@ test('dev refuses to start with a wrong main, and reports its position in one se
   const { said, ended } = dev(project.dir, '--port', '18124', '--memory', '--redis', 'embedded')
   expect(await ended).toBe(1)
   expect(said.out).toBe(
-    'sidejob dev: The Worker does not start: wrangler.json:1: main: there is no file src/idx.ts. Create it, or correct main\n',
+    'sidejob dev: The Worker does not start: wrangler.json:1: main: there is no file src/idx.ts. Create it, or correct the setting main\n',
   )
   project.remove()
 })

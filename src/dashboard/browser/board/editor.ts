@@ -119,7 +119,7 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
   async function apply(): Promise<void> {
     if (isWaiting && mayWrite) {
       wanted = key
-      panel.querySelector('.note')!.textContent = 'Preview: loading; if it has no errors, it is applied'
+      panel.querySelector('.note')!.textContent = 'Preview: loading. If it has no errors, the graph is applied'
     }
     if (applyButton.disabled) return
     applyButton.disabled = true

@@ -351,7 +351,7 @@ function mend.job(id)
   cache.sset(ns .. 'queues', doc.queue, true)
 end
 
--- A full Redis accepts every command after a DEL.
+-- If a script begins with DEL, a full Redis accepts its other commands.
 redis.call('DEL', ns .. 'room')
 for _ = 1, args.take_int() do
   local kind, name = args.take(), args.take()

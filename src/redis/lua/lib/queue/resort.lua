@@ -1,5 +1,6 @@
--- If the ageing, the mode or the classes of a queue change, claims and ticks sort its waiting jobs again, in slices: each
--- job gets a new score, and moves to the index for lanes or for pull workers. Until then, claims use the old order.
+-- If the ageing, the mode or the classes of a queue change, claims and ticks sort its waiting jobs again, in slices.
+-- Each job gets a new score, and moves to the index for lanes or for pull workers. Until then, claims use the old
+-- order.
 --
 -- The queue stores its position as `<index>:<scan cursor>`. The index is r (jobs for lanes), p (jobs for pull workers)
 -- or w (jobs that wait for limits). Each limit stores its own cursor.
@@ -41,8 +42,8 @@ local function sort_entry(place, index, member, id)
   return 0
 end
 
--- The second value is true if the page is not finished. All slices return two values, because some Lua engines do not
--- clear a missing second value.
+-- The second value is true if the page is not finished. Every slice returns it, because some Lua engines do not set a
+-- missing second value to nil.
 local function sort_side(q, place, cursor)
   local index, moved = redis_keys.queue(q, states.index(place)), 0
   local further, members, ids = next_slice(index, cursor)
