@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { assets } from '../../src/dashboard/assets.ts'
@@ -29,6 +30,14 @@ test.each([
   ['geist', 17_000],
   ['geist-mono', 14_000],
 ])('%s has at most %i bytes', (name, most) => expect(sizeOf(name)).toBeLessThan(most))
+
+test('each class of the drawings has a style', () => {
+  const drawings = readFileSync(new URL('../../src/dashboard/assets/sprite.svg', import.meta.url), 'utf8')
+  const used = [...drawings.matchAll(/class="([^"]*)"/g)].flatMap(([, names]) => names!.split(' '))
+  const style = String(assets.find(({ name }) => name.startsWith('style-'))!.body())
+  expect(used).toContain('f-sunken')
+  expect(used.filter((name) => !new RegExp(`\\.${name}\\b`).test(style))).toEqual([])
+})
 
 test('the first page has at most 60 KB, including its assets and fonts', async () => {
   const html = await (await pages.enter(['admin'])).html('/ui')
