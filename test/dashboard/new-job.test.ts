@@ -63,6 +63,15 @@ describe('a new job of a class with a required input', () => {
     expect(html.includes('url: [&quot;https://example.com/&quot;]')).toBe(true)
   })
 
+  test('JSON that is no object creates no job, and the error says what was expected', async () => {
+    const before = await jobs()
+    for (const body of ['null', '7', '[]']) {
+      const { error } = await create({ body })
+      expect(error!.message).toContain('expected')
+    }
+    expect(await jobs()).toBe(before)
+  })
+
   test('a job is created if the input has a value, from the form and from JSON', async () => {
     const made = await create({ 'in.url': URL_OF_PICTURE })
     expect(await valuesOf(made, 'url')).toEqual([`"${URL_OF_PICTURE}"`])

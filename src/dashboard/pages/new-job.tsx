@@ -11,6 +11,7 @@ import { JobForm, jobBody, type Named, refuseMissing } from '../parts/job-form.t
 import { Card, Head, Link, NameLink, To } from '../parts/layout.tsx'
 import { Search } from '../parts/search.tsx'
 import { given, jsonText, labelWords, maybe } from '../words/form.ts'
+import { limitOfClass } from '../words/limit.ts'
 import { jobLink, limitPath, ofClass, queuePath } from '../words/paths.ts'
 import { pausedNames } from '../words/queue.ts'
 import { membersOf, readSchema } from '../words/schema.ts'
@@ -34,7 +35,7 @@ async function bodyIn(form: FormData, engine: Engine): Promise<string> {
   const typed = maybe(form, 'body')
   const json = typed && jsonText(typed, 'body')
   const { queue = 'default', class: name } = json
-    ? (JSON.parse(json) as Partial<Named>)
+    ? ((JSON.parse(json) ?? {}) as Partial<Named>)
     : { queue: given(form, 'queue'), class: given(form, 'class') }
   const worker = named((await engine.workers.list()).workers, queue, name)
   const body = json ?? jobBody(form, worker ?? { queue, class: name! })
@@ -116,7 +117,7 @@ function Choose({ data, query }: { data: NewJobData; query: URLSearchParams }) {
 }
 
 function Wait({ data: { paused, limits }, worker: { queue, class: name } }: { data: NewJobData; worker: Worker }) {
-  const key = `worker:${queue}/${name}`
+  const key = limitOfClass(queue, name)
   const waiting = limits.find((limit) => limit.key === key)?.waiting ?? 0
   const isPaused = paused.has(queue)
   if (!isPaused && waiting === 0) return null

@@ -13,6 +13,8 @@ export const isFull = ({
 export const elsewhereIn = ({ jobs, running, waiting }: Pick<GroupView, 'jobs' | 'running' | 'waiting'>): number =>
   Math.max(0, jobs - running - waiting)
 
+export const limitOfClass = (queue: string, name: string): string => `worker:${queue}/${name}`
+
 export const wayToChange = (key: string): string => `/limits?change=${encodeURIComponent(key)}`
 
 export const wayToLimit = (key: string): string => pageOf({ kind: 'limit', who: key })

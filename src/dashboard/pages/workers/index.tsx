@@ -6,6 +6,7 @@ import { Choice, Head, Name, To } from '../../parts/layout.tsx'
 import { Search } from '../../parts/search.tsx'
 import { type Step, searchRows } from '../../search-on.ts'
 import { type Deploy, deploysOf } from '../../words/deploy.ts'
+import { limitOfClass } from '../../words/limit.ts'
 import { limitPath, queuePath, workerPath } from '../../words/paths.ts'
 import { pausedNames, runsIn } from '../../words/queue.ts'
 import { count, many, title } from '../../words/text.ts'
@@ -198,7 +199,7 @@ export const worker = page<WorkerData>({
     ])
     return {
       worker,
-      limit: limits.find(({ key, waiting }) => key === `worker:${queue}/${name}` && waiting > 0),
+      limit: limits.find(({ key, waiting }) => key === limitOfClass(queue!, name!) && waiting > 0),
       of: counted.get(nameOf(queue!, name!)),
       programs: programsIn(processes, queue),
       paused: pausedNames(stats),
