@@ -217,6 +217,14 @@ const situations: Record<string, Situation> = {
     const data = { ports: ['a', 'c'] }
     return [id, { code: 'INPUT', key: 'a', data }, { code: 'INPUT', key: 'c', data }]
   },
+  async 'for input on any of many ports: each reason names three of them'() {
+    const { make, end } = await place({ in: { a: {}, b: {}, c: {}, d: {} } })
+    const id = await make()
+    await end({ end: 'suspended' })
+    const name = expect.stringMatching(/^[abcd]$/)
+    const reason = { code: 'INPUT', key: name, data: { ports: [name, name, name] } }
+    return [id, reason, reason, reason, reason]
+  },
   async 'for all its children'() {
     const { make, end, queue } = await place()
     const id = await make()

@@ -46,9 +46,7 @@ const momentOf = ({ until = 0 }: Reason, { now, zone }: When): string =>
 
 const till = (reason: Reason, when: When): string => (reason.until === undefined ? '' : `at ${momentOf(reason, when)}`)
 
-const PORTS = 3
-const portsIn = (reason: Reason): string[] =>
-  ((reason.data.ports as string[] | undefined) ?? [nameOf(reason, 'port')]).slice(0, PORTS)
+const portsIn = (reason: Reason): string[] => (reason.data.ports as string[] | undefined) ?? [nameOf(reason, 'port')]
 
 const orAt = (reason: Reason, when: When): string =>
   reason.until === undefined ? '' : ` Without one, it continues ${till(reason, when)}.`

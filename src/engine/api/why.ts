@@ -30,6 +30,9 @@ type Told = Omit<Reason, 'since'>
 
 const counted = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`
 
+/** A job may have 1,000 ports, and the reason of each port has this list. */
+const SHOWN_PORTS = 3
+
 const wasReleased = (doc: JobRecord): boolean => doc.lastRun?.split(',')[2] === 'released'
 
 function silenceOf(doc: JobRecord): { message: string; version: string } | undefined {
@@ -233,7 +236,7 @@ function restReasons(inspection: Waiting): Told[] {
     ({ port, pushed, taken }) => pushed === taken && defaultOf(doc, 'i', port) === undefined,
   )
   if (empty.length) {
-    const ports = empty.map(({ port }) => port).filter((port) => !isForMessages(port))
+    const ports = empty.flatMap(({ port }) => (isForMessages(port) ? [] : port)).slice(0, SHOWN_PORTS)
     return empty.map(({ port, taken }) => {
       const [channel] = isForMessages(port) ? channelsOf(doc, 'i', port) : []
       if (channel !== undefined) return messageReason(channel)
