@@ -36,14 +36,14 @@ async function endsOf({ engine, cache }: Asked): Promise<(file: string) => numbe
 
 type Maker = { by?: string; from?: string }
 
-async function makersOf({ engine }: Asked, files: Listed['files']): Promise<(file: Listed['files'][number]) => Maker> {
-  const ids = files.flatMap(({ job }) => job ?? []).sort((a, b) => b - a)
-  const { jobs } = ids.length > 0 ? await engine.jobs.rows({ ids, limit: MOST, paths: ['url'] }) : { jobs: [] }
-  const makers = new Map(jobs.map((job) => [job.id, job]))
-  return ({ job }) => {
-    const { class: by, args } = makers.get(job ?? 0) ?? {}
-    return { by, from: by === 'download' ? (args?.url as string) : undefined }
-  }
+/** Adds the jobs that stored the files, unless they have been read before. */
+async function readMakers({ engine }: Asked, files: Listed['files'], makers: Map<number | null, Maker>): Promise<void> {
+  const ids = files.flatMap(({ job }) => (job === null || makers.has(job) ? [] : job)).sort((a, b) => b - a)
+  if (ids.length === 0) return
+  const { jobs } = await engine.jobs.rows({ ids, limit: MOST, paths: ['url'] })
+  for (const id of ids) makers.set(id, {})
+  for (const { id, class: by, args } of jobs)
+    makers.set(id, { by, from: by === 'download' ? (args?.url as string) : undefined })
 }
 
 const NO_FILES: FilesData = { files: [], cursor: null, wanted: '' }
@@ -144,6 +144,7 @@ export const files = page<FilesData>({
     const { files } = deps.downloads
     const wanted = query.get('q')?.trim().slice(0, 200) ?? ''
     const cursor = query.get('cursor') ?? undefined
+    const makers = new Map<number | null, Maker>()
     const [listed, total, endOf] = await Promise.all([
       wanted
         ? searchFiles(
@@ -151,16 +152,16 @@ export const files = page<FilesData>({
             wanted,
             { limit: MOST, cursor, looked: Number(query.get('looked')) || 0 },
             async (page) => {
-              const makerOf = await makersOf(asked, page)
-              return (file) => nameOf(makerOf(file).from)
+              await readMakers(asked, page, makers)
+              return ({ job }) => nameOf(makers.get(job)?.from)
             },
           )
         : listFiles(files, { limit: MOST, cursor }),
       cache.get('total of files', FRESH, () => totalOf(files)),
       endsOf(asked),
     ])
-    const makerOf = await makersOf(asked, listed.files)
-    const all = listed.files.map((file) => ({ ...file, ...makerOf(file), ends: endOf(file.id) }))
+    await readMakers(asked, listed.files, makers)
+    const all = listed.files.map((file) => ({ ...file, ...makers.get(file.job), ends: endOf(file.id) }))
     if (!cursor && listed.cursor === null) all.sort((a, b) => b.storedAt - a.storedAt)
     return { ...listed, files: all, total, wanted }
   },
