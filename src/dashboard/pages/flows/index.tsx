@@ -38,6 +38,12 @@ const LINES: Lines = [
   ['back', 'backing up', 'A value has waited for more than a minute. The label is the number of waiting values'],
 ]
 
+const WhyOf = ({ node, to }: { node: string; to: string }) => (
+  <LinkButton to={to} small>
+    Why is {node} waiting?
+  </LinkButton>
+)
+
 function Explained({ data: { view, jam, limits, isExplaining } }: { data: FlowData }) {
   const { now } = useLook()
   const way = useWay()
@@ -49,12 +55,10 @@ function Explained({ data: { view, jam, limits, isExplaining } }: { data: FlowDa
       {jam && (
         <>
           {jamSaid(jam, about(jam.cause))}{' '}
-          <LinkButton
+          <WhyOf
+            node={jam.cause.name}
             to={jam.cause.job === null ? way({ ...CLOSED, node: jam.cause.name }) : jobPath(jam.cause.job)}
-            small
-          >
-            Why is {jam.cause.name} waiting?
-          </LinkButton>{' '}
+          />{' '}
           <LinkButton to={way({ jam: isExplaining ? undefined : '1', board: '1' })} small>
             {isExplaining ? 'Show all' : 'Highlight this jam'}
           </LinkButton>{' '}
@@ -62,10 +66,7 @@ function Explained({ data: { view, jam, limits, isExplaining } }: { data: FlowDa
       )}
       {unread && (
         <>
-          {unread.name} does not read its input.{' '}
-          <LinkButton to={way({ ...CLOSED, node: unread.name })} small>
-            Why is {unread.name} waiting?
-          </LinkButton>
+          {unread.name} does not read its input. <WhyOf node={unread.name} to={way({ ...CLOSED, node: unread.name })} />
         </>
       )}
     </p>

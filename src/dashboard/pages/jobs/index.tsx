@@ -205,7 +205,9 @@ function View({ data, query: given }: { data: JobsData; query: URLSearchParams }
       ) : (
         <Card kind="list">
           <Rows
-            {...{ ...data, query, selected }}
+            {...data}
+            query={query}
+            selected={selected}
             jobs={data.rows}
             limit={ROWS}
             hasJobs={all > 0}

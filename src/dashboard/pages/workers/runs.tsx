@@ -5,6 +5,7 @@ import { What } from '../../parts/what.tsx'
 import type { Step } from '../../search-on.ts'
 import { type Deploy, deployName, deployPath } from '../../words/deploy.ts'
 import { furtherText, searchedOf } from '../../words/further.ts'
+import { MINUTE } from '../../words/need.ts'
 import { ofClass } from '../../words/paths.ts'
 import { about, count, many, span } from '../../words/text.ts'
 import type { ClassRow } from '../jobs/by-class.tsx'
@@ -12,7 +13,6 @@ import type { KindsData } from '../jobs/kinds.tsx'
 import { Hours, type Worker } from './classes.tsx'
 
 export const NEWEST = 8
-const MINUTE = 60_000
 
 type TodayProps = { worker: Worker; of?: ClassRow; kinds: KindsData; deploys: readonly Deploy[] }
 
