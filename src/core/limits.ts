@@ -24,6 +24,7 @@ const refused = 'a call fails with 400 BAD_REQUEST'
 const tooLarge = 'a call fails with 413 TOO_LARGE'
 const failsRun = 'a run fails with TOO_LARGE'
 const tooMuch = `${tooLarge}; ${failsRun}`
+const refusedOrTooMuch = `a call fails with 400 BAD_REQUEST or 413 TOO_LARGE; ${failsRun}`
 const limited = 'a call fails with 429 LIMITED'
 
 const NEXT_PAGE = 'the answer contains the condition for the next page'
@@ -44,18 +45,8 @@ export const limits = {
     'one job in total, with its args, state, defaults, waiting values and steps',
     `${tooMuch}; a listening port misses the message`,
   ),
-  ports: limit(
-    1_000,
-    'ports',
-    'input ports or output ports of one job, including removed ports',
-    `a call fails with 400 BAD_REQUEST or 413 TOO_LARGE; ${failsRun}`,
-  ),
-  stateFields: limit(
-    1_000,
-    'fields',
-    'the state of one job',
-    `a call fails with 400 BAD_REQUEST or 413 TOO_LARGE; ${failsRun}`,
-  ),
+  ports: limit(1_000, 'ports', 'input ports or output ports of one job, including removed ports', refusedOrTooMuch),
+  stateFields: limit(1_000, 'fields', 'the state of one job', refusedOrTooMuch),
   labels: limit(8, 'labels', 'one job, including the labels of its class', refused),
   labelsBytes: limit(512, 'bytes', 'the labels of one job as JSON', refused),
   headers: limit(50, 'headers', 'custom headers of a callback or download', refused),

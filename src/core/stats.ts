@@ -80,7 +80,7 @@ export const classCounts = z.object({
     .string()
     .nullable()
     .describe(
-      'name of the class. Only the first 100 classes of a queue are counted separately each day; null is the total of the others',
+      'name of the class. Only the first 100 classes of a queue are counted separately each day. null is the total of all further classes',
     ),
   counts: z.object(point),
   waited: spread.describe('time from ready to start, for runs of the class; null if there were no runs'),

@@ -11,7 +11,7 @@ import { type LaneOptions, laneDefaults } from './lane-options.ts'
 import { eventOf, type LaneState, SOON_MS, transitions } from './lane-state.ts'
 import type { Guest } from './ringer.ts'
 
-/** After a short batch, the next claim takes more packed jobs: GROWTH times as many, at most WIDE. */
+/** After a short batch, the next claim takes more packed jobs: GROWTH times the last number, up to a maximum of WIDE. */
 const WIDE = 600
 const GROWTH = 3
 const BATCH_WAIT_MS = 1_000

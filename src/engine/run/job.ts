@@ -115,7 +115,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /**
-   * Yields one value of each port while at least one port has a value and the others have a value or a default. If a
+   * Yields one value of each port while at least one port has a value and each further port has a value or a default. If a
    * port has neither, the job is suspended. If every port has only a default, yields the defaults once.
    * `write` then sets the default of the output port.
    */
