@@ -211,7 +211,7 @@ async function begin(place: Place, at: number, over: boolean): Promise<Mark> {
   return { ...fresh, isClear: true }
 }
 
-/** Reserves the ids of the earlier data, and returns the lost ids. */
+/** Reserves all ids that were assigned before the import. Returns the ids whose jobs the import does not contain. */
 async function conclude(
   { client, namespace, now = Date.now }: Place,
   { schema, last, times }: Mark,
@@ -240,7 +240,7 @@ async function writeAll({ client, namespace }: Place, lines: readonly KeyLine[],
   })
 }
 
-/** Isolates answer 503 until the import ends. To continue an interrupted import, call this again. */
+/** Isolates answer 503 until the import ends. To continue an interrupted import, call this function again. */
 export async function imported(
   place: Place,
   lines: AsyncIterable<Line>,

@@ -85,7 +85,8 @@ export type Keys = ReturnType<typeof keysOf>
 const SHELVES = 4_096
 
 /**
- * The value `^` means that the real value has its own key. In a field of the kind `text`, a user may have written it.
+ * The value `^` means that the real value has its own key. Fields of the kind `text` contain text from users, so a `^`
+ * in such a field is the value itself.
  */
 type Field = readonly [short: string, note: string, kind?: 'number' | 'text' | 'table']
 

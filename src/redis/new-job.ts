@@ -7,7 +7,7 @@ import type { Sealed, Vault } from './vault.ts'
 export type PortSpec = { default?: Encoded; channels?: string[] }
 export type PortSpecs = Record<string, PortSpec>
 
-/** By default, only the API sets the limit. `first`: the first job with this limit sets it. */
+/** `how`: who sets the limit. `first`: its first job. `set`: each job. By default, only the API sets it. */
 export type LimitKey = {
   key: string
   how?: 'first' | 'set'

@@ -20,7 +20,7 @@ export type Parts = {
   retain?: number
 }
 
-/** If Redis has never assigned the highest id that this isolate has seen, it was restored from older data. */
+/** If Redis has not assigned the highest id that this isolate has seen, Redis was restored from older data. */
 type HighestId = { readonly highest: number; saw: (ids: readonly { id: number }[]) => void }
 
 export function highestId(): HighestId {

@@ -37,7 +37,7 @@ function takeWrite(reader: Reader): boolean {
 
 export function portedBy(words: Words): Ported | undefined {
   const reader: Reader = { words, at: 0, fields: [], written: new Map() }
-  // A refused run is sent again with these words.
+  // These words come first if a refused run is sent again.
   while (words[reader.at] === 'reach' || words[reader.at] === 'retry') reader.at += 2
   while (reader.at < words.length) {
     const word = words[reader.at]

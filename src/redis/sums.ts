@@ -66,7 +66,7 @@ const options: Record<string, (reading: Reading) => void> = {
 /** A job starts with these words: queue, class, times, priority, and its record as JSON. */
 const HEAD = 7
 
-/** For example `"i:in":"0,0"`. */
+/** A port is a field such as `"i:in":"0,0"`. */
 const portsIn = (record: string): number => record.match(/"[io]:/g)?.length ?? 0
 
 function newJob(reading: Reading): { ports: number; packed?: number } {

@@ -21,8 +21,8 @@ const MOST = 16
 const GATHERING = 6
 
 /**
- * Before the compatibility date 2024-10-14, workerd could resume a waiting request in another invocation, where it
- * could not send requests.
+ * If the compatibility date is before 2024-10-14, workerd may resume a waiting call in the invocation of another call,
+ * where the waiting call cannot send requests.
  */
 export function mayWaitForOthers(runtime: object = globalThis): boolean {
   const { Cloudflare: worker } = runtime as { Cloudflare?: { compatibilityFlags: Record<string, boolean> } }

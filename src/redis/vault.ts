@@ -1,5 +1,5 @@
-// A sealed value is the string `~f<id of the key>.<nonce, ciphertext and tag>`, which also proves its purpose. Only
-// fields that our own code seals are opened, because users may write such a string anywhere else.
+// A sealed value is the string `~f<id of the key>.<nonce, ciphertext and tag>`. The tag also proves the purpose of the
+// value. Only fields that our own code seals are opened, because users may write such a string anywhere else.
 
 import { Buffer } from 'node:buffer'
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
@@ -65,7 +65,7 @@ export const isSealed = (text: string): boolean => text.includes('~f')
 
 const SEALED_START = new RegExp(`${ITEM.source}?~f[\\w-]{8}\\.`)
 
-/** Limits apply to the approximate number of characters before sealing. */
+/** Returns the approximate number of characters before sealing, because limits apply to this number. */
 export function sizeBefore(text: string): number {
   const [start] = SEALED_START.exec(text) ?? []
   return start === undefined ? text.length : Math.floor(((text.length - start.length) * 3) / 4)

@@ -184,7 +184,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
     setMute: (kind: string, text: string) => ask((redis) => redis.hset(keys.muted, { [kind]: text })),
     removeMutes: (kinds: readonly string[]) => ask<number>((redis) => redis.hdel(keys.muted, ...kinds)),
     sources: (build: string) => ask<string | null>((redis) => redis.hget(keys.sources, build)),
-    /** Names of later builds sort later. */
+    /** Deletes the oldest builds. The names of builds sort by age. */
     async keepSources(build: string, text: string): Promise<void> {
       const names = await ask<string[]>((redis) => redis.hkeys(keys.sources))
       const gone = names

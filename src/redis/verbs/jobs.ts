@@ -35,7 +35,7 @@ const laneArgs = (lane?: LaneStart) => ({
 })
 
 type Making = { jobs: readonly NewJob[]; once?: Once; tagged: string; lane?: LaneStart }
-/** One script can create such a job together with the jobs of other calls. */
+/** One script can create the jobs of several such calls. */
 type Slight = Making & { once: Once; words: string[]; units: number }
 
 function checkLists(jobs: readonly NewJob[]): void {
@@ -61,7 +61,7 @@ export function createJobs(parts: Parts) {
   const onceKeys = (once?: Once): string[] => (once ? [keys.once(once.key)] : [])
 
   /**
-   * Answers that are stored for minutes share a shelf (idempotency.lua). They contain only ids, which reveal nothing.
+   * Answers that are stored for minutes share a shelf (idempotency.lua). They contain only ids.
    */
   const shelfOf = (once?: Once): string => (once && once.period <= RETRY_FOR ? keys.shelf(once.key) : '')
   const shelvedArgs = (once?: Once) => ({ ...onceArgs(once), shelf: shelfOf(once) })

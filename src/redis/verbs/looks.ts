@@ -26,7 +26,7 @@ type ListFilter = {
   until?: number
   longer?: number
   waits?: 'limit' | 'retry' | 'function'
-  /** Also matches failed jobs without a kind. `-` matches only these. */
+  /** Also matches failed jobs without a kind. `-` matches only failed jobs without a kind. */
   kind?: string
   before?: string
   limit: number

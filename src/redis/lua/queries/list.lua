@@ -7,7 +7,7 @@
 -- since, till: bounds of the creation time (0: none)
 -- longer: minimum run time
 -- awaits: '' | 'limit' (a slot of a limit) | 'retry' | 'function' (inside its function, with stored steps)
--- kind: '' | a kind of error (also returns failed jobs whose kind is unknown) | '-' (only these jobs)
+-- kind: '' | a kind of error (also returns failed jobs of unknown kind) | '-' (only failed jobs of unknown kind)
 -- mode: 'all' (by id) | 'ended' (by end; the cursor is moment.id.window) | 'children' (of job `name`; pages may be
 --   short or empty) | 'alias' | 'ids' (`name` contains ids separated by commas, the largest first) | 'repeats' (by
 --   next slot)
@@ -140,8 +140,8 @@ local places = {
 -- Jobs that wait for limits are in no index of a queue.
 local awaited = { limit = {}, ['retry'] = { 'timers' } }
 
--- Indexes have a different order, so up to this many members are sorted at once. If there are more, reading by id is
--- faster.
+-- Indexes are not ordered by id, so their members are sorted here. If there are more members than this, reading all
+-- jobs by id is faster.
 local SORTED = 10000
 local MOST_INDEXES = 120
 
@@ -186,7 +186,7 @@ local function indexed()
   local is_asked = false
   for _, name in ipairs(names) do is_asked = is_asked or (cache.queue(name).at_limits or 0) > 0 end
   if is_asked and wanted.queued and awaits ~= 'retry' then
-    -- Jobs of several queues can wait for one limit.
+    -- Reads all queues, because jobs of several queues can wait for one limit.
     local all_names = queues.names()
     queues.fetch(all_names)
     local waits, left = waited.limits(all_names, scan, {})
@@ -261,7 +261,8 @@ local function all()
   if not ids then ids = indexed() end
   if not ids then return by_id() end
   local page = tables.slice(ids, 1, scan)
-  -- Documents of older jobs may be on disk, so the caller must declare them in its next call.
+  -- Upstash may have moved the documents of older jobs to disk. Only the next call returns these jobs, because it
+  -- declares their keys, and Upstash then loads the documents before the script begins.
   if before ~= '' then found = page end
   if (before ~= '' or show_all(page)) and (#ids > #page or down_to > 0) then
     cursor = numbers.int(tonumber(page[#page]))

@@ -56,7 +56,6 @@ local function check_score(id, doc, score)
   end
 end
 
--- If a job waits for a limit, another job is ahead of it, or the limit has a time for the next check.
 local function check_limit(key)
   local settings, waiting = limits.of(key), limits.count_in_line(key)
   local counted = settings and settings.waiting or waiting

@@ -58,7 +58,7 @@ if lane ~= '' then
     return reply.committed { word = lane_record.word, answers = lane_record.answers,
       lent = snapshot.of(claim.still_lent(lane_record.tokens)), next_due = next_due() }
   end
-  -- The number of a pull worker identifies its request. Another number with the same key means another request.
+  -- For pull workers, the number identifies the request: another number with the same key means another request.
   if last and (last > seq or place == 'p') then return reply.committed { word = 'stale' } end
 end
 
@@ -113,7 +113,7 @@ do
   if claims and served.limit_moments then moved = moved + limits.due(queue_name) end
   if claims and changing then moved = moved + resort.go_on(queue_name) end
   work.conclude()
-  -- If there were runs to commit, the index was not read. The counts show whether jobs are ready.
+  -- If the call has runs to commit, the script has not read the index yet. The counts show whether jobs are ready.
   if claims and laned and not head and claim.finds_nothing(queue_name) then
     head = {}
   elseif runs.apart + moved > 0 and claim.is_overtaken() then
@@ -181,7 +181,8 @@ if laned then
   end
 end
 bells.ring_all()
--- A pull worker without jobs asks again with the same key. A lane that may not start stores nothing.
+-- Stores no answer without jobs for a pull worker, because it asks again with the same key. Stores no answer for a lane
+-- that may not start.
 if entered or (laned and #runs > 0) or (lane ~= '' and #ids > 0) then
   local record = lanes.record_of(seq, word, answers, ids)
   if not laned or word == 'empty' or word == 'full' then

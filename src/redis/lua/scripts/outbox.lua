@@ -9,7 +9,7 @@
 
 local begin, retain, stored, most = args.take(), args.take(), args.take_int(), args.take_int()
 
--- `seen` shows other deployments that a deployment stores the history.
+-- Milliseconds between updates of `seen`, which shows other deployments that the outbox is still being read.
 local SEEN_EVERY = 60000
 
 cache.makes_room = true

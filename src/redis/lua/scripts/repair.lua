@@ -282,7 +282,7 @@ function mend_data.hints()
   salvage.forget('hints')
 end
 
--- The new version makes claims tag all waiting jobs again.
+-- Because of the new version, claims assign the limits of all waiting jobs again.
 function mend_data.constraints()
   local kept, stored = expected.constraints()
   local _, _, known = hints.known()

@@ -13,7 +13,8 @@ local function add_page(id, doc, parent, cursor)
     { quiet = true, unnoted = true })
 end
 
--- Each job names the job before it, so the chain can be followed backwards, from the deepest job.
+-- The jobs that have children form a chain. Each job stores the id of the job before it, so that `erase_below` can
+-- begin with the deepest job and end with the topmost job.
 local function is_marked(id, doc, other_doc)
   local mark = id .. ':' .. (doc.family_round or '0') .. ','
   return (other_doc.family_before or ''):sub(1, #mark) == mark, mark

@@ -1,5 +1,5 @@
--- A following job runs again only if a child fails, is terminated, or recovers. Otherwise the script that moves the
--- last child also moves the parent, without a run.
+-- A job that follows its children runs again only if a child fails, is terminated, or recovers. After other changes,
+-- the script that changes a child also completes or suspends the parent, without a run.
 
 function follow.begin(id, doc)
   if doc.followed then return end

@@ -1,5 +1,5 @@
--- Calls itself at most 20 levels deep: a held child has not run and has no children, and a job that must be deleted is
--- already ending.
+-- Calls itself at most 20 levels deep: a held child has not run, so it has no children, and a job that must be deleted
+-- is already ending.
 
 local DAY, MONTH = 86400000, 2592000000
 

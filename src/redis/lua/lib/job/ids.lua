@@ -1,4 +1,4 @@
--- No id is reused if one of the two copies is lost.
+-- The last id has two keys, so that no id is assigned twice if one of the keys is lost.
 local id_key = ns .. 'jobs:last_id'
 local copy_key = ns .. 'jobs:highest'
 local last_id
@@ -47,7 +47,8 @@ end
 
 function ids.next_id() return string.format('%.0f', ids.next_ids(1)) end
 
--- If the caller knows a higher id, Redis was restored from older data.
+-- If the caller knows a higher id than Redis, Redis was restored from older data. New ids then begin after the id of
+-- the caller.
 function ids.must_have_given(id)
   local last = given()
   if id <= last then return end

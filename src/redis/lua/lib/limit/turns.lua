@@ -1,5 +1,5 @@
 -- Every group gets one turn before any group gets its next turn. Jobs without a group form one more group. Groups take
--- turns within a tier, which is a priority after ageing, in whole steps.
+-- turns only with groups in the same tier. A tier is a priority after ageing, rounded down.
 --
 -- The last turn of a group is stored in the limit of the group. For jobs without a group, it is stored in the limit
 -- that they wait for.

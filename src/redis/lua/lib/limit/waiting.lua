@@ -43,7 +43,7 @@ local function admit(key, settings)
   return #rows > #ids and rows[#ids + 1][1]:sub(15)
 end
 
--- Runs release the slots of a removed limit when they end.
+-- Keeps the slots of a removed limit, because current runs release these slots when they end.
 local function forget_limit(key, is_removed)
   journal.put(limits.known[key], 'settings', false)
   cache.set_text(redis_keys.limit(key), nil)

@@ -2,7 +2,8 @@ local MAX_LISTENERS = 100000
 
 function audience.is_system(channel) return channel == '/' or channel:sub(1, 8) == '/sidejob' end
 
--- A string such as `2,7 12:in 15:in`: two listening ports, and the relay 7. Only a few ports are listed.
+-- An audience is a string such as `2,7 12:in 15:in`: 2 ports listen, job 7 is the relay, and the ports are `in` of job
+-- 12 and `in` of job 15. If more than FEW ports listen, the string does not list them.
 audience.FEW = 8
 local function audience_key(channel) return ns .. 'audience:' .. channel end
 

@@ -105,7 +105,8 @@ local function split_rows(rows, id, reads)
   return first, later
 end
 
--- `id` is nil for a call. `reads`, `defaults`: port → number of the run's own reads.
+-- `id` is nil for a call outside a run. `reads`: port → number of values that the run has read. `defaults`: port →
+-- number of times that the run has read the default.
 function log.end_entry(id, context, reads, defaults)
   if not hints.hears('/sidejob/log') then return end
   local read, later = split_rows(unsaid.read, id, reads)

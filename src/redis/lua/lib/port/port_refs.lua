@@ -1,5 +1,6 @@
--- A port is `{ id, doc, dir, name, field }`. `field` contains its counts. The names of its other fields have one more
--- letter at the start. Separate from ports.lua, because most scripts only check whether a job has ports.
+-- A port is `{ id, doc, dir, name, field }`. The document has its counts in the field named `field`. For each other
+-- field of the port, one letter is put before this name. Most scripts only check whether a job has ports, so this file
+-- exists apart from ports.lua.
 
 function port_refs.at(id, doc, dir, name)
   return { id = id, doc = doc, dir = dir, name = name, field = dir .. ':' .. name }

@@ -118,7 +118,7 @@ local function send_on(port, is_quiet)
   if owner_doc then queueing.wake(owner, owner_doc, 'own') end
 end
 
--- Not recursive, because some Lua engines allow fewer calls than a path of 80 hops needs.
+-- Uses a loop, because a path may have 80 hops, and some Lua engines do not allow so many nested calls.
 local passing = {}
 
 function write.pass(port, is_quiet)
@@ -149,7 +149,7 @@ function write.set_off(port, is_quiet)
 end
 
 -- If a message has more receivers than this, the relay of the channel delivers it. While the relay has messages, it
--- also delivers later ones, to keep the order.
+-- also delivers all later messages of the channel, so that their order stays the same.
 write.MAX_DIRECT = 500
 write.budget = 1000
 write.bytes_left = 8388608

@@ -1,5 +1,6 @@
--- A script that has not read the string of the day adds its counts to the document of the queue instead. The first
--- count of an hour stores a copy of the string. The events of an hour are the difference between two copies.
+-- Each queue has one string with the counts of the day, and one line for each class. A script that has not read this
+-- string adds its counts to the document of the queue instead. The first count of an hour stores a copy of the string.
+-- The events of an hour are the difference between two copies.
 
 class_counts.noted = {} -- queue → class → counts since the last flush
 

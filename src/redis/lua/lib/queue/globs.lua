@@ -33,13 +33,14 @@ local function set_of(glob, g)
   end
 end
 
--- A part has no alternatives, so a match takes at most (length of the part) × (length of the name) steps.
+-- A part is the text between two stars. It has no alternatives, so a match takes at most (length of the part) × (length
+-- of the name) steps.
 local function parts(glob)
   local parts, part, g = {}, '', 1
   while g <= #glob do
     local character, after = glob:sub(g, g), g + 1
     if character == '*' then
-      -- Treats several stars as one, because in some Lua engines a search for an empty text always finds the start.
+      -- Several stars count as one, so no part is empty: some Lua engines find an empty text only at the start.
       if part ~= '' or #parts == 0 then parts[#parts + 1] = part end
       part = ''
     elseif character == '?' then

@@ -1,4 +1,5 @@
--- A lane without work waits. If no job was ready, the call that creates new jobs leases them to this lane.
+-- A lane without work can stay warm: it waits for jobs. A call that creates jobs while no other job is ready leases the
+-- new jobs to the warm lane.
 
 local function warm_lane(q)
   local lane, till = (cache.queue(q).warm or ''):match('^(%S+) (%d+)$')
@@ -6,7 +7,7 @@ local function warm_lane(q)
   return lane
 end
 
--- Waiting pays only if new jobs come often: the queue was last empty less than `period` ago.
+-- A lane stays warm only if new jobs come often: the queue was last empty less than `period` milliseconds ago.
 function standby.stay_warm(q, lane, period)
   local emptied = cache.queue(q).emptied or 0
   cache.change_queue(q, queue_fields.emptied, time.now)

@@ -1,4 +1,4 @@
--- If no job was ready before, leases new jobs to the lane of the same invocation, or to the waiting lane.
+-- If no other job is ready, leases new jobs to the lane of the same invocation, or to the warm lane.
 
 local function written_to(index)
   local rows, members = {}, {}

@@ -8,7 +8,7 @@ function snapshot.of(ids)
   local list = {}
   for i, id in ipairs(ids) do
     local number = pieces.number_in(id)
-    -- If the document is not loaded, the job has no other keys, and was claimed as a string.
+    -- A job that was claimed as a string has no loaded document, and no other keys.
     local doc = not number and cache.docs[id]
     if number then
       list[i] = row_of.lent { document = cache.raw[redis_keys.piece(number)], piece = number }
@@ -23,7 +23,7 @@ function snapshot.of(ids)
   return list
 end
 
--- Bytes. The run fetches other values when it needs them.
+-- In bytes. The run fetches values beyond this maximum when it needs them.
 local MAX_INPUTS, MAX_SIDE = 2097152, 2097152
 
 local inputs_of = {}

@@ -1,7 +1,7 @@
 local mark = seed
 function tokens.of_lane(lane) mark = lane:sub(1, 6) .. seed:sub(-6) end
 
--- A token contains a mark if its job repeats: a commit by token alone must then read the job.
+-- The token of a job that repeats contains `r`, because a commit by token alone must read such a job first.
 tokens.begun = {} -- id → token of the run that this script has begun
 local lent = 0
 

@@ -16,7 +16,7 @@ cache.SCHEMA = 2
 local OLDEST = 2
 cache.schema_key = ns .. 'schema'
 
--- Raises a string instead of a refusal, because every Lua engine passes on a string.
+-- Raises a string instead of a refusal, because every Lua engine returns a string to the caller.
 local function check_schema()
   local text = cache.raw[cache.schema_key]
   if not text or text == numbers.int(cache.SCHEMA) then return end
@@ -130,7 +130,8 @@ function cache.where(piece)
   return doc.queue, piece.state == '' and 'ready' or piece.state:sub(1, 7) == '"z":"l"' and 'leases' or 'completed'
 end
 
--- Takes the job out of its piece and gives it a document. Only a lane's commit of the whole piece avoids this.
+-- If the job is in a piece, takes it out of the piece and creates its document. To commit a whole piece, a lane does
+-- not need this function.
 function cache.find(id)
   local doc = cache.docs[id]
   if doc == nil then
@@ -183,7 +184,7 @@ local chosen = text_fields
 
 function cache.is_beside(field, value) return value == '^' and not chosen[field] end
 
--- The list may contain a removed field.
+-- The list is cached, so it may contain a field that the script has removed.
 function cache.attached_to(id, doc)
   if not cache.attached[id] then
     local found = {}
@@ -248,7 +249,7 @@ end
 
 function cache.zset(key, member, score)
   local members = cache.writes.zsets[key]
-  -- Some Lua engines allocate 32 entries for an empty table.
+  -- Creates a table with its first entry, because some Lua engines allocate 32 entries for an empty table.
   if members then
     journal.put(members, member, score)
   else
@@ -309,7 +310,7 @@ function cache.note_ending(q, n)
   cache.change_queue(q, queue_fields.ending, math.max(0, (cache.queue(q).ending or 0) + n))
 end
 
--- An unbounded score is written as `inf`, which only some engines read as a number.
+-- Redis returns an infinite score as `inf`. Some Lua engines cannot read it as a number, so it becomes `never`.
 function cache.first_moment(q, place)
   return tonumber(redis.call('ZRANGE', redis_keys.queue(q, place), 0, 0, 'WITHSCORES')[2] or '') or numbers.never
 end

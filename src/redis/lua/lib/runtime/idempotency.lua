@@ -1,7 +1,7 @@
 -- Answers that are stored for minutes share a string (a shelf), one per line. A shelf is written together with all
 -- other keys, while each expiring string costs a command.
 
--- A larger answer has its own string, because every call reads and writes its shelf.
+-- A larger answer has its own string, because every call reads and writes a whole shelf.
 local SHELF_BYTES = 4096
 
 local function line_on(shelf, key)

@@ -1,4 +1,4 @@
--- A few leases are stored in the document of the queue, which is read and written anyway, and not in the index.
+-- The document of the queue stores a few leases instead of the index, because scripts read and write it anyway.
 
 leased.MOST = 16
 

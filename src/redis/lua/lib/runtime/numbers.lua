@@ -1,11 +1,12 @@
--- Callers may send fractions of a millisecond. The index is 0 - n, because some Lua engines create a list of length n
--- for an index n. If n was a time in minutes, this took seconds and 1.8 GB.
+-- The index is 0 - n, because some Lua engines create a list of length n for an index n. If n is a time in minutes,
+-- such a list takes seconds and 1.8 GB.
 local numerals = {}
 
 function numbers.int(n)
   local text = numerals[0 - n]
   if not text then
     -- Lua's own formatting takes a fifth of the time of string.format, but is wrong for fractions and longer numbers.
+    -- Callers may send fractions of a millisecond.
     text = n % 1 == 0 and n < 10000000000000 and n > -10000000000000 and n .. '' or string.format('%.0f', n)
     numerals[0 - n] = text
   end

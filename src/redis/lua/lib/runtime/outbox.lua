@@ -1,5 +1,5 @@
--- Each script that ends jobs writes the job documents and one numbered record in the same command. Without a head,
--- there is no history.
+-- The outbox contains records for the history until the history has stored them. Each script that ends jobs writes the
+-- job documents and one numbered record in the same command. A deployment without a history has no HEAD.
 
 local HEAD = ns .. 'outbox'
 
@@ -70,7 +70,7 @@ function outbox.drop(head, most)
   if head.from == head.till then cache.replace_text(HEAD, nil) else outbox.set_head(head) end
 end
 
--- A full outbox stops all jobs, so it is removed if no deployment has read it for this many milliseconds.
+-- A full outbox stops all jobs, so it is removed if no deployment has read it for LEFT milliseconds.
 local LEFT, DROPPED = 3600000, 5000
 
 function outbox.drop_left()

@@ -138,7 +138,7 @@ local function write_texts(more_to_come, dels)
   if not ok then undo_pushes(why) end
 end
 
--- Members to remove may be missing or may never have been counted.
+-- A member to remove may be missing, or was never counted. Then the index is counted again.
 local function shrink(more_to_come, leaving, dels)
   local miscounted = {}
   for _, one in ipairs(leaving) do
@@ -161,8 +161,9 @@ local function shrink(more_to_come, leaving, dels)
   for key, ms in pairs(cache.writes.expires) do redis.call('PEXPIRE', key, numbers.int(ms)) end
 end
 
--- Upstash allows 100 MB per key. Each entry trims the log to 20 MB divided by the size of the entry. So the k-th
--- largest entry is below 20 MB / k, and no entry is above 16 KB: 61 MB in total, or 77 MB as Redis stores it.
+-- Upstash allows 100 MB per key. Each new entry trims the log to at most (20 MB / size of the entry) entries. So the
+-- k-th largest entry is smaller than 20 MB / k. Entries have at most 16 KB, so a log has at most 61 MB. Redis needs 77
+-- MB for such a log.
 local LOG_LENGTH, LOG_BYTES = 10000, 20971520
 local RECORD_LENGTH, RECORD_BYTES = 20000, 8388608
 
@@ -199,8 +200,8 @@ local function empty(map)
   for key in pairs(map) do map[key] = nil end
 end
 
--- A refusal in the middle does no harm: entries are added to indexes first, which Upstash may refuse, and removed last.
--- Readers skip and remove extra entries.
+-- Upstash may refuse a command in the middle. This does no harm: index entries are added first and removed last, and
+-- readers skip and remove extra entries.
 function store.write(more_to_come)
   for id in pairs(cache.dirty) do
     local doc = cache.docs[id]

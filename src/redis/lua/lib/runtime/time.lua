@@ -4,8 +4,8 @@ time.micros = clock_time[1] * 1000000 + clock_time[2] + (tonumber(clock) or 0) *
 time.now = math.floor(time.micros / 1000)
 time.now_text = numbers.int(time.now)
 
--- Unique within a script: 13 hexadecimal digits of microseconds, so that the order of texts equals the order of
--- numbers. Written in two halves, because %x takes only 32 bits in some builds.
+-- A sequence is a time in microseconds, as 13 hexadecimal digits, so that texts and numbers have the same order. It is
+-- unique within a script. The digits are written in two halves, because %x takes only 32 bits in some builds of Lua.
 local ticks = 0
 
 function time.digits(m)
