@@ -95,7 +95,7 @@ export type EngineOptions = {
   /** Signs stream tokens and links. Must be the same in all isolates. */
   tokenSecret?: string
   tenant?: string
-  /** Push workers and callbacks get secrets that are derived from these. During a rotation, set two. */
+  /** The secrets of push workers and callbacks are derived from these secrets. During a rotation, set two. */
   webhookSecrets?: readonly string[]
   /** If false, calls are signed only with the secret of their endpoint. */
   sharedSignature?: boolean
@@ -230,15 +230,15 @@ function assemble(options: EngineOptions) {
     await ringer.ring(rings, guest)
   }
 
-  // Not a promise, because an invocation must not wait for requests of another invocation. After a restore of Redis,
-  // the tick announces again.
+  // This flag is not a promise, because an invocation must not wait for requests of another invocation. After a restore
+  // of Redis, the tick announces the classes again.
   let announced = false
   async function announce(known?: readonly string[]): Promise<void> {
     if (announced && !known) return
     try {
       await registry.announce(known)
     } catch (error) {
-      // An isolate that is not registered yet must be able to empty a full Redis.
+      // If Redis is full, calls continue without the announcement, because some of them delete jobs.
       if (hasCode(error, 'FULL')) return
       throw error
     }

@@ -49,7 +49,7 @@ export function createAlerts({ store, now }: Context) {
       return { alerts: alerts.sort((a, b) => (b.since ?? 0) - (a.since ?? 0)) }
     },
 
-    /** Stops the reminders of an open alert. Without `given`, the reminders resume. */
+    /** Stops the reminders of an open alert. If `given` is absent, the reminders resume. */
     async acknowledge(key: string, given?: By): Promise<void> {
       const state = await stateOf(key)
       if (!state.alert) throw new SidejobError('NOT_FOUND', `alert ${key} is not open`)

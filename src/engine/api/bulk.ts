@@ -1,4 +1,4 @@
-// The commit of each slice contains the next cursor, so a lost run has changed nothing.
+// Each run changes one slice and stores the next cursor in the same commit, so a lost run has changed nothing.
 
 import { isOurs } from '../../core/callback.ts'
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'

@@ -43,7 +43,7 @@ export function createRuns({
   random,
   longPoll,
 }: Context) {
-  /** The document is needed to count failures, to compute the next slot, and to retry refused ops. */
+  /** Only commits that count failures, compute the next slot or can have refused ops need the document. */
   const needsDocument = (token: string, { end, ops }: Changes): boolean =>
     end === 'failed' || (ops?.length ?? 0) > 0 || token.split('.')[2]!.startsWith('r')
 
@@ -202,7 +202,7 @@ export function createRuns({
     const sound = await fitting(schemas, await executor.sound(answer.lent))
     const lent = await withoutMissed({ store, ring }, sound)
     if (lent.length > 0) return snapshots(queue, lent)
-    // Stale jobs now have new tags, and unfit jobs have failed, so claim again.
+    // Stale jobs now have their new limits, and unfit jobs have failed, so claim again.
     if (answer.stale.length || sound.length < answer.lent.length) return look(request, waiter, skip)
     if (answer.lent.length && !lane) return look(request, waiter, skip)
     if (answer.seen !== undefined && looks < MAX_LOOKS) return look(request, waiter, answer.seen, looks + 1)

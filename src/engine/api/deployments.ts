@@ -40,7 +40,7 @@ const dayOf = (at: number): number => Math.floor(at / DAY)
 
 type Counts = { queue: string; class: string | null } & OfPeriod
 
-/** Counts are kept for two days, so an older period starts at midnight UTC on the day before `to`. */
+/** Counts are kept for two days, so the earliest start of a period is midnight UTC on the day before `to`. */
 function periodOf(from: Mark | undefined, to: Mark): { from: number; rows: Counts[] } {
   const [last, start] = [dayOf(to.at), from && dayOf(from.at) >= dayOf(to.at) - 1 ? from : undefined]
   const first = start ? dayOf(start.at) : last - 1

@@ -13,7 +13,7 @@ import type { FoundFault } from '../engine.ts'
 import { flowFactsOf, graphsOf, wasGraph } from './flow-view.ts'
 
 const FIRST = '10'
-/** The last digit of a cursor is the kind of check, and the other digits are the position. */
+/** The last digit of a cursor is the kind of check, and the digits before it are the position. */
 const FLOWS = '9'
 const [PAGE, NODES] = [20, 5_000]
 

@@ -21,7 +21,7 @@ function nearEndOf(state: FlowState, wire: GraphWire): NearEnd | undefined {
   return { id, dir: node === null ? 'i' : 'o', port }
 }
 
-/** Outputs of the flow have no schema. */
+/** Ignores wires to the outputs of the flow, because these outputs have no schema. */
 export async function unfitOf(
   { store, registry }: Pick<Context, 'store' | 'registry'>,
   state: FlowState,

@@ -38,7 +38,7 @@ const bellsProblem = ({ why, refused }: Trouble): Problem => ({
 
 const nouns: Record<string, string> = { job: 'job', jobs: 'piece', queue: 'queue', limit: 'limit', workers: 'class' }
 
-/** `/health` needs no key, so it must not name jobs. */
+/** Does not name jobs, because `/health` can be called without a key. */
 function dataProblem(keys: readonly string[]): Problem {
   const counts = [...Map.groupBy(keys, (key) => nouns[key.split(':')[0]!] ?? 'other')]
   const kinds = counts.map(([noun, found]) => `${noun}: ${found.length}`).join(', ')

@@ -108,7 +108,7 @@ export function createLimits({ store, constraints, ring, now }: Context) {
     return constraintView(...found)
   }
 
-  /** The next matching job would overwrite these numbers. */
+  /** Refuses numbers that the next job of the constraint would overwrite. */
   async function refuseNumbersOfConstraint(key: string, { concurrency, rate }: LimitSettings): Promise<void> {
     if (!key.startsWith('constraint:')) return
     const found = (await constraints.list()).find(([name]) => isLimitOf(name, key))

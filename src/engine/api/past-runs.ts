@@ -30,7 +30,7 @@ export const pastRunsOf = (document: JobRecord, kept: readonly string[]): PastRu
 
 const succeeded: ReadonlySet<string> = new Set(['completed', 'suspended', 'follow', 'again'])
 
-/** A counter of all runs would make each run more expensive. */
+/** Estimates the number of runs, because a counter of all runs would make each run more expensive. */
 function spentOf(doc: JobRecord, kept: readonly string[], runs: readonly PastRun[]): Spent {
   const took = runs.reduce((sum, { startedAt, endedAt }) => sum + endedAt - startedAt, 0)
   const told = runs.flatMap(({ commits }) => commits ?? [])
@@ -52,7 +52,7 @@ export function ranOf(document: JobRecord, kept: readonly string[]) {
   return { spent, runs }
 }
 
-/** The previous run may have ended in the millisecond in which this run began. */
+/** Omits the first millisecond, because the previous run may have ended in it. */
 const during = ({ startedAt, endedAt }: PastRun) => ({
   since: endedAt > startedAt ? startedAt + 1 : startedAt,
   until: endedAt,

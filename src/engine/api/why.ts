@@ -30,7 +30,7 @@ type Told = Omit<Reason, 'since'>
 
 const counted = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`
 
-/** A job may have 1,000 ports, and the reason of each port has this list. */
+/** A reason lists at most this many ports, because a job may have 1,000 ports with one reason each. */
 const SHOWN_PORTS = 3
 
 const wasReleased = (doc: JobRecord): boolean => doc.lastRun?.split(',')[2] === 'released'
@@ -190,7 +190,7 @@ function followReasons(inspection: Inspection): Told[] {
   if (!followed) return []
   const left = awaitedChildren(inspection, 'children')
   const [busy = 0, suspended = 0] = followed.split(',').map(Number)
-  // A list reads no children, only the numbers in the record.
+  // If several jobs are listed, their children are not read, so only the numbers in the record are known.
   const waiting = Math.max(left.length, busy + suspended)
   if (waiting === 0) return []
   const names = left.map(([name, { id, status }]) => `${name} (job ${id}, ${status})`)
@@ -351,6 +351,6 @@ export function reasonsOf(inspection: Looked, waits: Waiting['waits']): Reason[]
   return toldOf({ ...inspection, waits }).map((reason) => ({ ...reason, since }))
 }
 
-/** The record does not contain the number of jobs ahead or the waits inside functions. */
+/** Uses only the record, so the number of jobs ahead and the waits inside functions are unknown. */
 export const firstReasonOf = (document: JobRecord, now: number): Reason | null =>
   reasonsOf({ document, children: [], ahead: null, limitFree: null, now }, [])[0] ?? null

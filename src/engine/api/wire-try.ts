@@ -11,7 +11,7 @@ import type { Registered } from '../jobs/registry.ts'
 import { LostRun } from '../run/function.ts'
 import { judging } from '../run/judge.ts'
 
-/** Milliseconds for all runs and for one. */
+/** Maximum milliseconds for all runs together, and for one run. */
 const [ALL, ONE] = [10_000, 2_000]
 
 const listening = ({ channels = [], default: value }: Ports[string]) => ({

@@ -52,11 +52,11 @@ export type Deployment = {
 
 export type AnnouncedVersion = { url: string; at: number }
 
-/** Enough to recognize the last isolates of an old version. */
+/** Number of stored versions, enough to recognize the last isolates of an old version. */
 const VERSIONS = 8
 const MAX_DEPLOYS = 20
 const MAX_ADDRESSES = 100
-/** In milliseconds after a deployment. An old version that starts later was deployed again. */
+/** In milliseconds. If an old version starts later than this after a deployment, it was deployed again. */
 const GRACE = 600_000
 export const MAX_QUEUES = 50
 const MAX_COUNTS = 256 * 1024
@@ -154,7 +154,7 @@ export function createAnnouncer(options: AnnouncerOptions) {
     return { id: id.slice(0, 12), hash, defined, rows }
   }
 
-  /** Only comparisons need these counts, so errors are ignored. */
+  /** Ignores errors, because these counts are only needed to compare deployments. */
   async function keepCounts(id: string, at: number, dropped: readonly Deploy[]): Promise<void> {
     try {
       const { queues } = await store.classes('', MAX_QUEUES, 0)
@@ -188,7 +188,7 @@ export function createAnnouncer(options: AnnouncerOptions) {
       const stays = new Set([...kept, ...others.flatMap((one) => one[what] ?? [])])
       return (own?.[what] ?? []).filter((key) => !stays.has(key))
     }
-    // Without an announcement, the existing classes come from an earlier release.
+    // If Redis has classes but no announcement, an earlier release of sidejob has written the classes.
     await write(fresh, goneFrom('classes', classesOf(serving)), !own && others.length === 0)
     const repeating = fresh.filter(({ cron }) => cron)
     await schedule(repeating, goneFrom('crons', cronsOf(serving)))

@@ -28,7 +28,7 @@ type Made = { queue?: string; class: string; args?: Encoded; inputs?: Record<str
 
 export const isFlow = ({ queue, class: name }: Made): boolean => queue === 'core' && name === 'flow'
 
-/** The run reports a malformed graph, unless it has been replaced by then. */
+/** Ignores a malformed graph, because the run of the flow reports it if no other graph has replaced it. */
 function graphIn(text: Encoded): Graph | undefined {
   try {
     return readGraph(text)

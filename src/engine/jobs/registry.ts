@@ -63,7 +63,7 @@ type Named = { queue: string; class: string }
 const isNamedAs = (one: Named, other: Named): boolean => one.class === other.class && one.queue === other.queue
 
 const FRESH = 5_000
-/** In milliseconds. A missing class may be registered at any time. */
+/** Milliseconds until a missing class is read again. It may be registered at any time. */
 const MISSING = 1_000
 /** Reading this many changed queues costs less than reading one queue twice. */
 const MAX_NEAR = 20
@@ -245,7 +245,7 @@ export function createRegistry(
   }
 
   const fetched = new Map<string, { at: number; classes: Map<string, Registered> }>()
-  /** A read that began before a change must not overwrite it. */
+  /** Number of changes per queue, so that a read that began before a change does not overwrite the change. */
   const changes = new Map<string, number>()
 
   async function remote(queue: string, wanted: readonly string[] = []): Promise<Map<string, Registered>> {

@@ -20,7 +20,7 @@ export const bellUrl = (publicUrl: string, queue: string): string =>
 const QSTASH = 'https://qstash.upstash.io'
 const ATTEMPTS = 3
 const PAUSE = 200
-/** In milliseconds. The tick replaces bells that could not be sent. */
+/** In milliseconds. If a bell cannot be sent, the next tick wakes the queue. */
 const TIMEOUT = 2_000
 const BATCH = 100
 const PATIENCE = 3

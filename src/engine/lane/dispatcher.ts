@@ -11,7 +11,7 @@ import { type LaneOptions, laneDefaults } from './lane-options.ts'
 import { eventOf, type LaneState, SOON_MS, transitions } from './lane-state.ts'
 import type { Guest } from './ringer.ts'
 
-/** After a short batch, the next claim takes more packed jobs: GROWTH times the last number, up to a maximum of WIDE. */
+/** After a short batch, the next claim takes GROWTH times as many packed jobs, up to a maximum of WIDE. */
 const WIDE = 600
 const GROWTH = 3
 const BATCH_WAIT_MS = 1_000
@@ -73,7 +73,7 @@ export function createDispatcher(parts: DispatcherOptions) {
     await executor.tellCommitted(done, answer.answers)
     lane.noteTraces(done)
     if (answer.rings.length) usage.sent.requests++
-    // When its time is up, a lane in the invocation of another request must not start more lanes in that invocation.
+    // A lane that leaves the invocation of another request must not start more lanes in that invocation.
     await ring(
       [...answer.rings, ...(await constraints.retag(answer))],
       guest && leaves ? { ...guest, until: 0 } : guest,

@@ -1,4 +1,5 @@
-// Until a lane confirms a call, Redis repeats its jobs in each answer, but each job must start only once.
+// A call can bring jobs to a warm lane. Until the lane confirms these jobs, Redis repeats them in each answer, but each
+// job must start only once.
 
 import { createGathering } from '../../core/gathering.ts'
 import { sleep } from '../../core/sleep.ts'

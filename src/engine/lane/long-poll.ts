@@ -4,7 +4,7 @@ import type { Client } from '../../redis/client.ts'
 export type Waiter = { id: string; wait: number }
 
 const ASK_AGAIN = 15_000
-/** Milliseconds between claims without a subscription: a proxy blocks them, or the plan has no free connection. */
+/** Milliseconds between claims if a proxy blocks subscriptions, or if the plan has no free connection for them. */
 const ASK_AGAIN_UNCALLED = 1_000
 
 export type Wait = {
@@ -36,7 +36,7 @@ export const createLongPoll =
       for (;;) {
         const call = next()
         const left = over.aborted ? 0 : Math.max(0, end - now())
-        // When no time is left, this claim must leave the queue, so that jobs do not call it in vain.
+        // When no time is left, this claim must leave the queue, so that new jobs do not call a claim that has ended.
         const found = await ask({ id, wait: left })
         if (found.length || left === 0) return found
         await quiet(call)

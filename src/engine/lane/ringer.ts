@@ -27,7 +27,7 @@ type RingerOptions = {
 const KEPT = 30_000
 const COMMIT = 3_000
 export const LONGEST_RUN = KEPT - COMMIT
-/** A lane in the invocation of another request claims for this many milliseconds. After that, it finishes its runs within KEPT. */
+/** A lane in the invocation of another request stops claiming after this many milliseconds, so its runs end in time. */
 const STAY = 8_000
 export const BELLS_ONLY: Guest = { until: Number.NEGATIVE_INFINITY, calls: createSlots(), sent: { requests: 0 } }
 const TELL = 10_000

@@ -90,7 +90,7 @@ const reasonOf = (error: unknown): string => {
   return cause?.code ? `${message}: ${cause.code}` : message
 }
 
-// With any other status, the host is healthy.
+// A host that answers with any other status is healthy.
 const isDown = (status: number): boolean => status >= 500 || status === 408 || status === 429
 
 type KafkaAnswer = { offsets?: { error_code?: number | null; error?: string | null }[] }

@@ -1,10 +1,11 @@
 import type { Store } from '../../redis/store.ts'
 import type { BreakerSettings, BreakerState } from '../../redis/types.ts'
 
-// In milliseconds. `base` doubles with each failed trial, up to `cap`.
+// `base` is the first time for which a host is not called. It doubles with each failed trial, up to `cap`. Times are in
+// milliseconds.
 export const breakerDefaults: BreakerSettings = { threshold: 5, base: 10_000, cap: 300_000, probing: 35_000 }
 
-/** An unhealthy push worker must not stop callbacks to the same host. */
+/** Push workers have their own breakers, so that an unhealthy push worker does not stop callbacks to the same host. */
 export const PUSHED = 'push/'
 
 export const endpointOf = (url: string): string => {

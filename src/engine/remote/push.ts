@@ -38,7 +38,7 @@ const failed = (message: string, more: Partial<NonNullable<Changes['error']>> = 
 
 const MAX_ANSWER = 10 * 1024 * 1024
 const SHOWN = 1_000
-/** A longer timer of JavaScript would fire immediately. */
+/** In milliseconds. JavaScript fires a longer timer immediately. */
 const LONGEST = 2 ** 31 - 1
 
 const passing = new Set([408, 425, 429])

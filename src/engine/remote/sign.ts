@@ -29,7 +29,7 @@ type SignerOptions = {
 /** During a rotation, two secrets are separated by a comma, and both sign. */
 const listed = (secrets: string): string[] => secrets.split(',').map((one) => one.trim())
 
-/** Each endpoint has its own secret, so that no receiver can sign for another. */
+/** Each endpoint has its own secret, so that no receiver can forge a signature for another endpoint. */
 export function createSigner({ roots, shared = true, tenant = '' }: SignerOptions) {
   async function endpointSecrets(url: string): Promise<string[]> {
     const text = encoder.encode(`endpoint ${tenant} ${endpointOf(url)}`)

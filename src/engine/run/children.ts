@@ -16,7 +16,7 @@ export class Children {
     this.#tools = tools
   }
 
-  /** The snapshot has up to a thousand children. */
+  /** Reads the children from Redis if the snapshot does not contain all. It contains up to a thousand. */
   async all(): Promise<Snapshot['children']> {
     this.#buffer.look()
     if (!this.#buffer.snapshot.moreChildren) return this.#buffer.snapshot.children

@@ -144,7 +144,7 @@ export class CodeWatch {
     return this.#around.mode !== 'ignore' || this.#around.noted !== undefined
   }
 
-  /** A function that catches errors must not continue, so this never settles if the run fails. */
+  /** Never settles if the run fails, because a function that catches errors must not continue. */
   async report(change: CodeChange, newer?: NewerPatch): Promise<void> {
     const error = this.#errorOf(change, newer)
     if (!error) return

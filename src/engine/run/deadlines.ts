@@ -1,6 +1,6 @@
 // In workerd, a timer takes 12 µs of a run of 60 µs. So all runs of a request share one timer.
 
-/** A longer timer of JavaScript would fire immediately. */
+/** In milliseconds. JavaScript fires a longer timer immediately. */
 const LONGEST = 2 ** 31 - 1
 
 export type Deadlines = {

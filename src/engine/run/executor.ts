@@ -48,12 +48,12 @@ type ExecutorOptions = {
 const RELEASE_FOR = 10_000
 const GONE: ReadonlySet<number> = new Set([404, 410])
 
-/** The class may have just moved to pull workers, so its job is released for this short time. */
+/** A job of an unknown class is released for this time, because its class may have just moved to pull workers. */
 const UNKNOWN_CLASS_MS = 1_000
 /** Milliseconds until the first heartbeat of a push worker that answered 202. */
 const LATER_LEASE_MS = 60_000
 
-/** Some excess time is normal, so only a third of it counts. */
+/** Some lateness of a start is normal, so it is divided by this number. */
 const LATENESS = 3
 
 /** Cloudflare allows 32 invocations per request. Two are left for the user's code. */

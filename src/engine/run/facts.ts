@@ -86,7 +86,7 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
     return `${this.#given.namespace ?? NAMESPACE}${lastingName(job)}:${run.token.split('.')[1]}:${what}`
   }
 
-  /** In byte order, for classes with a `*` port. */
+  /** Names of the input ports, in byte order. Useful for classes with a `*` port. */
   inPorts(): Name<In>[] {
     return Object.keys(this.#run.snapshot.in).sort() as Name<In>[]
   }

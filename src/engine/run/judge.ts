@@ -1,4 +1,4 @@
-// Runs a function without effects: it has no bindings, performs no steps, and reads nothing outside its snapshot.
+// Runs a function without effects: the function gets no bindings, performs no steps, and reads only its snapshot.
 
 import type { Changes, Snapshot } from '../../core/run.ts'
 import { Terminal, type Worker } from '../../core/worker.ts'

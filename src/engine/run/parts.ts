@@ -112,7 +112,7 @@ export class RunParts {
     return trace ? () => trace.span(name, action) : action
   }
 
-  /** A helper that is not awaited may outlive the run, and no caller would receive its error. */
+  /** If a helper was not awaited and fails after the run, drops its error, because no code would catch it. */
   guarded<T>(work: Promise<T>): Observed<T> {
     const isEarly = !this.#buffer.isClosed
     const isLost = () => isEarly && this.#buffer.isClosed && !observed.isObserved

@@ -15,7 +15,7 @@ export type RunStart = {
   span?: string
 }
 
-/** The end of a run, before the commit. If Redis refuses the commit, a second report has the error. */
+/** Describes the end of a run before its commit. If Redis refuses the commit, a second report contains the error. */
 export type RunReport = RunStart & {
   outcome: 'completed' | 'suspended' | 'follow' | 'again' | 'retry' | 'failed' | 'released'
   /** In milliseconds. */

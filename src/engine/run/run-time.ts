@@ -1,4 +1,5 @@
-// In a busy isolate, a run may wait before it sends its request. A rate limit must then count from a later time.
+// In a busy isolate, a run may wait before it sends its request. So a rate limit counts the start of the run later, by
+// the time that the run took longer than usual.
 
 const MAX_EXCESS_MS = 75
 const SLOWER = 1.1

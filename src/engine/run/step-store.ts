@@ -38,7 +38,7 @@ export class StepStore {
   #more: boolean
   #asked = new Set<string>()
   #answers = new Map<string, { scope: string; patch: Patch }>()
-  /** A branch has failed in these scopes. The other branches may then end early. */
+  /** Scopes in which a branch has failed. The other branches of such a scope may end early. */
   #abandoned: string[] = []
   #underWay = new Set<string>()
   #hasFailed = false
@@ -99,7 +99,7 @@ export class StepStore {
     return this.#doOnce(scope, name, action).finally(() => this.#underWay.delete(name))
   }
 
-  /** Before a new step, a function requests all stored records of its scope, unless its code has changed. */
+  /** Before a new step, a function requests all stored steps of its scope. If it does not, its code has changed. */
   async beforeNew(scope: string, asked: string, newKey?: string): Promise<void> {
     if (this.#isOver) await never
     await this.#around.answersAwaited()
@@ -176,7 +176,7 @@ export class StepStore {
     return find()
   }
 
-  /** One turn of the event loop lets concurrent branches request their records. */
+  /** Waits one turn of the event loop, so that concurrent branches can request their records. */
   async #isPast(scope: string): Promise<boolean> {
     await this.#readAll()
     const find = () => [...this.unasked().keys()].some((key) => isAlong(scope, key))

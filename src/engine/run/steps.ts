@@ -51,7 +51,7 @@ export class CallFailed extends Terminal {}
 
 export const OURS = '~'
 
-/** Enough for a called job in a paused queue (milliseconds). */
+/** Milliseconds for which the result of a called job is kept, long enough for a paused queue. */
 const KEPT = 30 * 86_400_000
 
 export type Branch<T = unknown> = (at: Steps) => T | Promise<T>
@@ -137,7 +137,7 @@ export class Steps {
     const asked: Asked = { kind: 'waitFor', on, ...(timeout === undefined ? {} : { ms: milliseconds(timeout) }) }
     const { key, known } = await this.#wait(on, named, asked)
     const port = isChannel(on) ? portFor(key) : on
-    // Stored unparsed, because a schema may return a value that JSON does not have.
+    // The value is stored before its schema parses it, because a schema may return a value that JSON cannot represent.
     const given = (value: unknown) => (value === undefined || isChannel(on) ? value : desk.checked(port, value)) as T
     if (known?.done) return given(known.value)
     await desk.beforeNew(this.#scope, waitText(key, asked), known ? undefined : key)

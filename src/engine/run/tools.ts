@@ -5,7 +5,7 @@ import type { Changes, Snapshot } from '../../core/run.ts'
 
 declare global {
   namespace Cloudflare {
-    /** `wrangler types` adds the members. */
+    /** `wrangler types` adds the members of this interface. */
     interface Env {}
   }
 }

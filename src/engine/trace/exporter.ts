@@ -10,7 +10,7 @@ type ExporterOptions = {
   now: () => number
 }
 
-/** Further spans are dropped, because the memory of an invocation is limited. */
+/** If more spans wait, new spans are dropped, because the memory of an invocation is limited. */
 const MAX_WAITING = 2_048
 const MAX_REQUEST = 512
 const TIMEOUT_MS = 10_000

@@ -25,7 +25,7 @@ type TracerOptions = {
 const rootOf = (id: number, { callbackRoot, callbackOf, rootAndLevel }: JobRecord): string =>
   callbackRoot ?? callbackOf ?? rootAndLevel?.split(',')[0] ?? String(id)
 
-/** Lost and released runs sent no spans. */
+/** Ignores lost and released runs, because they sent no spans. */
 const isFirst = ({ lastRun = '', startedUp, failures, repeats }: JobRecord): boolean =>
   !failures && (repeats !== undefined || (!startedUp && (lastRun === '' || /,(lost|released),/.test(lastRun))))
 
