@@ -24,7 +24,7 @@ export const quickParses = new WeakMap<z.ZodType, QuickParse>()
 
 type Likeness = {
   by: string
-  /** These members must be optional and have no default. No check of the whole object may read them. */
+  /** Members that may differ. They are optional and have no default, and no check of the whole object reads them. */
   members: readonly string[]
   most: number
 }

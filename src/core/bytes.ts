@@ -3,10 +3,10 @@ type Reader = { read: (size: number) => Promise<Uint8Array | undefined>; cancel:
 
 const FIRST_READ = 8_192
 const MAX_READ = 1_048_576
-/** A sender must not reserve memory by announcing a long body. */
+/** Maximum bytes to reserve for an announced length, so that a false length does not use memory. */
 const MAX_ANNOUNCED_READ = 131_072
 
-/** In workerd, a byte stream fills the given buffer, while other streams return small chunks. */
+/** Uses byte streams if possible: in workerd, they fill the given buffer, while other streams return small chunks. */
 function readerOf(stream: Bytes): Reader {
   try {
     const reader = stream.getReader({ mode: 'byob' })

@@ -62,7 +62,7 @@ function markOf(mark: string, day: number): { hour: number; sums: Sums } {
   return { hour: Number(mark.slice(0, end)), sums: sumsOf([mark.slice(end + 1)], day) }
 }
 
-/** Oldest first. Hours without events are missing. */
+/** Returns the oldest hour first. Hours without events are missing. */
 export function classHoursOf(
   { texts, marks }: { texts: readonly string[]; marks: readonly string[] },
   { day, since }: { day: number; since: number },

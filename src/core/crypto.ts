@@ -9,7 +9,7 @@ export const hashOfBytes = async (bytes: Uint8Array): Promise<string> =>
 
 export const hashOf = (text: string): Promise<string> => hashOfBytes(encoder.encode(text))
 
-/** Takes constant time. */
+/** Takes the same time for all inputs of one length, so that the time reveals nothing. */
 export function sameHash(a: string, b: string): boolean {
   let difference = a.length ^ b.length
   for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i % Math.max(1, b.length))
@@ -22,11 +22,11 @@ async function hmac(secret: string, text: string): Promise<string> {
   return hex(new Uint8Array(await crypto.subtle.sign('HMAC', imported, encoder.encode(text))))
 }
 
-/** Redis and exports contain the hash, so the hash alone must not be enough for a proof. */
+/** A proof needs the secret too, because everyone who can read Redis or an export knows the hash. */
 export const proofOf = async (secret: string, hash: string, path: string, until: number): Promise<string> =>
   hmac(await hmac(secret, `tokens of ${hash}`), `GET ${path} until ${until}`)
 
-/** A repeated call derives the same key from a stored random string. */
+/** `chance`: a stored random string. A repeated call derives the same key from it. */
 export const keyFrom = async (secret: string, chance: string, tenant?: string): Promise<string> =>
   `sj_${tenant === undefined ? '' : `${tenant}_`}${(await hmac(secret, `API key ${chance}`)).slice(0, 44)}`
 

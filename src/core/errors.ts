@@ -31,7 +31,7 @@ export const hasCode = (error: unknown, code: Code): error is SidejobError =>
 
 export const isOutage = (error: unknown): boolean => error instanceof SidejobError && outages.has(error.code)
 
-/** Use as `.catch(missing)`. */
+/** Turns NOT_FOUND into undefined: `.catch(missing)`. */
 export const missing = (error: unknown): undefined => {
   if (!hasCode(error, 'NOT_FOUND')) throw error
 }

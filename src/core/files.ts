@@ -51,8 +51,8 @@ export type Files = {
 
 export const keyOf = (id: string): string => `${id.slice(0, 3)}/${id}`
 
-// The proof comes first, to spread the files over the folders. Ten of its 34 bits depend only on the job's number, so
-// most guessed ids need no lookup.
+// An id begins with the proof, so that the files spread over the folders. Ten of the 34 bits of a proof depend only on
+// the number of the job, so most guessed ids are refused without a lookup.
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 const NUMBER = 50n
 const MAC = 34n
@@ -75,7 +75,7 @@ export const askedAtOf = ({ createdAt }: { createdAt: Date | number }, { askedAt
 const bitsOf = (id: string): bigint =>
   [...id].reduce((sum, character) => (sum << 6n) | BigInt(alphabet.indexOf(character)), 0n)
 
-/** The id may be forged. To verify it, encode the number again and compare. */
+/** Does not verify the id, which may be forged. To verify an id, encode its number again and compare. */
 export function numberIn(id: string): number | undefined {
   if (!/^[\w-]{14}$/.test(id)) return undefined
   const job = Number(bitsOf(id) & ((1n << NUMBER) - 1n))

@@ -5,7 +5,7 @@ export type Failure = { message?: unknown; stack?: unknown }
 export type Kind = {
   fingerprint: string
   message: string
-  /** In the user's code, without the line number. */
+  /** The topmost stack frame in the user's code, without the line number. */
   frame: string | null
 }
 

@@ -1,10 +1,11 @@
-// A call may wait a moment so that it is sent with later calls. A caller that awaits each call gains nothing from this.
+// A call may wait a moment so that it is sent together with later calls. A caller that awaits each call before the next
+// gains nothing, so its calls soon stop waiting.
 
 const OFTEN = 10
 const WEIGHT = 0.2
-/** In milliseconds. Limits the effect of a pause on the average interval, so that gathering soon resumes. */
+/** In milliseconds. A longer interval counts as this one, so that calls are soon gathered again after a pause. */
 const MAX_INTERVAL = 1_000
-/** After this many waits in vain, one wait is skipped, then 2, 4, … waits. */
+/** After this many waits without a second call, one wait is skipped, then 2, 4, … waits. */
 const VAIN_WAITS = 2
 const MAX_SKIPPED = 64
 

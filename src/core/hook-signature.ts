@@ -2,7 +2,7 @@ import { fromBase64 } from './codec/base64.ts'
 import { hashOfBytes } from './crypto.ts'
 import { SidejobError } from './errors.ts'
 
-/** `standard` is Standard Webhooks. */
+/** `standard` means the specification Standard Webhooks. */
 export type Dialect = 'standard' | 'stripe' | 'github'
 
 type Signed = {

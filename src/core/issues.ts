@@ -59,7 +59,7 @@ const shown = ({ input, path, code }: Issue): string => {
   return (typeof input === 'string' ? JSON.stringify(input) : String(input)).slice(0, 60)
 }
 
-// An unknown member is often a misspelled name.
+// Reports an unknown member first, because it may be the misspelled name of a missing member.
 const first = (issues: Issue[]): Issue => issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]!
 
 type Found = { issue: Issue; path: Path }

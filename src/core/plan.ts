@@ -157,7 +157,7 @@ function startsOf(seen: Comparison): Set<string> {
     if (asks || [given('inports', name), given('outports', name)].some((ports) => Object.keys(ports).length))
       begin(name)
   }
-  // Data on a wire starts the target node. Defaults at the outputs of this node may start more nodes.
+  // Data on a wire starts the target node. The defaults at the outputs of a started node may start more nodes.
   for (let before = -1; before !== start.size; ) {
     before = start.size
     for (const wires of sources) {

@@ -25,7 +25,7 @@ export function redacted<T extends Encoded | null>(value: T, paths: readonly str
   if (value === null || paths.length === 0) return value
   const at = name === undefined ? [part] : [part, name]
   const inside: string[][] = []
-  // A stack begins with the message.
+  // A stack begins with the message of its error, so it is redacted together with the message.
   const all = part === 'error' && paths.includes('error.message') ? [...paths, 'error.stack'] : paths
   for (const path of all) {
     const steps = path.split('.')

@@ -1,4 +1,4 @@
-// Slots are whole seconds. A late run moves later slots only if they count from the run (STARTED, FINISHED).
+// Slots are whole seconds. A late run delays later slots only if the repeat counts from the run (STARTED or FINISHED).
 
 import { SidejobError } from './errors.ts'
 import { bedrockRule } from './repeat/bedrock.ts'
@@ -65,7 +65,7 @@ export const nextSlot = (repeat: Repeat | ParsedRepeat, moments: Moments, now: n
   return slot
 }
 
-/** The last missed slot, unless each missed slot has its own run. */
+/** Returns the last missed slot. If each missed slot has its own run, returns `scheduled`. */
 export const slotOfRun = (repeat: Repeat | ParsedRepeat, scheduled: number, started: number): number => {
   const parsed = understood(repeat)
   if (parsed.base !== 'scheduled' || parsed.missed === 'run' || !(scheduled < started)) return scheduled

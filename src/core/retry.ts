@@ -1,4 +1,4 @@
-// lib/run/backoff.lua has further delays. docs/retries.md lists all of them.
+// lib/run/backoff.lua has more delays. docs/retries.md lists the delays of both files.
 
 export type Backoff = {
   base?: number

@@ -105,7 +105,7 @@ export type SnapshotOut = z.output<typeof snapshotOut>
 export type Wiring = z.output<typeof wiring>
 export type Snapshot = z.output<typeof snapshot>
 
-/** A child of this union may be created by the same commit. */
+/** `child` may name a child that the same commit creates. */
 export const portRef = z.union(
   [
     z.strictObject({ out: portName }),
@@ -231,7 +231,7 @@ const runError = z.strictObject({
   retry: z.boolean().optional(),
   detail: closed.optional(),
   stack: z.string().optional(),
-  /** Milliseconds before the next retry, or more (Retry-After). */
+  /** Minimum milliseconds until the next retry, as in Retry-After. */
   after: ms.optional(),
 })
 
@@ -262,7 +262,7 @@ export const changes = z
       .optional(),
     ops: z.array(op).max(limits.ops.most).optional(),
     progress: closed.optional(),
-    /** Also counted if the run failed. */
+    /** These counts stay even if the run failed. */
     counts: z
       .record(label, count)
       .refine(...atMost(limits.countNames.most, 'names'))

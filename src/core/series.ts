@@ -9,7 +9,7 @@ export const standing = ['ready', 'running', 'limited'] as const
 
 type Standing = Record<(typeof standing)[number], number> & { oldestReady: number | null }
 
-/** In milliseconds, from ready to claimed. */
+/** `longestWait`: milliseconds from ready to claimed. */
 export type Point = { at: number; longestWait: number } & Counted & Standing
 
 export const nothing = (at: number): Point => ({

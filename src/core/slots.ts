@@ -4,7 +4,7 @@ export type Slots = {
   readonly most: number
 }
 
-/** Cloudflare lets an invocation wait for six responses at once. Redis and QStash need two of them. */
+/** Cloudflare lets an invocation wait for six responses at once. Calls to Redis and QStash need two of these. */
 export const CALLS = 4
 
 export function createSlots(most: number = CALLS): Slots {

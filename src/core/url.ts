@@ -59,7 +59,7 @@ function isPrivateV6(address: string): boolean {
 const localNames =
   /(^|\.)(localhost|localdomain|local|internal|intranet|private|lan|home|corp|svc|consul|home\.arpa|in-addr\.arpa|ip6\.arpa)\.?$/
 
-// Other public names may resolve to loopback too, but a deployed Worker cannot reach a private network.
+// The list is incomplete. That is safe, because a deployed Worker cannot reach a private network.
 const loopbackNames = /(^|\.)(localtest\.me|lvh\.me|vcap\.me|lacolhost\.com|yoogle\.com|localho\.st)\.?$/
 const addressNames = /(^|\.)(nip\.io|sslip\.io|xip\.io|traefik\.me|ip\.addr\.tools)\.?$/
 
@@ -102,7 +102,7 @@ export function callable(address: string, allowHosts: readonly string[], use: Us
   return url
 }
 
-/** The value may be a secret. */
+/** Does not show the value, because it may be a secret. */
 export const secretFault = (setting: string, expected: string, { length }: string): SidejobError =>
   new SidejobError('MISCONFIGURED', `${setting}: expected ${expected}, got another value of ${length} characters`)
 
@@ -111,7 +111,7 @@ export function addressIn(setting: string, text: string): string {
   throw secretFault(setting, 'an address that begins with https:// or http://', text)
 }
 
-/** The query and the password may be secret. */
+/** Removes the query and the password, because they may be secret. */
 export const shownUrl = (url: string): string => {
   const { origin, pathname, search } = new URL(url)
   return `${origin}${pathname}${search && '?[redacted]'}`

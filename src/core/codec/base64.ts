@@ -2,7 +2,7 @@
 type Base64 = { toBase64?: () => string }
 const native = Uint8Array as unknown as { fromBase64?: (text: string) => Uint8Array }
 
-// Each character is an argument of fromCharCode, and engines allow about 64k arguments.
+// Maximum characters per call of fromCharCode. Each character is an argument, and engines allow about 64k arguments.
 const CHUNK = 0x8000
 
 export const toBase64 = (bytes: Uint8Array & Base64): string =>

@@ -67,7 +67,7 @@ export const objects: Builder<Record<string, unknown>> = {
 /** The last of two members with the same name counts, as in JSON.parse. */
 export const lenient: Builder<Record<string, unknown>> = { ...objects, has: () => false }
 
-/** An object would move the member "1" before "a". */
+/** Uses maps, because an object would move the member "1" before "a". */
 export const maps: Builder<Map<string, unknown>> = {
   make: () => new Map(),
   has: () => false,
@@ -112,7 +112,7 @@ type Hole = { name: string; closed: Closed; from: number; to: number }
 
 type Mould = { made: unknown; holes: Hole[]; texts: string[]; fitted: number }
 
-/** A pattern that fits fewer objects is dropped, because an object that does not fit is read twice. */
+/** A pattern that matches fewer objects than this is dropped, because each object that does not match is read twice. */
 const FEW = 4
 
 const holdsClosed = (item: Closed): item is Pattern =>
@@ -208,7 +208,7 @@ class Reader {
     return items
   }
 
-  /** Objects of a list usually differ only in the users' values, so each is first compared with the previous object. */
+  /** Compares each object of a list with the previous one, because they usually differ only in the users' values. */
   private moulds(pattern: Pattern): () => unknown {
     let mould: Mould | undefined
     let isOver = false

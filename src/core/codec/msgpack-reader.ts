@@ -61,10 +61,10 @@ const shortText = (bytes: Uint8Array, from: number, to: number): string | undefi
   return text
 }
 
-// A byte order mark belongs to the string.
+// A byte order mark stays in the string.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Old MessagePack writers used str for bytes. */
+/** Returns bytes if the string is no UTF-8, because old MessagePack writers used strings for bytes. */
 const longText = (bytes: Uint8Array): string | Uint8Array => {
   try {
     return decoder.decode(bytes)
@@ -208,7 +208,7 @@ class Reader {
     this.at += length
   }
 
-  /** Every value takes at least one byte, so a larger count must be wrong. */
+  /** Every value takes at least one byte, so a count above the number of remaining bytes is an error. */
   private fits(length: number): void {
     const left = this.bytes.length - this.at
     if (length > left) this.fail(this.at, `expected at least ${length} more bytes, got ${left}`)

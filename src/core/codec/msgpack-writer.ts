@@ -112,7 +112,7 @@ class Writer {
     else if (value > 0xffffffff || value < -0x80000000) this.wide(BigInt(value))
     else if (value >= 0x80) this.widths(value, value, [0xcc, 0xcd, 0xce])
     else if (value >= -0x20) this.byte(value & 0xff)
-    // One bit is the sign: -128 takes one byte like 255, and -129 takes two bytes like 257.
+    // One bit is the sign, so -128 needs one byte (like 255), and -129 needs two bytes (like 257).
     else this.widths(value, -2 * value - 1, [0xd0, 0xd1, 0xd2])
   }
 

@@ -3,7 +3,7 @@ import { type Encoded, encodeValue } from '../codec/value.ts'
 import { faultOf } from '../issues.ts'
 import { type Check, most } from './index.ts'
 
-/** Asynchronous checks have to wait for the run, so such a schema accepts all values here. */
+/** A schema with asynchronous checks accepts all values here, because only a run can perform such checks. */
 export const zodCheck =
   (schema: z.ZodType): Check =>
   (value) => {

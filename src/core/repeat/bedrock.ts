@@ -97,7 +97,7 @@ export const shiftLength = (modifiers: string): number => {
   return given.reduce((sum, item) => sum + modifier(modifiers, item, delayShapes).length, 0)
 }
 
-// toUpperCase would also change the long ſ to S.
+// Does not use toUpperCase, because it would also change the long ſ to S.
 const capitals = (text: string) => text.replace(/[a-z]+/g, (letters) => letters.toUpperCase())
 
 const items = (text: string) =>
@@ -136,8 +136,8 @@ const skipEven = (length: number) => (from: number, now: number) =>
 const lastEven = (length: number) => (from: number, now: number) =>
   known(from + Math.max(0, Math.floor((now - from) / length)) * length)
 
-// Enough for 800 years of months, or a year of hours. If the slot is still in the past after these steps, one run
-// starts.
+// Enough steps for 800 years in months, or a year in hours. If the slot is still in the past after these steps, one run
+// starts immediately.
 const MOST_STEPS = 10_000
 
 // If a step does not increase the time, no later slot exists.

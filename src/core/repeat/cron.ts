@@ -40,7 +40,8 @@ const understood = (pattern: string) => {
   return { walls, isHourly: fields.hour.every((named) => named === 1) }
 }
 
-// Wall-clock times are milliseconds, as if the clock showed UTC. croner supports no years after 3000.
+// A wall-clock time is stored as the milliseconds of a clock that shows the same time in UTC. croner supports no years
+// after 3000.
 const wallTimes =
   (fields: CronPattern): Step =>
   (wall) =>
@@ -77,7 +78,8 @@ const movedBy = (walls: Step, offset: Step) => (from: number) => {
   return undefined
 }
 
-// Returns the latest wall-clock time shown so far. In the second hour of an overlap, this is the end of the first hour.
+// Returns the latest wall-clock time that the clock has shown until `at`. If clocks go back, the same hour is shown
+// twice: during the second time, the result is the end of this hour.
 const furthest = (offset: Step, at: number): number => {
   const wall = at + offset(at)
   const first = firstShown(offset, wall)

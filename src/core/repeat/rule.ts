@@ -9,8 +9,8 @@ export type Rule = {
   /** Returns the last slot up to `now`. `from` is a slot. */
   last: (from: number, now: number) => number
   /**
-   * Returns the next slot within a year that falls into a gap of the clock. `wall` is its wall-clock time, as if the
-   * clock showed UTC.
+   * Returns the next slot within a year that the clock skips when it goes forward. `wall` is its wall-clock time, as if
+   * the clock showed UTC.
    */
   moved?: (from: number) => { at: number; wall: number } | undefined
 }

@@ -174,7 +174,7 @@ const callbackOptions = {
   timeout: positive.refine(...within(1, 30_000, 'at most 30 seconds')).optional(),
 }
 
-/** `.` and `..` would change the URL's path. */
+/** Refuses `.` and `..`, because they would change the path of the URL. */
 export const topic = z
   .string()
   .regex(
@@ -243,7 +243,7 @@ export type AskedJob = z.output<typeof jobInput>
 const MAX_JOBS = 1_000
 
 export const jobInputs = z.union([jobInput, z.array(jobInput).min(1).max(MAX_JOBS)])
-// `checkDebounce` also reads `inputs`, but only of rows with a `unique` object. Such rows are always parsed as a whole.
+// `checkDebounce` reads `inputs` only of jobs with a `unique` object, and such jobs are always parsed as a whole.
 quickParses.set(
   jobInputs,
   alike(jobInput, { by: 'class', members: ['args', 'inputs', 'priority', 'labels', 'tag'], most: MAX_JOBS }),

@@ -83,7 +83,7 @@ export const tenantErased = z.object({
   cursor: z.string().nullable().describe('cursor for the next call; null after the last call'),
 })
 
-/** Erasure deletes from Redis, then from the history, then files. */
+/** An erasure deletes data from Redis first, then from the history, and then files. */
 export const erasureCursor = z
   .string()
   .max(2_000)

@@ -8,7 +8,7 @@ import { ruleOf } from './at-most.ts'
 /** In bytes. */
 const VALUE = 1024 * 1024
 
-// Measuring is slow, and a UTF-16 unit has at most 3 bytes in UTF-8.
+// Short values are not measured, because measuring is slow, and a UTF-16 unit has at most 3 bytes in UTF-8.
 const isSmall = (wire: Encoded) => wire.length * 3 <= VALUE || wireSize(wire) <= VALUE
 
 export const closed = z.string('is missing').refine(isSmall, {
@@ -91,5 +91,5 @@ const rateOver = <P extends z.ZodType>(period: P) => z.strictObject({ limit: z.i
 export const rate = rateOver(positive)
 export const codeRate = rateOver(positiveMilliseconds)
 
-/** A 32-bit priority times this, plus a time, is still an exact double. */
+/** In milliseconds, so that a 32-bit priority times the ageing, plus a time, is still an exact double. */
 export const MAX_AGEING = 3_600_000
