@@ -9,7 +9,7 @@ import { ConfirmForm } from './parts/confirm.tsx'
 import { Shell } from './parts/shell.tsx'
 import { type Env, expectOurs } from './session.ts'
 
-/** Maximum bytes of a form: a value of 1 MiB as browsers encode it, plus the other fields. */
+/** Maximum bytes of a form. Browsers encode a value of 1 MiB in up to 3 MiB, and other fields need space too. */
 const MOST = 4 * 1024 * 1024
 
 type Parts = { base: string; draw: Draw }
@@ -38,7 +38,7 @@ export function createActs({ base, draw }: Parts) {
     return c.redirect(`${base}${done.to ?? look.here}`, 303)
   }
 
-  /** Shown directly in the response, because a secret must not be stored. */
+  /** Shows a secret in the response to the form. A redirect would have to store the secret for the next page. */
   const secretPage = ({ say, secret }: Done, look: Look): string =>
     htmlOf(
       look,

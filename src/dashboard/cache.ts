@@ -29,7 +29,7 @@ export function createAnswers() {
   }
 }
 
-/** Requests share only answers that have arrived. If the platform cuts off a request, its promises never settle. */
+/** Requests share answers, not promises: if the platform cuts off a request, its promises never settle. */
 export function createCache(answers: Answers, engine: Engine) {
   const asked = new Map<string, Promise<unknown>>()
 

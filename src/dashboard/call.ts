@@ -8,7 +8,7 @@ export type AskApi = (request: Request, seen: Seen) => Response | Promise<Respon
 
 type Refused = { code: Code; message: string; path?: (string | number)[] }
 
-/** Each call has an idempotency key, so that pressing a button twice acts once. */
+/** Each call has an idempotency key, so that a button pressed twice acts only once. */
 export function callerOf(ask: AskApi, c: Context<Env>): CallApi {
   const seen = c.get('seen')
   const key = c.req.header('idempotency-key')

@@ -6,7 +6,7 @@ import type { ActAsked, Confirm } from './page.ts'
 import { idsIn, idsText } from './words/ids.ts'
 import { count, many } from './words/text.ts'
 
-/** Milliseconds after which the dialog continues by itself. Checking 1,000 jobs takes Redis about 10 ms. */
+/** Maximum milliseconds per request. If jobs remain, the dialog sends another request. 1,000 jobs take about 10 ms. */
 const COUNTS_FOR = 1_000
 const PAGES = 20
 const MOST = limits.bulkIds.most

@@ -102,7 +102,7 @@ function LinkPage({ base, c, to, host, once, who }: PageProps & { once: string; 
   )
 }
 
-/** The cookie is strict, so requests from links on other sites do not contain it. */
+/** Browsers omit the session cookie (`SameSite=Strict`) if a link on another site opens the page. */
 export const comesFromElsewhere = (request: Request): boolean =>
   request.method === 'GET' && request.headers.get('sec-fetch-site') === 'cross-site'
 
@@ -135,7 +135,7 @@ export function createLogin({ deps, gate, base }: { deps: Deps; gate: Gate; base
     html(c, <LoginPage base={base} c={c} to={to} wrong={wrong} host={host} />, status)
   const usedUp = (c: Context) => draw(c, '/', 'this login link was already used, or is older than an hour', 401)
 
-  /** A session grants as much as its key, so the audit log records it. */
+  /** A session has all rights of its key, so the audit log records each login and logout. */
   const recorded = ({ place, who }: Found, verb: string, path: string): Promise<void> =>
     audited(place, { by: `key:${who.id}`, name: who.name, verb: `sessions.${verb}`, method: 'POST', path }, deps)
 

@@ -33,7 +33,7 @@ export type Confirm = {
   reason?: true
 }
 
-/** `undo`: fields of an act on the same page. */
+/** `undo`: form fields of the act on the same page that undoes this act. */
 export type Done = {
   say: string
   to?: string
@@ -77,7 +77,7 @@ export type Page<Data = unknown> = {
 
 export const page = <Data>(parts: Page<Data>): Page => parts as unknown as Page
 
-/** Redirects if it is thrown by `load`: to a path below the base, or to a whole URL. */
+/** If `load` throws this, the response is a redirect. `to` is a path of the dashboard, or a whole URL. */
 export class Elsewhere extends Error {
   readonly to: string
 

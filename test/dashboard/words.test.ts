@@ -444,7 +444,7 @@ test.each([
     { at: NOW, looked: 1_000, silent: 750, isAll: false },
     1_000,
     'bad',
-    'About 1,000 failed, estimated from the newest 1,000, without muted errors',
+    'About 1,000 failed, estimated from the newest 1,000, not counting muted errors',
   ],
   [{ failed: 4_000, hasMutes: true }, { ...kinds, silent: 9, isAll: false }, undefined, undefined, undefined],
 ] as const)('the number next to Jobs for %j with %j is %s %s', (known, seen, n, kind, title) => {

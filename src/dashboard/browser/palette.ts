@@ -21,7 +21,7 @@ const chosenIn = (list: HTMLElement): number => optionsIn(list).findIndex(({ ari
 function show(field: HTMLInputElement, list: HTMLElement, found: Document): void {
   const lines = [...found.querySelectorAll<HTMLElement>('.found > li')]
   for (const [i, line] of lines.entries()) Object.assign(line, { role: 'option', id: `found-${i}` })
-  // Results may arrive after the user chose a line. That line stays chosen, unless it is the first, which is the default.
+  // New results keep the line that the user has chosen. The first line is the default, so it does not count as chosen.
   const chosen = optionsIn(list)[chosenIn(list) || -1]?.textContent
   list.replaceChildren(...lines)
   const at = lines.findIndex(({ textContent }) => textContent === chosen)

@@ -27,7 +27,7 @@ const refusedBy = ({ message, inARow }: Problem): string =>
 
 function unclaimedCheck(unclaimed: readonly QueueView[]): Checked {
   if (unclaimed.length === 0)
-    return { ok: true, text: 'Pull workers', says: 'no job has waited for one for over a minute' }
+    return { ok: true, text: 'Pull workers', says: 'no job has waited for a pull worker for over a minute' }
   return {
     ok: false,
     text: 'Pull workers',

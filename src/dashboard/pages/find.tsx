@@ -26,7 +26,7 @@ const VERB = /^(pause|resume) +(.+)$/i
 
 const at = encodeURIComponent
 
-/** Texts of at least 3 letters are searched in at most twice 250 jobs. */
+/** Minimum letters of a text to search in jobs, maximum jobs to show, and half of the maximum jobs to read. */
 const [LEAST, FOUND, LOOKED_AT] = [3, 5, 250]
 
 const line = (icon: string, text: string, what: string, to: string): Line => ({ icon, text, what, to })
@@ -230,7 +230,7 @@ export const find = page<FindData>({
             <code>status:failed class:charge</code>, or for an action such as <code>pause media</code>.
           </Empty>
         )}
-        {text && found(lines) === 0 && <Empty>No name contains this text, and no job that was searched.</Empty>}
+        {text && found(lines) === 0 && <Empty>No name and no searched job contains this text.</Empty>}
         {[...Map.groupBy(lines, groupOf)].map(([group, own]) => (
           <>
             <h3 class="group">{group}</h3>

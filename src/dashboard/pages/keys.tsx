@@ -67,7 +67,7 @@ const columns: readonly Column<ApiKey>[] = [
 
 type AuditEntry = Awaited<ReturnType<Engine['audit']['read']>>['entries'][number]
 
-/** The beginning of a path that is also a page. */
+/** Matches the part of an API path that is also the path of a page. */
 const PAGE = /^\/v1(\/(?:jobs|flows|queues|groups)\/[^/?]+|\/workers\/[^/]+\/[^/?]+)/
 
 const sessions: Readonly<Record<string, string>> = {
@@ -77,7 +77,7 @@ const sessions: Readonly<Record<string, string>> = {
   end: 'Log out',
 }
 
-/** `limits.set` at `/v1/limits/openai` sets one of the `limits`, `openai`. */
+/** @example partsOf({ verb: 'limits.set', path: '/v1/limits/ai' }) // { act: 'Set', of: 'limits', name: 'ai' } */
 function partsOf({ verb, path }: AuditEntry) {
   const [of = '', does = ''] = verb.split('.')
   if (of === 'sessions') return { act: sessions[does] ?? verb, of: '', name: '' }
@@ -111,7 +111,7 @@ function changeOf({ change, was, reason }: AuditEntry): string {
   return [members.join('; ') || change, reason].filter(Boolean).join(' · ')
 }
 
-/** Entries without a change are in one row with equal neighbours, such as the classes of a deploy. */
+/** Equal neighbours without a stored change share a row, such as the registrations of a deploy. */
 const rowsOf = (entries: readonly AuditEntry[]) =>
   neighbours(entries, (entry) => `${entry.verb} ${entry.name} ${changeOf(entry) && entry.id}`)
 

@@ -33,7 +33,7 @@ type ActProps = ButtonProps & {
   scope: Scope
   at?: string
   fields?: Record<string, string | number>
-  /** Why the act cannot be used now, whatever the user's scope. */
+  /** Why no user can use the act now. */
   off?: string
 }
 

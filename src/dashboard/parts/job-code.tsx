@@ -6,7 +6,7 @@ import { TextArea } from './field.tsx'
 import { CreateJob, jobBody, type Named } from './job-form.tsx'
 import { Snippet } from './snippet.tsx'
 
-/** Quotes for a shell, which interprets only single quotes between single quotes. */
+/** Quotes a text for a shell. Inside single quotes, only a single quote must be escaped. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 const laidOut = (json: string): string =>

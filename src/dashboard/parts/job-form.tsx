@@ -20,7 +20,7 @@ const OPTIONS = ['inputs', 'priority', 'group', 'wait', 'alias', 'labels'] as co
 const portsOf = ({ in: ports = {} }: WorkerDefinition): [string, Port][] =>
   Object.entries(ports).filter(([name]) => name !== '*')
 
-/** A channel may bring the values. */
+/** A port with a channel is optional, because its values may come from the channel. */
 const isRequired = ({ default: otherwise, channels = [] }: Port): boolean =>
   otherwise === undefined && channels.length === 0
 
@@ -123,7 +123,7 @@ export function jobBody(form: Typed, worker: Named, hasSamples = false): string 
   })
 }
 
-/** The API accepts jobs that wait for inputs, so the form expects the choice to wait. */
+/** The API accepts a job without inputs. The form does so only if the user chooses to write them later. */
 export function refuseMissing(form: Typed, body: string, worker: Named): string {
   const { inputs } = JSON.parse(body) as { inputs?: Record<string, unknown[]> }
   const missing = portsOf(worker).find(([name, port]) => isRequired(port) && !inputs?.[name]?.length)

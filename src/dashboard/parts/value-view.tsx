@@ -1,4 +1,4 @@
-// Shows users' values as text, never as HTML, and covers secrets.
+// Shows users' values as text, never as HTML, and hides secrets.
 
 import { type Encoded, encodedToJson, wireSize } from '../../core/codec/value.ts'
 import { useLook } from '../look.ts'

@@ -26,6 +26,6 @@ export function failedSign({ failed, hasMutes, now }: Known, seen?: SeenKinds): 
     return grey(failed, `${count(failed)} failed; some may have muted errors (see Overview)`)
   if (seen.isAll) return ofAll(failed, seen)
   const about = Math.round((failed * (seen.looked - seen.silent)) / seen.looked)
-  const by = `estimated from the newest ${count(seen.looked)}, without muted errors`
+  const by = `estimated from the newest ${count(seen.looked)}, not counting muted errors`
   return red(about, `About ${count(about)} failed, ${by}`)
 }

@@ -84,13 +84,13 @@ export function failingClasses(known: Known): FailingClass[] {
     .sort((a, b) => b.failed - a.failed)
 }
 
-/** Minutes are stored for six hours. For older failures, returns the least number in the fullest period. */
+/** Counts per minute are stored for six hours. For older failures, assumes that they were spread evenly. */
 function minutesOf({ minutes = [], count, firstAt, lastAt }: ErrorKind) {
   if (minutes.length > 0) return minutes
   return [{ at: lastAt, count: Math.ceil(count / Math.ceil((lastAt - firstAt + 1) / FAILURES.span)) }]
 }
 
-/** Completed jobs by hour are stored for a day. */
+/** Counts of completed jobs are stored for a day. Older failures must reach `least`, because their share is unknown. */
 export function wasFailing(name: string, own: readonly ErrorKind[], known: Known): boolean {
   const kinds = own.map((kind) => ({ ...kind, minutes: minutesOf(kind) }))
   return kinds

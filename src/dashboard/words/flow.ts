@@ -72,7 +72,7 @@ function missing(node: FlowNodeView, wires: readonly WireView[]): string[] {
 
 const sleeps = ({ until }: FlowNodeView, now: number): boolean => until !== null && until > now
 
-/** It is suspended, although each of its inputs has had a value for more than a minute. */
+/** The node is suspended, although each of its inputs has had a value for more than a minute. */
 export function isUnread(node: FlowNodeView, { now, wires }: Facts): boolean {
   const into = wiresInto(node, wires)
   const isFilled = into.length > 0 && into.every((wire) => wire.size > 0 && isLate(wire, now))
@@ -119,7 +119,7 @@ export const kindOfNode = (node: FlowNodeView, about: Facts): string =>
 export const sumOf = ({ nodes, running, queued, failed, values }: FlowRow): string =>
   `${count(running)} of ${many(nodes, 'node')} running, ${count(queued)} queued${failed > 0 ? `, ${count(failed)} failed` : ''}; ${many(values, 'value waits', 'values wait')}`
 
-/** A flow job is suspended between its runs, so the word is about its nodes. */
+/** A flow job is suspended between its runs, so the word describes its nodes. */
 export function stateOf({ status, nodes, running, queued, failed }: FlowRow): { status: Status; word: string } {
   if (status !== 'suspended') return { status, word: title(status) }
   if (failed > 0) return { status: 'failed', word: `${many(failed, 'node')} failed` }
@@ -144,7 +144,7 @@ export type Jam = {
   wires: string[]
 }
 
-/** Wires to the same port share its values. */
+/** Counts the values of a port once, even if several wires end at the port. */
 export function waitingAt(name: string, wires: readonly WireView[]): number {
   const into = wires.filter(({ to }) => to.node === name)
   const ends = new Map(

@@ -46,7 +46,7 @@ export const objectOf = (members: Record<string, string | undefined>): string =>
     .map(([name, json]) => `${JSON.stringify(name)}:${json}`)
     .join(',')}}`
 
-/** Names only the field of an error, because a member of its value may have the name of another field. */
+/** Shortens the path of an error to its field: a member inside its value may have the same name as another field. */
 export async function naming<T>(fields: readonly string[], asked: Promise<T>): Promise<T> {
   try {
     return await asked

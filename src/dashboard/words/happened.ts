@@ -8,7 +8,7 @@ type Happened = { text: string; at?: { of: 'since' | 'until'; moment: number }; 
 
 export type HappenedRow = Pick<JobRow, 'status' | 'progress' | 'ranAt' | 'message' | 'reason' | 'queue'>
 
-/** The record of a job does not contain a pause of its queue, so the pause replaces the recorded reason. */
+/** The stored reason does not mention a pause of the queue, so the pause replaces it. */
 const firstOf = ({ reason, queue }: HappenedRow, paused: ReadonlySet<string>): Reason | null =>
   reason !== null && (reason.code === 'QUEUED' || reason.code === 'PULL') && paused.has(queue)
     ? { code: 'PAUSED', message: `queue ${queue} is paused`, data: { queue }, since: reason.since }

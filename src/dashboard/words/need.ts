@@ -51,7 +51,7 @@ export type Need = {
   kind: 'failed' | 'suspended'
   icon: string
   name: string
-  /** Identifies a problem whose name has changing numbers. */
+  /** Identifies the problem if its name contains numbers that change. */
   subject?: string
   text: string
   more?: string

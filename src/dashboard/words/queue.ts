@@ -5,7 +5,7 @@ const library = new Set(['core', 'alerts', 'files', 'downloader'])
 
 export const isBuiltIn = (queue: string): boolean => isOurs(queue) || library.has(queue)
 
-/** Jobs that wait for nothing but a lane or a pull worker, or for the end of the pause of their queue. */
+/** Jobs that wait only for a lane or a pull worker, or until their queue is resumed. */
 export const startableIn = ({ counts: { queued, scheduled, limited } }: QueueView): number =>
   Math.max(0, queued - scheduled - limited)
 

@@ -32,7 +32,7 @@ export function lastBy(list: readonly { at: number }[], at: number): number {
   return low - 1
 }
 
-/** A run's start is recorded together with its end. */
+/** The start of a run is recorded only at its end, so the next move shows whether the node was running. */
 function nodeAt(node: FlowNodeView, moves: readonly Move[], at: number): FlowNodeView {
   const last = lastBy(moves, at)
   const [before, after] = [moves[last], moves[last + 1]]

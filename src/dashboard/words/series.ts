@@ -2,7 +2,7 @@ import { keptSteps, nothing, type Point, summed } from '../../core/series.ts'
 import type { Deploy } from './deploy.ts'
 import { many } from './text.ts'
 
-/** Absent means now. */
+/** `to` is absent if the range ends now. */
 export type Range = {
   name: string
   text: string

@@ -21,7 +21,7 @@ export type Row = {
   took: number | null
 }
 
-/** `place` is a percentage. `breaks` are parts that are drawn shorter than they were. `edges` are ends of busy times. */
+/** `place` is a percentage. `breaks`: parts that the drawing shortens. `edges`: ends of busy times. */
 export type Scale = {
   from: number
   to: number

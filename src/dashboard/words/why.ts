@@ -56,7 +56,7 @@ const ahead = (reason: Reason): string => {
   return n === 0 ? 'It is next.' : `${many(n, 'job is', 'jobs are')} ahead of it.`
 }
 
-/** The first job of a queue gains nothing. */
+/** No button if no job is ahead. */
 const goFirst = (reason: Reason, job: number): Button[] => (numberOf(reason, 'ahead') === 0 ? [] : [first(job)])
 
 type Said = Pick<Cell, 'text' | 'sub' | 'limit'> & { remedies?: Button[] }
@@ -254,7 +254,7 @@ export function lineOf(reason: Reason): { text: string; until?: number } {
 
 type Classes = NonNullable<Known['classes']>
 
-/** Lanes and unnamed claims have names of the same format. */
+/** Without a process name, the runner may be a lane or a pull worker: both have ids of the same format. */
 export const runnerOf = ({ process, lane }: NonNullable<JobView['run']>): string => process ?? `unnamed runner ${lane}`
 
 function stuckText(link: WhyLink, classes: Classes, now: number): string | undefined {

@@ -50,7 +50,7 @@ const limitsText = (limits: WorkerDefinition['limits']): string =>
 const numberText = (value: number | undefined): string => (value === undefined ? '' : String(value))
 const lengthText = (ms: number | undefined): string => (ms === undefined ? '' : exactly(ms))
 
-/** A list of one delay ends with a comma. */
+/** A list of one delay ends with a comma, because a number without a comma means a first delay. */
 function backoffText({ base, delays }: { base?: number; delays?: number[] } = {}): string {
   if (!delays?.length) return lengthText(base)
   return `${delays.map(exactly).join(', ')}${delays.length === 1 ? ',' : ''}`
@@ -118,7 +118,7 @@ const waitsIn = (text: string): Members =>
     ? { delays: JSON.stringify(text.split(',').flatMap((one) => one.trim() || [])) }
     : { base: JSON.stringify(text) }
 
-/** A list has precedence over a first delay, so a new first delay must remove a stored list. */
+/** A stored list of delays overrides a first delay, so a new first delay must remove the list. */
 function waitsPatch(text: string): string {
   const waits = text === '' ? {} : waitsIn(text)
   return objectOf(waits.delays === undefined ? { base: 'null', delays: 'null', ...waits } : waits)

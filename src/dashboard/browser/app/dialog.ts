@@ -4,7 +4,7 @@ type DialogOptions = {
   kind?: string
   label?: string
   from?: Element | null
-  /** A click outside closes it. */
+  /** A click outside of the dialog closes it. */
   isLight?: boolean
 }
 

@@ -25,7 +25,7 @@ function fieldOf(form: HTMLFormElement, message: string, path?: readonly (string
     const meant = inputs.filter((input) => isMeant(input, step))
     if (meant[0]) return meant.sort((a, b) => fitOf(b, steps) - fitOf(a, steps))[0]
   }
-  // For errors such as `class nope is not registered`.
+  // Some errors begin with a field and its value, such as `class nope is not registered`.
   return inputs.find(({ name, value }) => value && message.startsWith(`${name} ${value} `))
 }
 

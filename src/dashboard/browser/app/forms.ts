@@ -116,7 +116,7 @@ async function settle(answer: Answer, form: HTMLFormElement, pressed: HTMLElemen
   const { say = 'Done', link, undo, secret } = answer
   if (secret) showSecret(say, secret)
   else toast({ say, link, ...(undo ? { undo: () => void act(url, undo) } : {}) })
-  // The form was sent, so leaving the page loses nothing.
+  // Refreshes keep fields that the user has changed, so reset them.
   if (form.dataset.keeps === undefined) form.reset()
   tell('acted', form.dataset.act)
   if (answer.to && answer.to !== here()) {

@@ -43,7 +43,7 @@ function open(channels: string[]): void {
     if (isTailing()) tell('said', JSON.parse(data))
     else if (isMeant(data)) tell('heard')
   })
-  // Messages from before the stream opened are lost, so the page refreshes.
+  // The stream does not repeat earlier messages, so the page refreshes when the stream opens.
   source.addEventListener('open', () => tell('heard'))
 }
 

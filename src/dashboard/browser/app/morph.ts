@@ -1,4 +1,4 @@
-// Refreshes a page. Keeps the user's input and the drawings of scripts.
+// Refreshes a page. Keeps the user's input and the elements that scripts have drawn.
 
 import { Idiomorph } from 'idiomorph'
 import { watchRows } from './changed.ts'
@@ -14,7 +14,10 @@ const isWritten = (node: Node): boolean =>
   (node === document.activeElement ||
     ((node instanceof HTMLInputElement || node instanceof HTMLTextAreaElement) && node.value !== node.defaultValue))
 
-/** Keeps islands, which scripts draw. Islands must not contain ids, because morphing moves elements with ids. */
+/**
+ * Keeps elements with `data-island`, because scripts draw their content. This content must not have ids: Idiomorph
+ * would move an element with an id.
+ */
 const keepsTime = (old: Node, fresh: Node): boolean =>
   !(old instanceof HTMLElement && old.dataset.island !== undefined) &&
   !isWritten(old) &&
@@ -39,7 +42,7 @@ function swap(next: Document, id: string): void {
 
 export async function take(html: string, whole = true): Promise<void> {
   const next = parsed(html)
-  // Unchanged chunks still show times of an earlier version.
+  // The server sends only changed chunks, so the times in all other chunks are old.
   updateTimes(next)
   await breath()
   const held = whole ? 0 : holdBack(next)

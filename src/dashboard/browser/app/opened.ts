@@ -17,7 +17,7 @@ function focusOpened(): void {
 }
 
 export function startOpened(): void {
-  // When loading ends, browsers go to the anchor and move the focus there.
+  // Set the focus after the page has loaded, because the browser then moves the focus to the anchor.
   if (document.readyState === 'complete') focusOpened()
   else addEventListener('load', () => setTimeout(focusOpened))
   addEventListener('hashchange', focusOpened)

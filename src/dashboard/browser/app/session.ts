@@ -2,7 +2,7 @@ import { hourOf } from '../../words/text.ts'
 import { here, readCookie, readZone, tell } from './page.ts'
 
 const BEFORE = 120_000
-/** Milliseconds between checks, because another tab may log in, and timers are late after the computer slept. */
+/** Milliseconds between checks. One long timer would miss logins in other tabs, and be late after a standby. */
 const EVERY = 10_000
 
 let said = ''

@@ -1,7 +1,7 @@
 import { clock } from '../../words/text.ts'
 import { hear, made, readZone } from './page.ts'
 
-/** Lines on the page, and characters in each. */
+/** Maximum lines on the page, and maximum characters of a line. */
 const [MOST, LONGEST] = [200, 400]
 
 type Said = { channel: string; message: unknown }

@@ -1,4 +1,4 @@
-// Draws beads on a canvas: in the SVG, each frame would lay out all texts again.
+// Draws beads: dots that move along busy wires. Uses a canvas, because in the SVG each frame would lay out all texts.
 
 import { made } from '../app/page.ts'
 import type { Box } from './layout.ts'
@@ -36,7 +36,7 @@ export function createBeads(svg: SVGSVGElement) {
     for (const { path, long, beads } of ways.values()) {
       if (beads === 0) continue
       isMoving = true
-      // A dash of no length with round ends is a bead.
+      // A dash of length 0 with round ends looks like a dot.
       pen.setLineDash([0, long / beads])
       pen.lineDashOffset = (-time / TURN) * long
       for (const [color, width] of [[border, 9.5] as const, [fill, 6.5] as const]) {
@@ -64,7 +64,7 @@ export function createBeads(svg: SVGSVGElement) {
       const way = ways.get(id)
       if (way) way.beads = beads
       else if (beads > 0) {
-        // The path is not added to the page, because measuring it there would lay out the board.
+        // Measures a path outside of the page, because measuring a path on the page would lay out the board.
         const long = (make('path', { d }) as SVGPathElement).getTotalLength()
         ways.set(id, { path: new Path2D(d), long, beads })
       }

@@ -1,4 +1,4 @@
-// Draws a graph once per shape, and after that writes only changes.
+// Draws a graph once. After that, writes only changes, until the graph has other nodes or wires.
 
 import type { Beads } from './beads.ts'
 import type { Box, Layout, Placed } from './layout.ts'
@@ -19,11 +19,11 @@ type WireLook = {
 
 /** Width of a letter as a share of its height. */
 const LETTER = 0.58
-/** Maximum letters of a value in the box of a label, and pixels per letter of a label. */
+/** Maximum letters of a value in a label, and pixels per letter. */
 const [VALUE, LABEL_LETTER] = [19, 6.9]
-/** Sizes of a name, in pixels. Zoomed out, a name may be as large as its node. */
+/** Font sizes of names, in pixels. On a small scale, a name may be as large as its node. */
 const [SMALLEST_NAME, NAME, LARGEST_NAME] = [12, 15, 30] as const
-/** Maximum letters of a name, and the part of the node's width that its padding and its mark need. */
+/** Maximum letters of a name, and pixels of a node's width that its padding and mark need. */
 const [LETTERS, RESERVED] = [17, 48]
 
 export type Drawing = ReturnType<typeof createDrawing>
@@ -86,7 +86,7 @@ function wireParts(id: string, path: string) {
   return { line, badge, rect, text, value, group }
 }
 
-/** Names are shown if a node has at least `named` ports on that side. */
+/** A node shows the names of its inputs, or of its outputs, if it has at least `named` of them. */
 export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads, named = 2) {
   const nodes = new Map<string, ReturnType<typeof nodeParts>>()
   const wires = new Map<string, ReturnType<typeof wireParts>>()
@@ -162,7 +162,7 @@ export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads,
       })
       set(parts.badge, { transform: `translate(${at.x - long / 2} ${at.y - 11})` })
     },
-    /** Elements outside of the view always show the fewest details, so that few elements change in one frame. */
+    /** Elements outside of the view always show the fewest details, so that a zoom changes few elements. */
     show({ x, y, width, height }: Box, detail: string): void {
       const changes: (() => void)[] = []
       const show = ({ dataset }: SVGElement, box: Box): void => {

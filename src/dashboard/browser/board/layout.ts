@@ -5,7 +5,7 @@ export type Box = { x: number; y: number; width: number; height: number }
 
 export type Placed = { name: string; box: Box; ins: string[]; outs: string[] }
 export type Route = { path: string; middle: { x: number; y: number }; box: Box }
-/** Nodes and wires are in the order of Tab: by row, and from left to right. */
+/** The Tab key visits nodes and wires in this order: by row, and from left to right. */
 export type Layout = {
   nodes: Map<string, Placed>
   ports: Map<string, { port: string; box: Box }>
@@ -15,12 +15,12 @@ export type Layout = {
 
 const [WIDTH, HEIGHT, ROW, PILL] = [166, 76, 22, 30] as const
 export const LABEL = { width: 104, height: 22 }
-/** Distance between columns, distances between horizontal and between vertical lanes, and radius of bends. */
+/** Pixels: distance of columns, distances of parallel horizontal and vertical wires, and radius of their bends. */
 const [GAP, LANE, TRACK, BEND] = [18, 28, 9, 6] as const
 /** Space between the name of a port and the next column. */
 const CLEAR = 3
 const PORT_NAME = { letters: 14, letter: 7, offset: 7 } as const
-/** A graph with more nodes is one row, because its shape then helps more than its texts. */
+/** A graph with more nodes is drawn in one row: users then need its shape more than readable texts. */
 const MOST_WRAPPED = 16
 
 export const clip = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text)
@@ -92,7 +92,9 @@ function backWires(nodes: Iterable<string>, wires: readonly GraphWire[]) {
 
 type Ports = Map<string, { ins: string[]; outs: string[] }>
 
-/** A wire from or to another row ends at a stub. `stubs` has the lengths of the stubs, in layers of nodes. */
+/**
+ * Each row draws its part of a wire between two rows as a stub. `stubs`: length of each stub, in columns of nodes.
+ */
 type Asked = {
   wires: readonly GraphWire[]
   back: Set<string>
@@ -241,7 +243,7 @@ function rowOf(nodes: readonly Named[], asked: Asked) {
     const [right, left] = [start.right + GAP / 2 + step, end.left - GAP / 2 - step]
     const low = floor + laneAt(left, right)
     bottom = Math.max(bottom, low)
-    // The label is in a column, because the vertical parts of wires are between columns.
+    // Labels are inside columns, because the vertical parts of wires are between columns.
     const far = ({ centre }: Column): number => Math.abs(centre - (right + left) / 2)
     const x = all.toSorted((a, b) => far(a) - far(b))[0]!.centre
     routes.push(detourOf({ id, out: [from], into: [to], right, left, low, x }))
@@ -326,7 +328,7 @@ function joined(rows: readonly Row[]): Layout {
     nodes: new Map(placed.map((one) => [one.name, one])),
     ports: new Map(own),
     wires: new Map(routes),
-    // At the top, the tools cover the board.
+    // The top margin is larger, because the toolbar covers it.
     box: { x: x - 16, y: y - 56, width: width + 32, height: height + 72 },
   }
 }
@@ -339,7 +341,7 @@ export function layout(nodes: readonly Named[], wires: readonly GraphWire[], wid
   const whole = rowOf(nodes, asked)
   let laid = joined([whole])
   if (nodes.length > MOST_WRAPPED) return laid
-  // Wires between rows need some of the width.
+  // Try shorter rows until the graph fits, because the wires between rows need space on both sides.
   const first = Math.ceil((whole.layers * wide) / laid.box.width)
   for (let most = first; most > 0 && laid.box.width > wide; most--) laid = joined(wrapped(whole, nodes, asked, most))
   return laid

@@ -32,10 +32,7 @@ export function createView(svg: SVGSVGElement) {
     if (wasHidden) begin()
   }).observe(svg)
 
-  /**
-   * Returns the visible part of the board, enlarged by the factor `by`. The board may have other proportions than
-   * `box`.
-   */
+  /** Extends `box` to the proportions of the board, and then by the factor `by`. */
   function shown(box: Box, by = 1): Box {
     const scale = Math.min(wide / box.width, high / box.height) / by
     const [width, height] = [wide / scale, high / scale]
@@ -61,7 +58,7 @@ export function createView(svg: SVGSVGElement) {
       layer.style.transform = transform
   }
 
-  /** Moves the last drawing, and scales it up to a factor of 2, because drawing takes longer than a frame. */
+  /** Moves and scales the last drawing, by a factor of at most 2, because a new drawing takes longer than a frame. */
   function slide(): void {
     const [was, is] = [shown(drawn), shown(seen)]
     const [by, scale] = [was.width / is.width, wide / is.width]
@@ -165,7 +162,7 @@ export function createView(svg: SVGSVGElement) {
     open: (box: Box): void => (wide / seen.width < READABLE ? look(box) : reveal(box)),
     /** Width at which all texts can be read, also next to an open panel. */
     room: (): number => (innerWidth > NARROW ? innerWidth - SIDES : innerWidth) / TEXTS,
-    /** On a phone, a higher board would keep a finger from scrolling the page. */
+    /** Does not enlarge the board on a phone, where a finger on the board cannot scroll the page. */
     bound(box: Box): void {
       all = box
       const height = Math.min(innerHeight * 1.5, box.height * Math.min(TEXTS, wide / box.width))

@@ -22,7 +22,7 @@ type Kept = { hash: string | null; graph: string }
 export function createDraft({ job, hash, graph }: Editing) {
   const name = `sidejob-graph-${job}`
   const kept = sessionStorage.getItem(name)
-  // A draft of another graph is kept. Its preview reports that the graph has changed.
+  // Keep the draft even if the graph has changed since then: the preview reports that change.
   const begun = kept === null ? { hash, graph } : (JSON.parse(kept) as Kept)
   const past: Graph[] = []
   let now = exact<Graph>(begun.graph)

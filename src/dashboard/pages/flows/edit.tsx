@@ -15,7 +15,7 @@ type Class = { queue: string; class: string } & WorkerDefinition
 type EditData = { view: FlowView; classes: Class[]; limits: Record<string, LimitRoom> }
 
 const CLASSES = 500
-/** Milliseconds: lifetime of shared classes, and interval between refreshes. */
+/** Milliseconds: lifetime of the cached list of classes, and interval between refreshes. */
 const [FRESH, EVERY] = [60_000, 10_000]
 
 const portsOf = (ports: WorkerDefinition['in'] = {}): string[] => Object.keys(ports).filter((port) => port !== '*')

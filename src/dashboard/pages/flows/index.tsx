@@ -80,7 +80,7 @@ function Head({ data, query }: Props) {
   const { flow, undo } = view
   const { status, word } = stateOf(flow)
   const way = useWay()
-  // On wide screens, only a large flow offers both forms.
+  // Phones show this choice for every flow, wide screens only for a large flow.
   const forms = ['List', 'Board'].map((text, i) => {
     const board = i === 1 ? '1' : undefined
     return { text, to: way({ board }), on: query.has('board') === (i === 1) }

@@ -36,7 +36,7 @@ const nodesIn = (status: 'running' | 'queued' | 'failed'): Column<Row> => ({
   cell: ({ id, [status]: n }) => <Zero n={n} to={`/jobs?parent=${id}&status=${status}`} />,
 })
 
-/** The node that keeps the most values waiting for more than a minute, and why. */
+/** The node for which the most values have waited for more than a minute, and the reason. */
 function heldBy(view: FlowView, limits: readonly LimitView[], now: number): Row['held'] {
   const cause = jamOf(view.nodes, view.wires, now)?.cause
   const data = { limits: roomsOf(view, limits), wires: view.wires }

@@ -28,7 +28,7 @@ export type TabData = Awaited<ReturnType<typeof tabOf>>
 
 const LINES = 50
 
-/** Loaded only for its tab, because state costs commands. `run` is null if the run is not kept. */
+/** Loads state and runs only if their tab is open, because they cost commands. `run` is null if it is not stored. */
 export async function tabOf({ engine, params, query }: Asked, name: Tab, until?: number) {
   const job = params.job!
   const run = name === 'runs' ? query.get('run') : null

@@ -114,7 +114,7 @@ function marksOf({ breaks, edges, place, from }: Scale, isBrief: boolean): { x: 
   return marks.filter(({ x }, i) => x > 20 && x < 76 && (i === 0 || x - marks[i - 1]!.x > 20))
 }
 
-/** Below a minute, it shows the time since the start, because all clock times would be equal. */
+/** An axis of less than a minute shows the time since the start, because all clock times would be equal. */
 function Axis({ scale }: { scale: Scale }) {
   const { zone } = useLook()
   const { from, to } = scale

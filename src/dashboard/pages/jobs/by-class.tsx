@@ -50,7 +50,7 @@ export function Switch({ query }: { query: URLSearchParams }) {
   )
 }
 
-/** Times are counted in buckets, so these are upper bounds. */
+/** Run times are counted in ranges, so each percentile is the upper end of its range. */
 const times = (head: string, label: string, of: (row: ClassRow) => ClassRow['took']): Column<ClassRow> => ({
   head,
   kind: (row) => (of(row) ? '' : 'dimmer'),

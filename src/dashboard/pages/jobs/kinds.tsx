@@ -52,7 +52,7 @@ export async function kindsOf(asked: Asked, of: Of = {}): Promise<KindsData> {
     muted: errors.filter((kind) => kind.muted),
     quiet: muted.filter(({ error }) => !errors.some((kind) => kind.error === error)),
     more: cursor !== null,
-    // Every kind is new since the first deploy.
+    // Without an earlier deploy, every kind of error would be marked as new.
     deploy: previous && deploy,
   }
 }
