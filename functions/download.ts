@@ -15,7 +15,7 @@ const LARGEST = 1_073_741_824
 
 const KEEP = 30 * DAY
 
-/** The file stays after the download job has ended, so a separate job deletes it. */
+/** Creates a job that deletes the file later, because the download job itself may be removed earlier. */
 function keepUntil(job: Job, file: string, record: string | undefined, keep: number): void {
   job.spawn('reap', { queue: 'files', class: 'reap' }, { args: { file, ...(record ? { record } : {}) }, wait: keep })
   job.op({ op: 'disown', child: 'reap' })

@@ -6,7 +6,7 @@ import { defineFunction } from './library.ts'
 const MAX_VALUES = 10_000
 const MAX_BYTES = 1_048_576
 
-// `env` and `$ENV` must not show our variables. The line break ends a comment at the end of the filter.
+// `env` and `$ENV` must not show variables of the Worker. The filter may end with a comment, so a line break follows.
 const program = (filter: string) => `def env: {}; {} as $ENV | foreach (
 ${filter}
 ) as $value ([0, 0]; [.[0] + 1, .[1] + ($value | tojson | utf8bytelength)];

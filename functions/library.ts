@@ -1,5 +1,5 @@
 import { defineWorker } from '../src/index.ts'
 
-/** If a run refuses a value, the value stays at its port. Flows need this. */
+/** `checked: 'run'`: a value that does not match the schema stays at its port and fails the run. Flows need this. */
 export const defineFunction: typeof defineWorker = (worker) =>
   defineWorker({ queue: 'core', checked: 'run', ...worker })

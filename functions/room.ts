@@ -1,4 +1,4 @@
-// The product of several lists could fill the memory of an isolate.
+// Limits the size of results: the product of several lists could fill the memory of an isolate.
 
 import { SidejobError } from '../src/index.ts'
 

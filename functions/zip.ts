@@ -12,7 +12,7 @@ export const zip = defineFunction({
   out: { out: port(lists) },
   async perform(job) {
     for await (const { in: rows } of job.inputs('in')) {
-      // Each cell takes at least a digit and a comma.
+      // Each cell takes at least two bytes: a digit and a comma.
       checkRoom({ bytes: 2 * rows.length * rows[0]!.length })
       job.write(
         'out',

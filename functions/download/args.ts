@@ -3,7 +3,7 @@ import { type Files, requestHeaders } from '../../src/index.ts'
 
 export type Resources = {
   files: Files
-  /** Hosts in our own network, which downloads may reach only if they are listed here. */
+  /** Hosts in a private network that downloads may reach. Other private hosts are refused. */
   allowHosts: readonly string[]
   /** Credentials for buckets that jobs name. A bucket is `name` (at AWS) or `https://host/name`, and may contain `*`. */
   s3?: { accessKeyId: string; secretAccessKey: string; buckets: readonly string[] }
@@ -17,7 +17,7 @@ const FRAMING = /^(host|connection|content-length|transfer-encoding|upgrade|te|t
 
 export const downloadArgs = z.strictObject({
   url: z.string(),
-  /** A constraint cannot read the host from a URL. */
+  /** Host of `url`, for constraints: a constraint cannot read the host from a URL. */
   host: z.string().optional(),
   askedAt: z.number().optional(),
   headers: requestHeaders

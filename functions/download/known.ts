@@ -4,7 +4,7 @@ import type { Args, Downloaded, Resources } from './args.ts'
 
 const hex = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** Requests with other headers may identify the caller, so callers do not share the answer. */
+/** Other headers may identify the caller, so a download with such a header is not shared with other callers. */
 const COMMON = new Set(['accept', 'accept-language', 'cache-control', 'referer', 'user-agent'])
 
 export function recordOf({ url, headers = {}, dedup, bucket }: Args): string | undefined {

@@ -30,7 +30,7 @@ type Beside = {
 }
 
 const defaults = { body: 10 * 1024 * 1024 }
-/** A body that is too large is read up to this multiple of the limit. */
+/** The rest of a too large body is read up to this multiple of the limit before the error is sent. */
 const READ_ON = 3
 
 export const createApp = ({ facades = [], dashboard, ...deps }: Deps & Beside): Hono => {
@@ -184,7 +184,7 @@ async function guarded(c: Context, next: () => Promise<void>): Promise<void> {
 }
 
 const bytesOf = async (request: Request, most: number): Promise<Uint8Array> => {
-  // Many callers report a broken pipe if the response comes before they have sent the whole body.
+  // Read more than the limit: many clients show a broken pipe instead of a response that comes before the body ends.
   const said = Number(request.headers.get('content-length') ?? 0) || 0
   const bytes = await readUpTo(request.body, most, { readOn: most * READ_ON, said })
   if (!bytes) throw new SidejobError('TOO_LARGE', `the body: expected at most ${most} bytes`)

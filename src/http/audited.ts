@@ -8,7 +8,7 @@ import { isForced } from './door.ts'
 import type { Listed } from './openapi.ts'
 import type { Place } from './places.ts'
 
-/** Programs use these routes all the time, and each record costs a command. */
+/** Not recorded: programs call these routes all the time, and each record costs a command. */
 const dataPath = new Set([
   ...['jobs.enqueue', 'jobs.copy', 'jobs.takeResult', 'jobs.addAlias', 'jobs.removeAlias'],
   ...['jobs.lock', 'jobs.refresh', 'jobs.unlock'],

@@ -91,7 +91,7 @@ export const channels = {
 
 type Messages = (signal: AbortSignal) => Promise<AsyncIterable<{ channel: string; message: Encoded }>>
 
-/** If a client reconnects with its last id, the server reports that messages may be missing. */
+/** If a client reconnects with its last id, an event `gap` warns that messages may be missing. */
 async function events(
   c: Context,
   hangUp: () => void,

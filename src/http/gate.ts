@@ -8,7 +8,7 @@ import { networkOf } from './network.ts'
 import type { Caller } from './places.ts'
 
 export type Gate = {
-  /** Each lookup takes a token from the bucket of the caller's address. A known caller gets it back. */
+  /** Each lookup takes a token from the bucket of the caller's address. A caller that is found gets it back. */
   lookUp: <T>(request: Request, name: string | undefined, find: () => Promise<T | undefined>) => Promise<T | undefined>
   /** The stream counts until the returned function is called. @throws LIMITED */
   listen: (caller: Pick<Caller, 'id' | 'unlimited' | 'tenant'>, isAtRoot: boolean) => () => void
@@ -20,7 +20,7 @@ export type Limiter = (address: string) => Promise<boolean>
 
 const STRANGERS = 'requests without a known API key, session or tenant from this address'
 
-/** In seconds. Another stream may have ended by then. */
+/** Seconds until the caller should try again. By then, another stream may have ended. */
 const LISTEN_AGAIN = 5
 
 const paceOf = (rate: number | undefined): Pace => (rate === undefined ? doors.requests : { rate, burst: 2 * rate })
@@ -59,7 +59,7 @@ export function createGate({ limiter }: { limiter?: Limiter }): Gate {
   return {
     async lookUp(request, name, find) {
       const address = request.headers.get('cf-connecting-ip')
-      // Without an address, all callers would share one bucket. Cloudflare always sends the address.
+      // Cloudflare always sends the address. Without it, callers are not counted, because they would share one bucket.
       if (address === null) return find()
       const network = networkOf(address)
       const wasKnown = name !== undefined && known.get(name) === true

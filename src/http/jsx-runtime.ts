@@ -12,7 +12,7 @@ const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (sign) => entities[sign]!)
 
-/** These attributes are "true" or "false". Other attributes are omitted if they are false. */
+/** The values of these attributes are the words "true" and "false". Other attributes are omitted if they are false. */
 const isWord = (name: string): boolean => name.includes('-') || name === 'draggable' || name === 'spellcheck'
 
 function attribute([name, value]: [string, unknown]): string {
@@ -32,7 +32,7 @@ function element(tag: string, props: Props): string {
   return VOID.has(tag) ? `${start}/>` : `${start}>${rendered(props.children)}</${tag}>`
 }
 
-/** Rendering waits until `htmlOf` has set values that components read. */
+/** Renders only when `toString` is called, because `htmlOf` sets values that components read. */
 export const jsx = (tag: Tag, props: Props) => ({
   isEscaped: true,
   toString: () => (typeof tag === 'string' ? element(tag, props) : rendered(tag(props))),

@@ -1,4 +1,4 @@
-// With a link, a person without a key can answer one question.
+// With a link, a person without a key can send one value to a port.
 
 import * as z from 'zod'
 import { hashOf, hashOfBytes } from '../core/crypto.ts'

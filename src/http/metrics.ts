@@ -49,7 +49,7 @@ export function metrics({ queues, total, waits, classes, limits, groups }: Measu
   return [...ofQueues(queues, total), ofWaits(waits), ofRuns(classes), ...ofLimits(rooms)].join('')
 }
 
-/** Counts restart each day, as after a restart of a process. */
+/** Counts return to 0 each day. Prometheus treats this like a restart of the process. */
 function bucketsOf(labels: Labels, buckets: readonly number[], ends: readonly number[]): Sample[] {
   let sum = 0
   return buckets.map((n, i) => {

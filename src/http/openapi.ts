@@ -59,7 +59,7 @@ const schemasOf = ({ path, query, body, answers, facade }: Route): z.ZodType[] =
     (schema) => schema !== undefined,
   )
 
-/** zod would compile the schema to parse an empty object, which is slow. */
+/** Parsing an empty object would show the same, but zod would compile the schema for it, which is slow. */
 function needsBody(
   { $ref, anyOf, required = [], minProperties = 0, type }: Shape,
   named: Record<string, Shape>,
@@ -163,7 +163,7 @@ names.add(workerView, { id: 'Worker' })
 names.add(queueView, { id: 'Queue' })
 names.add(failure, { id: 'Error' })
 
-/** One pass over all schemas reads shared shapes only once. */
+/** Describes all schemas in one call of zod, so that zod reads shared parts only once. */
 function describeAll(list: Iterable<z.ZodType>, schemas: Record<string, Schema>): Map<z.ZodType, Schema> {
   const all = [...new Set(list)]
   const whole = z.object(Object.fromEntries(all.entries()))

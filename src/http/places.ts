@@ -13,7 +13,7 @@ export type Place<E extends Engine = Engine> = {
   tenantLimits?: KeyLimits
 }
 
-/** `key` is the key as it was sent. `home` is the engine that stores it. */
+/** `key`: the API key, as the caller sent it. `home`: the engine that stores the key. */
 export type Caller = KnownKey & { key?: string; home: Engine; tenant?: string; tenantLimits?: KeyLimits }
 
 export function keyOf({ key }: Caller): string {
@@ -24,7 +24,7 @@ export function keyOf({ key }: Caller): string {
 
 export type Tenants<E extends Engine = Engine> = {
   open: (name: string) => Promise<Place<E> | undefined>
-  /** One slice at a time: keys in Redis, then the history, then files. */
+  /** Each call erases one slice: first of the keys in Redis, then of the history, then of the files. */
   erase: (
     name: string,
     slice: { cursor?: string; preview?: boolean },

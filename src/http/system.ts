@@ -45,7 +45,7 @@ type Health = Awaited<ReturnType<Engine['health']>>
 const HEALTH_FRESH_MS = 1_000
 const lastHealth = new WeakMap<Engine, { at: number; health: Health }>()
 
-/** Unknown callers may send these requests, so all requests within a second share one command. */
+/** Callers without a key may send any number of these requests, so all requests within a second share one command. */
 async function healthOf(engine: Engine): Promise<Health> {
   const last = lastHealth.get(engine)
   if (last && Math.abs(Date.now() - last.at) < HEALTH_FRESH_MS) return last.health
