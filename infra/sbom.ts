@@ -10,7 +10,7 @@ const listed = execFileSync('npm', ['sbom', '--sbom-format=cyclonedx', '--omit=d
   maxBuffer: 50_000_000,
 })
 const bill = JSON.parse(listed) as { metadata: { component: { name: string } }; components: unknown[] }
-// npm uses the name of the folder.
+// npm writes the name of the folder, which may differ from the name of the package.
 bill.metadata.component.name = name
 mkdirSync(join(root, 'dist'), { recursive: true })
 writeFileSync(join(root, 'dist/sbom.cdx.json'), `${JSON.stringify(bill, null, 2)}\n`)

@@ -41,7 +41,7 @@ async function end(code: number) {
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end(0))
 
-// The parent may end without a signal.
+// Check the parent, because it may end without sending a signal.
 const parent = process.ppid
 setInterval(() => process.ppid !== parent && end(0), 250).unref()
 

@@ -12,7 +12,7 @@ import { progress } from './progress.ts'
 import { allTexts } from './texts.ts'
 
 const PERCENT = [30, 60, 90]
-// With a short lease, killed runs repeat soon. With small batches, each kill probably interrupts a run.
+// A short lease repeats killed runs soon. Small batches make it likely that each kill interrupts a run.
 const LEASE = '3s'
 const BATCH = 4
 

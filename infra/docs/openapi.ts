@@ -1,4 +1,4 @@
-// The document of a Worker has no examples, because they would make the upload larger.
+// Adds examples to the OpenAPI document. A Worker serves it without examples, so that its upload is smaller.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

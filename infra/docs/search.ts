@@ -46,7 +46,7 @@ const stops = new Set(
 
 const wordsOf = (text: string): string[] => text.match(/[\p{L}\p{N}]+/gu) ?? []
 
-/** `jobs` and `job` become one term, and so do `retries` and `retry`. */
+/** `jobs` becomes `job`, and `retries` becomes `retry`. */
 const stem = (term: string): string => {
   const word = term.toLowerCase()
   if (word.length > 4 && word.endsWith('ies')) return `${word.slice(0, -3)}y`
@@ -63,7 +63,7 @@ const options: Options<Section> = {
     boost: { title: 4, page: 2, keywords: 6 },
     prefix: (term) => term.length > 2,
     fuzzy: (term) => (term.length > 5 ? 0.2 : false),
-    // The manual comes first.
+    // Pages of the manual rank before reference pages, and those before other pages.
     boostDocument: (id) => {
       if (/^(compat|decisions|repository)\//.test(String(id))) return 0.1
       return /^(benchmarks|functions|keys|api)\./.test(String(id)) ? 0.4 : 1

@@ -1,5 +1,5 @@
-// Names that Lua and TypeScript share. The build replaces them: `doc.lease_until` becomes the field `le`,
-// `fields.lease_until` the string 'le', and `PLACE.leased` the string 'l'. It refuses undeclared names.
+// Lua and TypeScript share names. The build shortens them in Lua: `doc.lease_until` becomes `doc.le`,
+// `fields.lease_until` becomes 'le', and `PLACE.leased` becomes 'l'. The build refuses undeclared names.
 
 import { replies, rows } from '../../src/redis/answers.ts'
 import { dayFields, jobFields, laneFields, limitFields, queueFields } from '../../src/redis/keys.ts'
@@ -26,7 +26,7 @@ const records: Record<string, Names> = {
 
 const makers: Record<string, string> = { 'cache.find': 'fields', 'cache.need': 'fields', 'cache.queue': 'queue_fields' }
 
-/** Every script contains this text, so kinds are shortened to one letter. */
+/** Kinds are shortened to one letter, because every script contains this text. */
 const kindsOf = (fields: Record<string, readonly string[]>): string =>
   `{${Object.values(fields).flatMap(([name, , kind]) => (kind ? [`${name}='${kind[0]}'`] : []))}}`
 
@@ -152,7 +152,7 @@ const wordTables: Record<string, Readonly<Record<string, Args>>> = { verbs: { ..
 
 const READ = 'args.take()'
 
-/** Functions in run/ops/given.lua read the other kinds. */
+/** Lua that reads an argument of a simple kind. For other kinds, run/ops/given.lua has functions. */
 const readers: Partial<Record<Kind, string>> = {
   text: READ,
   value: READ,

@@ -196,7 +196,7 @@ export function nameEdits(
   const { source, edits } = file
   const isIn = ({ start }: { start: number }): boolean => start >= from && start < to
   const used = new Set(uses.map(({ start }) => start))
-  // The depth also counts locals of the file, but these have other names.
+  // The depth also counts locals of the file. Subtract them, because they get other names.
   const before = source.body.filter(({ range }) => range[0] < from).flatMap(localsOf).length
   const locals = source.places.filter(isIn).flatMap(({ start, end, line, name, binding }): Edit[] => {
     const text = binding ? nameOfLocal(binding.depth - before) : args.get(name)

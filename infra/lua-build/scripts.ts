@@ -154,7 +154,7 @@ function usesOf(units: readonly Unit[]): Map<Given, number> {
 /** Lua allows 60 upvalues per function. The loader also needs `F`, names of Lua, and the arguments of all scripts. */
 const MAX_EAGER = 43
 
-/** The most used statements become locals of each call. */
+/** Creates the most used statements at the start of each call, and not on their first use. */
 function eagerOf(units: readonly Unit[], unitOf: ReadonlyMap<Given, Unit>, always: readonly Unit[]): Set<Unit> {
   const uses = [...usesOf(units)].filter(([symbol]) => symbol.constant === undefined && unitOf.has(symbol))
   const eager = new Set<Unit>(always)

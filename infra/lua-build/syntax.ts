@@ -144,7 +144,7 @@ const KEYWORDS = new Set(
 )
 const PAIRS = [...SMALL].flatMap((a) => [...DIGITS].map((b) => a + b)).filter((name) => !KEYWORDS.has(name))
 
-/** `F` is not in these lists, because it is the table of the loader. */
+/** No shared name is `F`, because this is the table of the loader. */
 export const nameOfShared = (n: number): string => CAPITALS[n] ?? PAIRS[n - CAPITALS.length]!
 
 /** Two locals that are visible together have different depths, so they get different names. */

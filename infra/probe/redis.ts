@@ -17,13 +17,13 @@ type RedisPlace = {
 const MiB = 1024 * 1024
 /** Maximum bytes of a request or response on the smaller plans. */
 const MOST = 10 * MiB
-/** gopher-lua has enough registers for the words of the largest piece, but not for 7,000 words. */
+/** Words to unpack: a script uses at most 2,400 at once, and gopher-lua has too few registers for 7,000. */
 const [PIECE, TOO_MANY] = [2_400, 7_000]
 const ROUNDS = 50
 const SILENCE_MS = 100_000
 /** Number of concurrent ticks, and maximum milliseconds by which they may slow each other down. */
 const [AT_ONCE, CROWDED_MS] = [20, 50]
-/** A compiled script takes 1 ms longer than an empty script. Compiling takes about 15 ms. */
+/** A script that takes this much longer than an empty script was compiled again. Compiling takes about 15 ms. */
 const COMPILED_MS = 8
 
 const scripts = Object.values(generated) as Script<unknown>[]
@@ -221,7 +221,7 @@ async function heard({ client, key }: Asked, publish: () => Promise<unknown>, af
   throw new Error(`the subscription ended after ${seconds()} without a message`)
 }
 
-/** The database runs one script at a time. */
+/** A database runs one script at a time, so concurrent ticks wait for each other. */
 function crowdQuestion({ client, namespace }: Asked): Question {
   const store = createStore({ client, namespace })
   const tick = () => timed(() => store.tick())

@@ -25,7 +25,7 @@ export const refusalOf = (work: Promise<unknown>): Promise<string | undefined> =
     (error: unknown) => messageOf(error),
   )
 
-/** A network failure does not count against the platform. */
+/** If the network fails, the answer is unknown, and not wrong. */
 export async function answerOf({ about, expected, ask }: Question): Promise<Line> {
   const { as, got } = await ask().catch((error: unknown) => ({
     as: undefined,

@@ -9,10 +9,10 @@ export type Text = { line: number; text: string; calls: readonly string[] }
 /** A node of TypeScript or Lua. Both parsers use these names. */
 type Node = { type: string; start: number; end: number; range?: [number, number]; [field: string]: unknown }
 
-/** Texts of these attributes and fields are styles and shapes. */
+/** These attributes and fields contain styles and shapes, not prose. */
 const INVISIBLE = /^(class|className|d|points|style|transform|viewBox)$/
 
-/** Code, addresses, selectors and styles. */
+/** Matches code, addresses, selectors and styles, which are not prose. */
 const CODE =
   /^(curl|npx|import|const|SELECT|UPDATE|btn|fill|card|classes) |^\(|^[/.#]|[{}]|=>|\[data-|'self'|: [^;]*;.*: .*;|\w=\S*&|\w\(/
 

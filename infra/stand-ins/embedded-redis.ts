@@ -16,7 +16,7 @@ type EmbeddedOptions = {
   port?: number
 }
 
-/** js-redis-server's own port would accept connections from the whole network. */
+/** Opens the port itself, because js-redis-server would accept connections from the whole network. */
 export async function startEmbedded({ dir, port = 0 }: EmbeddedOptions) {
   const core = await import('js-redis-server/core').catch((cause) => {
     throw new Error('The embedded Redis needs js-redis-server, which is not installed: run npm install', { cause })
@@ -57,7 +57,7 @@ async function takeOver(dir: string): Promise<void> {
   mkdirSync(dir, { recursive: true })
   const note = readNote(dir)
   if (!note || !isAlive(note.pid)) return
-  // A process that ends still accepts connections for a moment.
+  // Try for a while, because a process that is ending still accepts connections.
   for (let left = 20; ; left--) {
     const other = await connect({ host: HOST, port: note.port }, { timeout: 1_000 }).catch(() => undefined)
     if (!other) return

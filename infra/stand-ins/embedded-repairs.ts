@@ -10,7 +10,7 @@ import type { CommandExecutor, RedisLuaRuntime, RedisServerState, RedisValue } f
 
 const require = createRequire(import.meta.url)
 
-// The part of a WebAssembly file that sets the size of its memory. Unused memory costs nothing.
+// In a WebAssembly file, these bytes set the size of the memory. Unused memory costs nothing.
 const MIB_64 = Buffer.from([5, 6, 1, 1, 0x80, 8, 0x80, 8])
 const MIB_512 = Buffer.from([5, 6, 1, 1, 0x80, 64, 0x80, 64])
 

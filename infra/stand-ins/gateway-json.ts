@@ -23,7 +23,7 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COMMA = 0x2c
 const CR = 0x0d
-/** For more bytes, the native function is faster. */
+/** From this number of bytes on, the native function is faster than a loop. */
 const LONG = 512
 
 function createWriter(size: number, encoding: Encoding) {

@@ -49,7 +49,7 @@ export async function startGateway({ redis, token, readOnlyToken, port = 0, host
       response.destroy()
     })
   })
-  // Node's default of 5 s would close idle connections, which looks like a network fault.
+  // By default, Node closes idle connections after 5 s, which clients report as a network fault.
   server.keepAliveTimeout = 75_000
   server.requestTimeout = 0
   await listen(server, port, host)

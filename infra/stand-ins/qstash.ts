@@ -63,12 +63,12 @@ export async function startQstash({
     const end = clock.begin()
     outgoing.once('close', end)
     const answer = await answerTo(incoming)
-    // A crash after the response must not lose the message.
+    // Store the message before the response, so that a later crash does not lose it.
     journal.flush()
     if (answer.drop) incoming.socket.resetAndDestroy()
     else write(outgoing, answer)
   })
-  // Longer than clients keep connections, because a connection that the server closes looks like a lost response.
+  // Clients must close idle connections first. If the server closes one, a response seems to be lost.
   server.keepAliveTimeout = 65_000
   await listen(server, port, host)
   const address = server.address() as AddressInfo

@@ -113,7 +113,7 @@ async function startPersistent(binary: string, dir: string, port?: number): Prom
   mkdirSync(dir, { recursive: true })
   await retire(dir)
   const server = await launch(binary, ['--dir', dir, '--appendonly', 'yes', '--appendfsync', 'everysec'], port)
-  // This connection shows other processes that the server has an owner. It ends with this process.
+  // While this process keeps this connection, other processes see that the server has an owner.
   const owner = await connect(server.address)
   await owner.call('CLIENT', 'SETNAME', `${OWNER}${process.pid}`)
   owner.unref()
@@ -213,7 +213,7 @@ function spawnServer(binary: string, options: string[]) {
       child.kill('SIGTERM')
       const waited = new AbortController()
       const late = sleep(4_000, undefined, { signal: waited.signal }).then(
-        // The operating system already has all acknowledged data.
+        // A kill loses no acknowledged data, because the operating system already has it.
         () => child.kill('SIGKILL'),
         () => {},
       )
@@ -232,7 +232,7 @@ async function ready(port: number, server: ReturnType<typeof spawnServer>) {
       .then((pong) => (pong instanceof RespError ? undefined : infoOf(redis)))
       .catch(() => undefined)
     await redis?.close()
-    // Another server may have taken the port. This server then ends soon.
+    // If another server answers at the port, the new server will end soon.
     if (info?.pid === server.pid) return info
     await sleep(20)
   }

@@ -13,13 +13,13 @@ locals {
     SIDEJOB_NAMESPACE          = "${var.name}:"
   }, var.settings)
 
-  # Names of AWS regions end with a hyphen and a digit, those of Google Cloud with a digit only.
+  # Names of AWS regions end with a hyphen and a digit (us-east-1). Names of Google Cloud regions have no such hyphen.
   placement = can(regex("-[0-9]+$", var.region)) ? "aws:${var.region}" : "gcp:${var.region}"
 
   modules = concat(["worker.js"], sort(fileset(var.build, "*.wasm")))
 }
 
-# No read regions, because each bills every write again. No eviction, because an evicted job is lost.
+# No read regions, because each read region bills every write again. No eviction, because an evicted job is lost.
 resource "upstash_redis_database" "this" {
   database_name  = var.name
   region         = "global"

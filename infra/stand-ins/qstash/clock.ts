@@ -1,4 +1,4 @@
-// The time is the real time plus the time that was added by advance(). One timer waits for the earliest alarm.
+// The clock shows the real time plus the time added by advance(). One timeout waits for the earliest alarm.
 import { createHeap, type Node } from './heap.ts'
 
 type Alarm = { at: number; order: number; ring: () => void }
@@ -9,7 +9,7 @@ type Options = {
   patience?: number
 }
 
-// setTimeout takes 31 bits, so a longer wait has several timeouts.
+// setTimeout accepts at most 2^31 - 1 ms, so a longer wait needs several timeouts.
 const LONGEST_TIMEOUT = 2 ** 31 - 1
 
 export function createClock(real: () => number) {
@@ -95,7 +95,7 @@ export function createClock(real: () => number) {
     if (armed && armed.at <= at) return
     clearTimeout(armed?.timeout)
     const started = real()
-    // One millisecond more, because a timeout may fire slightly early.
+    // Add a millisecond, because a timeout may fire slightly early.
     const wait = Math.min(at - now() + 1, LONGEST_TIMEOUT)
     const timeout = setTimeout(() => {
       armed = undefined
@@ -130,7 +130,7 @@ function createActivity() {
           resolve()
         }
       })
-      // These receivers are slow. The next advance does not wait for them again.
+      // These receivers are slow, so the next advance does not wait for them again.
       open.clear()
     },
   }

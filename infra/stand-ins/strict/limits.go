@@ -14,7 +14,7 @@ const maxKey = 32 * 1024
 type limits struct {
 	record, monthly, perSecond int64
 	mutex                      sync.Mutex
-	// Billed commands: from clients, from scripts, and in the second that began at `since`.
+	// Numbers of billed commands: from clients, from scripts, and since `since`, the start of the current second.
 	outside, inside, inSecond int64
 	since                     time.Time
 	// Time of scripts, without the time of their commands.

@@ -101,7 +101,7 @@ func (s *server) converse(conn net.Conn) {
 	}
 }
 
-// From here on both sides may send at any time.
+// Passes bytes in both directions, because the server may now send at any time.
 func streamTo(client, behind *link, words [][]byte) {
 	client.out.Flush()
 	behind.writeCommand(words)

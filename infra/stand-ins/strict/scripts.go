@@ -63,7 +63,7 @@ func (s *scripts) load(text string) (string, error) {
 	return sha, err
 }
 
-// Returns the function of a script. A setting makes each call compile it again.
+// Returns the function of a script. With `compileEach`, compiles the script again for each call.
 func (s *scripts) function(sha string) (*lua.LFunction, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -150,7 +150,7 @@ func (s *scripts) run(verb string, words [][]byte) []byte {
 	return reply
 }
 
-// A table with `err` is the error itself; any other error is reported with its line.
+// If a script raises a table, its field `err` is the message. Other errors are reported with their line.
 func faultOf(err error) string {
 	if fault, ok := err.(*lua.ApiError); ok {
 		if table, ok := fault.Object.(*lua.LTable); ok {
