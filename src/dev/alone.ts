@@ -23,7 +23,7 @@ const fields: Partial<Record<V4ModuleDefinition['type'], string>> = {
   Data: 'data',
 }
 
-/** Cap'n Proto has the escapes of JSON, except `\uXXXX`. */
+/** Cap'n Proto accepts the escapes of JSON, except `\uXXXX`. */
 const text = (value: string): string => JSON.stringify(value).replace(/\\u00(..)/g, (_, digits) => `\\x${digits}`)
 
 const list = (items: readonly string[]): string => `[${items.join(', ')}]`

@@ -14,7 +14,7 @@ export type Definitions = {
   env: Record<string, unknown>
 }
 
-/** Projects extend classes of modules that Node does not have, so every export is a class. */
+/** Replaces Cloudflare's modules, which Node lacks. Projects extend their classes, so each export is a class. */
 const CLOUDFLARE = `
 const named = new Map()
 const get = (_, name) => named.get(name) ?? named.set(name, class {}).get(name)
@@ -58,7 +58,7 @@ export async function definitionsOf(project: string): Promise<Definitions> {
       sourcemap: 'inline',
       logLevel: 'silent',
       banner: { js: REQUIRE },
-      // A second copy of sidejob would have other classes than this program.
+      // The project must use the same copy of sidejob as this program, so that `instanceof` works.
       external: ['sidejob', 'sidejob/*'],
       loader: { '.wasm': 'binary', '.bin': 'binary', '.txt': 'text', '.html': 'text', '.sql': 'text' },
       plugins: [cloudflare],

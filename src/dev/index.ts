@@ -34,11 +34,11 @@ export function configOf(project: string): string {
   throw new Error(`${path}: expected ${configs.join(', ')}, got none: run npx sidejob init to create one`)
 }
 
-/** Milliseconds. Short, because a reload interrupts runs, and other lanes take them only after this time. */
+/** In milliseconds. Short, because a reload interrupts runs, and their jobs run again only after their leases end. */
 const LEASE = 10_000
-/** After a reload, new jobs would call a waiting lane that no longer exists. */
+/** Lanes do not wait for jobs, because after a reload, new jobs would call a lane that no longer exists. */
 const WARM = '0s'
-/** Each endless loop ends the Worker, so a job with a loop must fail soon. */
+/** Maximum lost runs in a row. Each endless loop ends the Worker, so a job with such a loop must fail soon. */
 const MAX_LOST = '3'
 const HISTORY = '20'
 /** A run that uses more CPU milliseconds counts as an endless loop. Production has the limit of the plan. */

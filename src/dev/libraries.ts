@@ -1,4 +1,4 @@
-// Uses the project's versions of the tools.
+// Finds the tools in the project, so that the project chooses their versions.
 
 import { createRequire } from 'node:module'
 import { join } from 'node:path'

@@ -65,7 +65,7 @@ export function createMemoryWatch({ port, limit, onFull }: MemoryOptions) {
   return async function look(): Promise<void> {
     if (isAsking) return
     isAsking = true
-    // The inspector does not answer while an isolate starts or ends.
+    // Ignores errors, because the inspector does not answer while an isolate starts or ends.
     await judge().catch(() => undefined)
     isAsking = false
   }

@@ -1,4 +1,4 @@
-// Mistakes in settings and classes show only when the Worker receives a request.
+// Sends a request to the Worker, because mistakes in settings and classes only cause errors in requests.
 
 import { mountOf } from '../deploy/mount.ts'
 
@@ -14,7 +14,7 @@ export async function probe(origin: string): Promise<string | undefined> {
   return answer.ok ? undefined : errorIn(await answer.text(), answer.status)
 }
 
-/** If a Worker throws, the body is a stack of the bundle. */
+/** If a Worker throws, the body is an error stack whose positions are in the bundle. */
 function errorIn(body: string, status: number): string | undefined {
   try {
     const { error } = JSON.parse(body) as { error?: { code: string; message: string } }

@@ -1,4 +1,4 @@
-// A broken build does not replace a working one.
+// If a build fails, the previous build stays in use.
 
 import { dirname } from 'node:path'
 import type { MiniflareOptions, V4ModuleDefinition } from 'miniflare'

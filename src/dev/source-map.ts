@@ -32,7 +32,7 @@ export function ownPlace(stack: string, locate: Locate): Place | undefined {
     const place = locate(Number(line), Number(column))
     if (place && isOwn(place)) return place
   }
-  // The engine has already mapped this stack.
+  // If no frame is in the bundle, the engine has already mapped this stack.
   const [, file, line] = MAPPED.exec(stack) ?? []
   return file === undefined ? undefined : { file, line: Number(line) }
 }

@@ -191,7 +191,10 @@ function keepNote(folder: string, note: StackNote, say: StackOptions['say'] = ()
 
 type Looping = { url: string; apiKey: string; jobs: RunningJob[]; seconds: number; say: StackOptions['say'] }
 
-/** If several runs were in progress, any of them may loop. Their jobs are then claimed one at a time. */
+/**
+ * If only one run was in progress, fails its job. Otherwise, each of the jobs may loop, and they are claimed again one
+ * at a time.
+ */
 async function failLooping({ url, apiKey, jobs, seconds, say = () => {} }: Looping): Promise<void> {
   const [job] = jobs
   if (!job || jobs.length > 1) return
@@ -283,7 +286,7 @@ function standInFor({ folder, persist, vars }: StandIn) {
   return startQstash({
     ...(persist ? { file: join(folder, 'qstash.jsonl') } : {}),
     control: vars.SIDEJOB_TEST_CLOCK === '1',
-    // A website that knew the token could call the Worker.
+    // Random, because a website that knows the token can call the Worker.
     token: randomUUID(),
   })
 }
@@ -295,7 +298,7 @@ async function loginLink(url: string, apiKey: string): Promise<string | undefine
   return ((await answer.json()) as { url: string }).url
 }
 
-/** A starting server may never answer, so the request is repeated after this many milliseconds. */
+/** Milliseconds until a request is repeated, because a starting server may never answer it. */
 const SILENT = 5_000
 
 async function healthy(url: string) {

@@ -1,4 +1,4 @@
-// An edit of the function can change the position that identifies a wait without a name.
+// Warns about waits without a name: an edit of the function can change the position that identifies such a wait.
 
 import type { GivenWaitingJob } from '../core/waiting.ts'
 import { isUnnamed, type Waited, waitText } from '../engine/run/code-change.ts'

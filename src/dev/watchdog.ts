@@ -1,4 +1,4 @@
-// Local workerd does not limit CPU time.
+// Limits the CPU time of workerd, because workerd itself limits it only on Cloudflare.
 
 import { readFileSync } from 'node:fs'
 

@@ -6,7 +6,7 @@ import { createMemoryWatch } from './memory.ts'
 import { claimPort } from './ports.ts'
 import { createWatchdog } from './watchdog.ts'
 
-/** Process lists would show secrets on a command line, so a pipe passes them. */
+/** These options contain secrets and are passed through a pipe, because process lists show command lines. */
 export type HostOptions = {
   port: number
   vars: Record<string, string>
@@ -49,7 +49,7 @@ export type RunningWorker = Awaited<ReturnType<typeof startWorker>>
 const program = fileURLToPath(new URL(`host${extname(import.meta.url)}`, import.meta.url))
 
 const UNBOUNDED = Number.POSITIVE_INFINITY
-/** CPU milliseconds. A shorter time could be the sum of many short runs. */
+/** Minimum CPU milliseconds that count as a loop. A shorter time could be the sum of many short runs. */
 const LEAST_CPU = 2_000
 const WEIGH = 500
 const mebibytes = (bytes: number): number => Math.round(bytes / 1_048_576)
@@ -212,7 +212,7 @@ export async function startWorker(all: WorkerOptions) {
       if (host.exitCode !== null || host.signalCode !== null) return
       const ended = new Promise((resolve) => host.once('exit', resolve))
       if (host.connected) host.disconnect()
-      // A process that is still building does not handle the message.
+      // A process that is still building does not notice the disconnect, so it is killed.
       const late = setTimeout(() => host.kill('SIGKILL'), 1_000)
       await ended
       clearTimeout(late)

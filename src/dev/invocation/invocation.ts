@@ -11,13 +11,13 @@ const TOO_MANY_SUBREQUESTS =
   'Too many subrequests by single Worker invocation. To configure this limit, refer to https://developers.cloudflare.com/workers/platform/limits/'
 const CUT_OFF =
   'waitUntil() tasks did not complete within the allowed time after invocation end and have been cancelled. See: https://developers.cloudflare.com/workers/runtime-apis/context/#waituntil'
-/** Cloudflare documents this error, but not its text. */
+/** Cloudflare documents the error but not its text, so this text is ours. */
 const TOO_MANY_INVOCATIONS = 'Too many Worker invocations by a single request.'
 
 const current = new AsyncLocalStorage<Invocation>()
-/** The Worker may replace the functions of the console later. */
+/** Stored here, because the Worker may later replace the functions of the console. */
 const print = { log: console.log.bind(console), error: console.error.bind(console) }
-/** These functions throw if they are called as methods of another object. */
+/** Stored as single functions, because they throw if they are called as methods of another object. */
 const { fetch: request, setTimeout: startTimer, setInterval: startInterval } = globalThis
 
 const never = new Promise<never>(() => {})
@@ -49,7 +49,7 @@ class Invocation {
     if (++this.#counts[what] > (this.#bounds[what] ?? Number.POSITIVE_INFINITY)) throw new Error(message)
   }
 
-  /** A connection counts as open only until the headers arrive. */
+  /** Counts a connection as open until the headers of its response arrive. */
   async send<T>(call: () => Promise<T>, signal?: AbortSignal | null): Promise<T> {
     await this.#connect(signal)
     try {
@@ -91,7 +91,7 @@ class Invocation {
     }
   }
 
-  /** workerd would never free the promises of a Promise.race. */
+  /** Does not use Promise.race, because workerd would never free its promises. */
   waitUntil(work: Promise<unknown>): void {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const letGo = () => resolve(undefined)
