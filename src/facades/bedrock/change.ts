@@ -25,7 +25,7 @@ export async function updateJob(engine: Engine, from: Given, call: Call): Promis
     counted: 'anew',
   }
   const job = await wardOf(engine, id)
-  // A running job has no next time to change, unless it repeats.
+  // Ignores `nextRun` for a running job that does not repeat, because the job has no next run.
   if (isTaken(job) && job.repeat === null && !amendment.repeat) delete amendment.dueAt
   await engine.deliveries.update(id, amendment, call).catch((error) => {
     // The repeat counts from a start that never happened, or its next time is after the year 9999.

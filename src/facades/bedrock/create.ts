@@ -47,7 +47,7 @@ const parentOf = (text: string | undefined): string | undefined => {
   return id === 0 ? undefined : String(id)
 }
 
-// In Bedrock's order, so that the same error comes first.
+// Checks the parameters in Bedrock's order, so that the first error is the same.
 const wantedOf = (from: Given): Wanted => ({
   name: needName(from),
   priority: priorityOf(from('jobPriority') ?? from('priority')),
@@ -102,7 +102,7 @@ const inputOf = (
   return input
 }
 
-// The data may have changed since our check. Redis then refuses with these codes.
+// If the parent has changed since it was checked here, Redis refuses the job with one of these codes.
 const refusedBy: Partial<Record<SidejobError['code'], () => Refusal>> = {
   NOT_FOUND: refusals.noParent,
   WRONG_STATUS: refusals.parentState,
@@ -114,7 +114,7 @@ const inWords = (error: unknown): never => {
   throw known ? known() : error
 }
 
-/** The data is merged. The repeat and the priority are replaced. */
+/** Merges the data into the existing job, and replaces its repeat and priority. */
 async function merge(engine: Engine, id: number, { data, repeat, priority = 0 }: Wanted): Promise<void> {
   for (let tries = 1; ; tries++) {
     const { args } = await engine.deliveries.get(String(id))

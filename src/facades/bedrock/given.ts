@@ -29,7 +29,7 @@ const decoded = (header: string): string => {
   }
 }
 
-// HTTP's own Connection header never reaches us, and its Priority header has another meaning.
+// Proxies remove HTTP's own header Connection, and HTTP's own header Priority has another meaning.
 const aliases: Record<string, string> = { connection: 'x-bedrock-connection' }
 const isForeign = (name: string, value: string): boolean => name === 'priority' && !/^-?\d+$/.test(value)
 

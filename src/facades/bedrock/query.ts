@@ -9,7 +9,7 @@ import { type Condition, type Row, selectOf } from './select.ts'
 import { rowOf } from './shown.ts'
 
 const MOST_QUERY = 8_192
-/** A page examines at most 1,000 jobs. */
+/** Each page examines at most 1,000 jobs. */
 const MOST_PAGES = limits.queriedJobs.most / 1_000
 
 const statuses: Record<string, Status> = {

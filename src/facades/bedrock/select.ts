@@ -22,7 +22,7 @@ export type Select = { columns: string[]; conditions: Condition[]; limit: number
 
 const MOST_CONDITIONS = 20
 const MOST_VALUES = 100
-/** In characters. A match compares each of them with each character of a name. */
+/** In characters. A match compares each character of the pattern with each character of a name. */
 const MOST_PATTERN = 50
 
 type Token = { kind: 'word' | 'text' | 'number' | 'sign' | 'end'; text: string }

@@ -61,7 +61,7 @@ function checkTogether(
     )
 }
 
-// Less than the platform allows for a run.
+// In seconds, less than the platform allows for a run.
 const MAX_TIMEOUT_S = 840
 
 const ifText = (schema: z.ZodType<string, string>) =>

@@ -8,10 +8,10 @@ type Detail = { status?: number; code?: string } | null
 type Kept = { status?: number; image?: string }
 
 const DAY = 86_400_000
-/** The longest time until a callback is delivered, plus a week. */
+/** In milliseconds: the longest time until a callback is delivered, plus a week. */
 const LONGEST = 37 * DAY
 
-/** A signed address contains the end of the download, so that all attempts of a callback send the same address. */
+/** Signs the time at which the download ended, so that all attempts of a callback send the same address. */
 const addressOf = async ({ base, files, keep }: Downloads, id: string, since: number): Promise<string> =>
   base === undefined ? (await files.sign(id, LONGEST + keep, since)).url : `${base}/${keyOf(id)}`
 

@@ -16,7 +16,7 @@ import { constraint, failure, made, pending, pushed, timeoutOf, worker } from '.
 
 const QUEUE = 'jq'
 
-// MessagePack, unless the client accepts or sends JSON.
+// The answer is MessagePack, unless the client accepts or sends JSON.
 const answerFormat = (c: Context): Format => {
   const accept = c.req.header('accept') ?? ''
   const names = Object.keys(mediaTypes).some((type) => accept.toLowerCase().includes(type))

@@ -5,7 +5,7 @@ import { className, closed, httpUrl } from '../../core/schemas.ts'
 
 const isJsonInteger = (text: string): boolean => /^-?\d+$/.test(text)
 
-// In MessagePack, 1.0 is a float.
+// MessagePack encodes 1.0 as a float, so the first byte shows whether a number is an integer.
 const isMsgpackInteger = ([first = 0]: Uint8Array): boolean =>
   first <= 0x7f || first >= 0xe0 || (first >= 0xcc && first <= 0xd3)
 
