@@ -41,7 +41,7 @@ async function* linesOf(path: string): AsyncGenerator<string> {
 
 type Begun = { cursor?: string; keys: number; bytes: number; isWhole: boolean }
 
-/** A continued export writes the lines after the last cursor again. */
+/** Finds the last cursor of an unfinished export. A continued export replaces all lines after this cursor. */
 async function begunIn(path: string, namespace: string): Promise<Begun> {
   const begun: Begun = { keys: 0, bytes: 0, isWhole: false }
   if (!(await stat(path).catch(() => undefined))?.size) return begun

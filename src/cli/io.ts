@@ -4,7 +4,7 @@ import type { Io } from './command.ts'
 const WIDTH = 30
 const CELL = 60
 
-/** A terminal would execute control characters. */
+/** Escapes control characters, because a terminal would execute them. */
 export const visible = (text: string): string =>
   text.replace(/[^\P{Cc}\n\t]/gu, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
@@ -90,7 +90,7 @@ export function createIo(json: boolean): Io {
     },
     progress(done, total, words) {
       if (!stderr.isTTY) {
-        // A file gets one line per 10%, because it cannot show progress in place.
+        // A file cannot show progress in one line, so it gets a new line per 10%.
         const reached = Math.floor((10 * done) / Math.max(1, total))
         if (reached > tenths) stderr.write(`${done} of ${total}, ${words}\n`)
         tenths = reached

@@ -24,7 +24,7 @@ export async function resultOf(client: Client, job: number | string, query: Reco
   }
 }
 
-/** Looks at the values without taking them. */
+/** Returns the values of the output ports without taking them. */
 async function outputsOf(
   client: Client,
   id: number,

@@ -51,7 +51,7 @@ function localStack(): Target | undefined {
   return note && { url: note.url, key: note.apiKey }
 }
 
-/** `stack.json` may belong to another project. Its address must not receive the key from the environment. */
+/** `stack.json` may belong to another project, so its address must not receive the key from the environment. */
 function expectOwnAddress(address: string, own: string | undefined): void {
   if (LOOPBACK.test(new URL(address).hostname) || (own !== undefined && addressOf(own) === address)) return
   throw new UsageError(

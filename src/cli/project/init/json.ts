@@ -1,4 +1,4 @@
-// Edits the text, because JSON.stringify would lose comments and layout.
+// Edits the text of JSON, because JSON.stringify would lose comments and layout.
 
 type Member = { key: string; valueAt: number; valueEnd: number }
 type Container = { at: number; end: number; members: Member[] }

@@ -1,4 +1,4 @@
-// Edits the text, to keep comments and layout.
+// Edits the text of TOML, to keep comments and layout.
 
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
