@@ -85,14 +85,14 @@ export const call = async (client: ClientOptions, address: string, args: unknown
       body: isQuery ? undefined : JSON.stringify(input ?? {}),
       signal: options.signal,
     })
-  // A call may return a result and delete it. The key lets a repeated call return the same result.
+  // Some calls return a result and delete it. With a key, a repeated call returns the same result.
   const key = options.idempotencyKey ?? ownKey()
   return persist(client, request)
 }
 
 const headers = { accept: 'application/json', 'content-type': 'application/json' }
 
-// The slashes of a channel stay in the path. The path already has the first slash.
+// The slashes of a channel are not encoded. The path already contains the first slash.
 const encoded = (name: string, value: string): string =>
   name === 'channel' ? value.replace(/^\//, '').split('/').map(encodeURIComponent).join('/') : encodeURIComponent(value)
 

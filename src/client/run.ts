@@ -73,7 +73,7 @@ export async function run<W extends AnyDefined>(
   const written = await Promise.all(
     ports.map(async (port) => {
       const { size, values } = await client.ports.look(id, 'out', port, { limit: MAX_VALUES }, { signal })
-      // A partial list would look complete. All values stay at the port.
+      // Does not return the first values only, because they would look like all values. All values stay at the port.
       if (size > values.length)
         throw new RunFailed(
           id,
