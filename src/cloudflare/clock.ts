@@ -7,7 +7,7 @@ export function createClock() {
   let isInTime = false
 
   async function advance(env: Environment, ms: number): Promise<void> {
-    // QStash delivers due messages as soon as its clock advances, so this clock advances first.
+    // The clock of the Worker advances first, because QStash delivers due messages as soon as its own clock advances.
     offset += ms
     const asked = { method: 'POST', body: JSON.stringify({ advance: ms }) }
     const answer = await fetch(`${env.QSTASH_URL}/test/clock`, asked)

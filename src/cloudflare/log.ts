@@ -48,7 +48,7 @@ export function markConsole(): void {
 
 let listens = false
 
-/** In development, the marked console adds the job that created the promise. */
+/** In development, the console is marked: it adds the job that created the promise. */
 export function printRejections(): void {
   const { addEventListener } = globalThis as { addEventListener?: Listen }
   if (listens || !addEventListener) return
@@ -65,7 +65,7 @@ const tell = (report: RunReport): void => {
   else console.log(line)
 }
 
-/** Redis keeps only the latest audit entries. No API key can change the platform's log. */
+/** Writes audit entries to the platform's log too: Redis keeps only the latest, and no API key can change this log. */
 export const tellAudit = (entry: AuditEntry & { url: string }): void =>
   console.log(JSON.stringify({ sidejob: 'audit', ...entry }))
 

@@ -6,7 +6,7 @@ export type { RunReport } from '../engine/run/report.ts'
 export type { Hook, HookEvent, HookWrite } from './hooks.ts'
 export * from './worker.ts'
 
-/** Node has no entrypoints, so the run shares this process. */
+/** Node has no entrypoints, so an isolated run shares this process. */
 export class Isolate {
   protected env: SidejobEnv
 

@@ -85,7 +85,7 @@ export function performIsolated(lent: ClaimedJob, env: SidejobEnv, tenant?: stri
   return performAlone(lent, env, tenant)
 }
 
-/** For programs that only read the classes of a Worker. */
+/** Resources for programs that only read the classes of a Worker. */
 const NO_RESOURCES = { allowHosts: [], keep: 0 } as unknown as Resources
 
 function mountOf(mount = ''): string {
@@ -104,7 +104,7 @@ function mounted<E extends SidejobEnv>(env: E, mount: string): E {
   return { ...env, PUBLIC_URL: at(url), ...(versionUrl ? { SIDEJOB_VERSION_URL: `${versionUrl}${mount}` } : {}) }
 }
 
-/** The binding counts for many isolates together. */
+/** The binding counts the requests of many isolates together. */
 const limiterOf = ({ SIDEJOB_LIMITER: binding }: SidejobEnv) =>
   binding ? { limiter: async (address: string) => (await binding.limit({ key: `sidejob ${address}` })).success } : {}
 
@@ -148,7 +148,7 @@ function failed(error: unknown): Response {
   return Response.json(errorBody(shown), { status: shown.status })
 }
 
-/** The path of the heartbeat is a secret. */
+/** The path of the URL is a secret, so an error shows only the host. */
 async function beat(url: string): Promise<void> {
   const answer = await fetch(url, { signal: AbortSignal.timeout(HEARTBEAT_MS) })
   await answer.body?.cancel()
@@ -172,7 +172,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
   const retry = settings.retry && readRetry(settings.retry)
   const mount = mountOf(settings.mount)
   const invocation = new AsyncLocalStorage<ExecutionContext>()
-  /** Returns false in the separate invocation of a run. The run must then wait for the work. */
+  /** Returns false if a run has its own invocation. The run must then wait for the work. */
   const keep = (work: Promise<unknown>): boolean => {
     const context = invocation.getStore()
     context?.waitUntil(work)
@@ -180,7 +180,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
   }
   const clock = createClock()
 
-  /** Tenants share it. */
+  /** All tenants share the locator. */
   let locate: ReturnType<typeof createLocator>
   const locatorOf = (env: SidejobEnv) =>
     (locate ??= buildOf() === undefined ? undefined : createLocator(deploymentOf(mounted(env, mount)).engine))
@@ -211,7 +211,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
 
   function make(env: SidejobEnv): Served {
     const deployment = deploymentOf(mounted(env, mount))
-    // Workers allow random numbers only in a request.
+    // Created here, because Workers allow random numbers only in a request.
     const key = crypto.randomUUID() + crypto.randomUUID()
     const { signingKeys, testClock, log, origins, heartbeat } = deployment
     if (log === 'all') markConsole()
