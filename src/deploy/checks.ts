@@ -14,7 +14,7 @@ type Asking = Patience & { key?: string }
 
 const defaults = { patience: 180_000, pause: 3_000 }
 
-/** A new name under workers.dev takes minutes until it resolves everywhere. */
+/** Asks again, because a new name under workers.dev takes minutes until it resolves everywhere. */
 async function until<T>(ask: () => Promise<T | undefined>, given: Patience): Promise<T | undefined> {
   const { patience, pause } = { ...defaults, ...given }
   for (const end = Date.now() + patience; ; await sleep(pause)) {

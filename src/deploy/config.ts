@@ -120,7 +120,7 @@ export function configFor(raw: Raw, shape: Shape): Raw {
   }
 }
 
-/** Relative paths in the configuration stay valid only in the same folder. */
+/** Writes the configuration to the same folder, so that its relative paths stay valid. */
 export const withConfig = <T>({ path }: Project, config: Raw, use: (path: string) => Promise<T>): Promise<T> =>
   withFile(join(dirname(path), `wrangler.sidejob-${process.pid}.json`), JSON.stringify(config, null, 2), use)
 

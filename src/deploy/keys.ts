@@ -16,6 +16,6 @@ export function keepKeys(path: string, fresh: Keys): void {
   chmodSync(path, 0o600)
 }
 
-/** Every process on the machine can read a command line. */
+/** Passes secrets in a file, because every process on the machine can read a command line. */
 export const withSecrets = <T>(folder: string, secrets: Keys, use: (path: string) => Promise<T>): Promise<T> =>
   withFile(join(folder, `secrets-${crypto.randomUUID()}.json`), JSON.stringify(secrets), use)

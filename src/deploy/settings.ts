@@ -18,7 +18,7 @@ const needed: Record<string, { from: string } | { make: () => string }> = {
   SIDEJOB_FILES_SECRET: { make: () => randomBytes(32).toString('base64url') },
 }
 
-/** Without variables that belong to tests or to a single upload. */
+/** Omits variables that belong to tests or to a single upload. */
 const told = [
   ...new Set([
     ...Object.keys(needed),

@@ -27,7 +27,7 @@ export async function withSources<T>(project: Project, vars: Env, deploy: (args:
   try {
     const define = `__SIDEJOB_BUILD__:${JSON.stringify(build)}`
     const deployed = await deploy(['--outdir', out, '--upload-source-maps', '--define', define])
-    // Without the positions, stacks still show lines of the bundle.
+    // An error here does not fail the deploy: without the table, stacks show positions in the bundle.
     await keepBuild(out, build, project, vars).catch(() => undefined)
     return deployed
   } finally {

@@ -10,7 +10,7 @@ export const EVERY_TEN_MINUTES = '*/10 * * * *'
 
 export type Where = { url?: string; token: string; publicUrl: string }
 
-// The tick of the next minute is the retry.
+// No retries, because the next tick comes a minute later.
 const message = { retries: 0, method: 'POST' } as const
 
 export const clientFor = ({ url, token }: Where) =>
