@@ -1,4 +1,5 @@
-// One condition determines the index. Its rows are already in the order of the list. The other conditions filter them.
+// A query uses the index of one condition. This index has its rows in the order of the list, and the other conditions
+// filter these rows.
 
 import type { SqlValue } from './database.ts'
 

@@ -1,4 +1,4 @@
-// D1 bills each index as one more row per job, so there are only a few.
+// D1 bills one more row per job for each index, so the tables have only a few indexes.
 
 import type { SqlDatabase, Statement } from './database.ts'
 

@@ -7,7 +7,7 @@ const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*
 const PLAN = /^\s*EXPLAIN\s+QUERY\s+PLAN\s/i
 
 /**
- * Wraps an admin's query in parentheses. SQLite accepts only queries there, so no statement can write.
+ * Wraps an admin's query in parentheses. SQLite accepts only queries in parentheses, so no statement can write.
  *
  * @example wrapped('SELECT 1', 10) // 'SELECT * FROM (\nSELECT 1\n) LIMIT 11'
  */

@@ -1,4 +1,4 @@
-// A query that takes too long can only be stopped by ending its process.
+// Runs a query in its own process, because only the end of the process stops a query that takes too long.
 
 import { execFile } from 'node:child_process'
 import type { SqlRow } from './database.ts'
