@@ -18,7 +18,7 @@ export { type AlertMessage, type AlertTarget, pagerDuty, slack, webhook } from '
 
 export type AlertOptions = {
   to: readonly AlertTarget[]
-  /** `false` disables a rule, and `after` delays its message. By default, all rules are on. */
+  /** `false` disables a rule. `after` delays the message of a rule. By default, all rules are on. */
   rules?: { readonly [Name in RuleName]?: boolean | { after: Length } }
   /** Maximum number of ready jobs, for all queues or by queue. */
   depth?: number | Readonly<Record<string, number>>
@@ -28,10 +28,10 @@ export type AlertOptions = {
   every?: Length
 }
 
-/** If this queue has a problem, a message about the problem could not be sent. */
+/** A problem of this queue starts no alert, because no message about it could be sent. */
 const QUEUE = 'alerts'
 
-/** About five hours: an older message is no longer useful. */
+/** Retries for about five hours, because an older message is no longer useful. */
 const RETRY = { max: 12, backoff: { base: 10_000 } }
 
 const plain = ({ name, text, more }: Need): string =>
