@@ -146,7 +146,7 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
     return found ? { taken: found.taken, values: [...found.values] } : null
   }
 
-  /** New input takes precedence over the end of the run. */
+  /** If input arrived during the run, the job runs again, whatever its end. */
   function rest({ end, waitFor, pause, wait, at = wait === undefined ? pause?.until : now + wait }: Changes): void {
     runAt = at ?? (pause ? undefined : runAt)
     ranAt ??= now
