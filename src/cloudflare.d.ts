@@ -1,4 +1,4 @@
-// Cloudflare's own types would change `fetch` in all files.
+// Cloudflare's own types are not used, because they would change the type of `fetch` in all files.
 
 declare module 'cloudflare:workers' {
   export class WorkerEntrypoint<Env> {

@@ -71,7 +71,7 @@ const listOf = (text = ''): string[] =>
     .map((part) => part.trim())
     .filter(Boolean)
 
-/** Without a secret, the token of Redis signs every call. */
+/** If no secret is set, it is derived from the token of Redis. */
 function signingOf({ SIDEJOB_WEBHOOK_SECRET, SIDEJOB_WEBHOOK_SIGNATURES, UPSTASH_REDIS_REST_TOKEN }: Environment) {
   const own = listOf(SIDEJOB_WEBHOOK_SECRET)
   return {
@@ -124,7 +124,7 @@ const headersOf = (text: string): Record<string, string> =>
         const [name = '', value] = pair.split(/=(.*)/s).map((part) => decodeURIComponent(part.trim()))
         if (/^[\w!#$%&'*+.^`|~-]+$/.test(name) && value !== undefined) return [name, value]
       } catch {
-        // The error of decodeURIComponent does not name the setting.
+        // Replaces the error of decodeURIComponent, which does not name the setting.
       }
       throw secretFault('OTEL_EXPORTER_OTLP_HEADERS', 'name=value, percent-encoded', pair)
     }),
@@ -175,7 +175,7 @@ function credentialsOf(env: Environment): Pick<Deployment, 's3'> {
   return { s3: { accessKeyId, secretAccessKey, buckets: listOf(env.SIDEJOB_S3_BUCKETS) } }
 }
 
-/** The token of Redis is long and random. A secret that a person chose can be guessed. */
+/** The default is derived from the token of Redis, which is long and random. */
 const secretOf = (env: Environment): string => env.SIDEJOB_FILES_SECRET ?? `store:${env.UPSTASH_REDIS_REST_TOKEN}`
 
 export function checkPins(
@@ -191,7 +191,7 @@ export function checkPins(
   )
 }
 
-/** The keys of local stacks are public. */
+/** These keys of local stacks are public, so a deployment must not use them. */
 const published: { [Name in SettingName]?: readonly string[] } = {
   SIDEJOB_API_KEY: ['dev'],
   QSTASH_TOKEN: [development.token],

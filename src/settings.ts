@@ -3,7 +3,7 @@
 export type Setting = {
   about: 'Redis' | 'QStash' | 'Access' | 'Webhooks' | 'Lanes' | 'Files' | 'Logging'
   means: string
-  /** Effect of a missing setting. Without a `required` setting, a deployment answers 503. */
+  /** Effect of a missing setting. If a `required` setting is missing, the deployment answers 503. */
   without: string
 }
 
