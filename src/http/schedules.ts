@@ -23,7 +23,7 @@ const until = time.describe(
 
 /** Response if the job already exists. Only PATCH changes an existing job. */
 const existing = enqueued.extend({
-  repeat: closed.nullable().describe('repeat rule of the existing job, which does not change'),
+  repeat: closed.nullable().describe('repeat rule of the existing job. The request does not change this rule'),
 })
 
 export const schedules = {

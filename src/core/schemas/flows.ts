@@ -104,7 +104,7 @@ export const flowEvent = z.object({
         run: pastRun.nullable(),
       }),
     )
-    .describe('nodes whose status changed, each with the run that ended; a null node is the flow itself'),
+    .describe('nodes whose status changed, each with the run that ended; `node` is null for the flow itself'),
   counts: z
     .array(z.object({ node: z.string().nullable(), dir, port: z.string(), was: z.int(), is: z.int() }))
     .describe('number of values waiting at a port, before and after the event'),

@@ -51,7 +51,7 @@ export const channelList = z.object({
         .array(z.object({ queue: z.string(), class: z.string(), port: z.string() }))
         .optional()
         .describe(
-          'first 100 output ports whose class publishes on this channel or on a channel below it. API calls and the channels of individual jobs are not included. Present if publishers=true',
+          'first 100 output ports that publish on this channel or on a channel below it, by the definitions of their classes. Channels that were set on the port of a single job do not count. Present if publishers=true',
         ),
       last: z
         .object({ at: moment, size: z.int(), message: closed.optional(), context: closed.optional() })
