@@ -41,7 +41,7 @@ export const tenants = {
     handle: ({ engine, deps, params, query: { erase, ...slice } }) => {
       if (erase) return deps.tenants!.erase(params.tenant, slice)
       if (slice.preview || slice.cursor !== undefined)
-        throw new SidejobError('BAD_REQUEST', 'preview, cursor: are allowed only with erase=true')
+        throw new SidejobError('BAD_REQUEST', 'preview and cursor are allowed only with erase=true')
       return engine.tenants.remove(params.tenant)
     },
   }),

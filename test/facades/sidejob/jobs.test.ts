@@ -192,7 +192,7 @@ test('terminate includes descendants only on request, also below a terminated jo
 
 test('only a terminated job with terminated descendants can be deleted', async () => {
   const { top, child, grandchild } = await tree()
-  await expect(desk.remove(top)).rejects.toThrow('delete it when it and all jobs below it are terminated')
+  await expect(desk.remove(top)).rejects.toThrow('terminate it and all jobs below it first')
   await desk.terminate(top)
   await desk.terminate(child)
   await expect(desk.remove(top)).rejects.toThrow(`job ${grandchild} is completed`)

@@ -157,7 +157,7 @@ end
 
 function ending.check_terminated(id, doc, force)
   if force or doc.place == PLACE.terminated then return end
-  states.refuse(id, doc, 'delete it when it and all jobs below it are terminated')
+  states.refuse(id, doc, 'terminate it and all jobs below it first')
 end
 
 local function delete_large(id, doc, force)
