@@ -17,8 +17,7 @@ for i = 1, shown do
 end
 cache.fetch(keys)
 
--- Estimates the size of the strings before it reads them: the string of an hour is about as long as the string of a
--- day.
+-- Estimates the size before reading: the string of an hour is about as long as the string of a day.
 local left = most_bytes
 for i = 1, shown do
   left = left - class_counts.HOURS * math.max(#text_of(names[i], 'c'), #text_of(names[i], 'b'))

@@ -261,8 +261,8 @@ local function all()
   if not ids then ids = indexed() end
   if not ids then return by_id() end
   local page = tables.slice(ids, 1, scan)
-  -- Upstash may have moved the documents of older jobs to disk. Only the next call returns these jobs, because it
-  -- declares their keys, and Upstash then loads the documents before the script begins.
+  -- Upstash may have moved documents of older jobs to disk. The next call declares their keys, so Upstash loads them
+  -- before the script begins.
   if before ~= '' then found = page end
   if (before ~= '' or show_all(page)) and (#ids > #page or down_to > 0) then
     cursor = numbers.int(tonumber(page[#page]))

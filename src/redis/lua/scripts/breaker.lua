@@ -27,7 +27,6 @@ local function fail(counts)
   n = n + 1
   if n >= threshold then
     till = time.now + math.max(floor, backoff.doubling(base, n - threshold + 1, cap))
-    -- Hosts leave the list after a day, when their records expire.
     redis.call('ZADD', ns .. 'breakers', time.now_text, host)
     redis.call('ZREMRANGEBYSCORE', ns .. 'breakers', '-inf', numbers.int(time.now - DAY))
   end

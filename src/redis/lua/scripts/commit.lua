@@ -39,7 +39,6 @@ local function next_due()
 end
 
 local function enter()
-  -- A bell does not create a queue.
   if not cache.text_at(redis_keys.queue(queue_name)) then return false end
   if served.lanes[bell] then
     lanes.set(queue_name, bell, nil)
@@ -58,7 +57,7 @@ if lane ~= '' then
     return reply.committed { word = lane_record.word, answers = lane_record.answers,
       lent = snapshot.of(claim.still_lent(lane_record.tokens)), next_due = next_due() }
   end
-  -- For pull workers, the number identifies the request: another number with the same key means another request.
+  -- The number identifies the request of a pull worker: another number with the same key is another request.
   if last and (last > seq or place == 'p') then return reply.committed { word = 'stale' } end
 end
 
@@ -117,7 +116,6 @@ do
   if claims and laned and not head and claim.finds_nothing(queue_name) then
     head = {}
   elseif runs.apart + moved > 0 and claim.is_overtaken() then
-    -- Pieces that ended as a whole change nothing that a claim reads.
     work.flush(true)
     head = nil
   end
@@ -181,8 +179,8 @@ if laned then
   end
 end
 bells.ring_all()
--- Stores no answer without jobs for a pull worker, because it asks again with the same key. Stores no answer for a lane
--- that may not start.
+-- An answer without jobs for a pull worker is not stored, because the worker asks again with the same key. The answer
+-- for a lane that may not start is not stored either.
 if entered or (laned and #runs > 0) or (lane ~= '' and #ids > 0) then
   local record = lanes.record_of(seq, word, answers, ids)
   if not laned or word == 'empty' or word == 'full' then

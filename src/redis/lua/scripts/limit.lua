@@ -32,7 +32,6 @@ elseif act == 'remove' then
   limits.remove(key)
 else
   settings.gone = false
-  -- The limit of a constraint gets its numbers only from the constraint.
   if act == 'set' and (concurrency ~= '' or rate ~= '') and not key:find('^constraint:') then settings.fixed = 1 end
   limits.define(key, settings, 'set')
 end

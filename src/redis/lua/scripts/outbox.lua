@@ -9,7 +9,7 @@
 
 local begin, retain, stored, most = args.take(), args.take(), args.take_int(), args.take_int()
 
--- Milliseconds between updates of `seen`, which shows other deployments that the outbox is still being read.
+-- Milliseconds between updates of `seen`, which shows other deployments that the outbox is read.
 local SEEN_EVERY = 60000
 
 cache.makes_room = true
@@ -21,7 +21,6 @@ if not head then return reply.outbox { from = 0, till = 0, bytes = 0, seen = 0, 
 local before, stored_bytes = head.from, args.take_list()
 for i, bytes in ipairs(begin == 'end' and {} or stored_bytes) do
   local number = stored + i - 1
-  -- Another call may have deleted some of these entries.
   if number == head.from and number < head.till then
     cache.replace_text(outbox.key(number), nil)
     head.from, head.bytes = number + 1, math.max(0, head.bytes - bytes)

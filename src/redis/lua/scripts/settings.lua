@@ -9,7 +9,6 @@
 local queue_name, most_lanes, batch = args.take(), args.take(), args.take()
 local paused, mode, ageing, unban = args.take(), args.take(), args.take(), args.take()
 
--- Omitted settings stay unchanged, so that concurrent changes are not lost.
 local queue_record = cache.queue(queue_name)
 local was_lanes, was_batch, was_ageing = queue_record.most_lanes or 0, queue_record.batch or 0, queue_record.ageing or 0
 local was_paused, was_mode = queue_record.paused and '1' or '', queue_record.mode or 'push'

@@ -13,8 +13,8 @@ local function add_page(id, doc, parent, cursor)
     { quiet = true, unnoted = true })
 end
 
--- The jobs that have children form a chain. Each job stores the id of the job before it, so that `erase_below` can
--- begin with the deepest job and end with the topmost job.
+-- Jobs with children form a chain: each stores the id of the job before it, so `erase_below` can begin with the deepest
+-- job.
 local function is_marked(id, doc, other_doc)
   local mark = id .. ':' .. (doc.family_round or '0') .. ','
   return (other_doc.family_before or ''):sub(1, #mark) == mark, mark
@@ -55,7 +55,6 @@ local function go_through(id, doc, act)
   return looked
 end
 
--- Deletes children that have no children.
 local function prune(here, cursor, force)
   local children, next_page, seen = page(here, cursor)
   local erased, waits = 0, false

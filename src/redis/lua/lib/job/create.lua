@@ -12,9 +12,8 @@ local function postpone(id, doc, spec, args)
   if moment > time.now or doc.place == PLACE.timers then queueing.enqueue(id, doc) end
 end
 
--- Letters of `unique_how`. d: the job holds the key until it is deleted. s: the job holds the key until it starts. p:
--- refuses the call if the holder of the key is a child of another parent. c: always creates the job, which holds the
--- key only if the key is free.
+-- Letters of `unique_how`. d: the job holds the key until it is deleted. s: until it starts. p: refuses the call if the
+-- holder of the key is a child of another parent. c: always creates the job, which holds the key only if it is free.
 local function unique_is(spec, letter) return spec.unique_how:find(letter, 1, true) ~= nil end
 
 local function claim_unique(spec, id, doc)

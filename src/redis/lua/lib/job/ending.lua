@@ -1,5 +1,4 @@
--- Calls itself at most 20 levels deep: a held child has not run, so it has no children, and a job that must be deleted
--- is already ending.
+-- Calls itself at most 20 levels deep: a held child has no children, and a job that must be deleted is already ending.
 
 local DAY, MONTH = 86400000, 2592000000
 
@@ -29,8 +28,7 @@ end
 local MAX_SHOWN_STEPS = 8192
 local of_steps = { fields.sleep_until, fields.awaited_children, fields.pinned_to }
 
--- Steps stay after a failed run or a failed job, because a retry needs them. Cleared steps stay visible until the
--- function stores a new step.
+-- Steps stay after a failed run or a failed job, because a retry needs them.
 function ending.clear_steps(id, doc)
   cache.clear(id, doc, of_steps)
   if doc.has_steps ~= '1' then return end

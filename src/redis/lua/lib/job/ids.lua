@@ -38,7 +38,6 @@ function ids.next_ids(n)
   return first
 end
 
--- Starts a piece at the next hundred, because the id of a job determines its piece.
 function ids.next_hundred(n)
   local last = given()
   last_id = math.ceil((last + 1) / 100) * 100 - 1
@@ -47,8 +46,7 @@ end
 
 function ids.next_id() return string.format('%.0f', ids.next_ids(1)) end
 
--- If the caller knows a higher id than Redis, Redis was restored from older data. New ids then begin after the id of
--- the caller.
+-- If the caller knows a higher id, Redis was restored from older data. New ids then begin after the id of the caller.
 function ids.must_have_given(id)
   local last = given()
   if id <= last then return end

@@ -1,6 +1,6 @@
--- Large values have their own keys. The document contains their total size, so that a script can add a value without
--- reading the other values. If a script removes a value of unknown size, it marks the total with `~`. If a marked total
--- is too high, the sizes are counted again.
+-- Large values have their own keys. The document contains their total size, so a script can add a value without reading
+-- the others. A script that removes a value of unknown size marks the total with `~`. If a marked total is too high,
+-- the sizes are counted again.
 
 values.BIG = 512
 local MOST_BYTES = 8388608

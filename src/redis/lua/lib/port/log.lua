@@ -134,7 +134,6 @@ end
 
 local MAX_LOG = 16384
 
--- The job of `fault_doc` may already be deleted.
 function log.line(job, level, entry, fault_doc)
   local message, reason, rest = (fault_doc and entry or ''):match('^{"message":(".-"),("reason":"%a+")(.*)$')
   if message and is_redacted(job, fault_doc, 'error', 'message') then message, rest = '"[redacted]"', '}' end

@@ -1,12 +1,11 @@
--- A port is `{ id, doc, dir, name, field }`. The document has its counts in the field named `field`. For each other
--- field of the port, one letter is put before this name. Most scripts only check whether a job has ports, so this file
--- exists apart from ports.lua.
+-- A port is `{ id, doc, dir, name, field }`. The document has its counts in the field named `field`, and its other
+-- values in fields with a letter before this name. Most scripts only check whether a job has ports, so this file exists
+-- apart from ports.lua.
 
 function port_refs.at(id, doc, dir, name)
   return { id = id, doc = doc, dir = dir, name = name, field = dir .. ':' .. name }
 end
 
--- Includes dropped ports.
 function port_refs.of(id, doc, side)
   local found = {}
   for _, field in ipairs(cache.attached_to(id, doc)) do

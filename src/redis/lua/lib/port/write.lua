@@ -12,7 +12,7 @@ end
 
 write.heard = {}
 
--- Messages are counted once for each channel, even without listeners, so that adding a listener cannot fail a run.
+-- Messages count once for each channel, even without listeners, so that a new listener cannot fail a run.
 write.said = { messages = 0, names = 0 }
 local MAX_PUBLISHED, MAX_NAMES = 10000, 10000
 
@@ -118,7 +118,7 @@ local function send_on(port, is_quiet)
   if owner_doc then queueing.wake(owner, owner_doc, 'own') end
 end
 
--- Uses a loop, because a path may have 80 hops, and some Lua engines do not allow so many nested calls.
+-- A loop, because a path may have 80 hops, and some Lua engines do not allow so many nested calls.
 local passing = {}
 
 function write.pass(port, is_quiet)
@@ -213,7 +213,7 @@ local function tell_live(channel, item, all)
   for _, level in ipairs(all) do cache.publish('live:' .. level, text) end
 end
 
--- A subscriber without room for a message misses it. The publisher is never affected.
+-- A subscriber without room for a message misses it.
 function write.publish(channel, items)
   local all, reached, marked = hints.levels(channel), 0, nil
   local asked = {}

@@ -1,6 +1,6 @@
--- Each queue has one string with the counts of the day, and one line for each class. A script that has not read this
--- string adds its counts to the document of the queue instead. The first count of an hour stores a copy of the string.
--- The events of an hour are the difference between two copies.
+-- Each queue has one string with the counts of the day, one line for each class. A script that has not read it adds its
+-- counts to the document of the queue. The first count of an hour stores a copy of the string, so the events of an hour
+-- are the difference between two copies.
 
 class_counts.noted = {} -- queue → class → counts since the last flush
 

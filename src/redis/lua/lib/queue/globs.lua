@@ -33,8 +33,7 @@ local function set_of(glob, g)
   end
 end
 
--- A part is the text between two stars. It has no alternatives, so a match takes at most (length of the part) × (length
--- of the name) steps.
+-- A part is the text between two stars. A match takes at most (length of the part) × (length of the name) steps.
 local function parts(glob)
   local parts, part, g = {}, '', 1
   while g <= #glob do

@@ -1,5 +1,5 @@
--- All jobs of a queue age equally, so their order does not change while they wait. Priorities are below 2^31 and the
--- ageing is at most an hour, so the rank is below 2^53 ms and stays an exact integer.
+-- All jobs of a queue age equally, so their order does not change. Priorities are below 2^31 and the ageing is at most
+-- an hour, so the rank is below 2^53 ms and stays an exact integer.
 function order.rank(q, priority, moment)
   local ageing = cache.queue(q).ageing
   return ageing and priority * ageing + moment or priority

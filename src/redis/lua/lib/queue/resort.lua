@@ -42,8 +42,8 @@ local function sort_entry(place, index, member, id)
   return 0
 end
 
--- The second value is true if the page is not finished. Every slice returns it, because some Lua engines do not set a
--- missing second value to nil.
+-- Returns true as the second value if the page is not finished, otherwise false: some Lua engines do not set a missing
+-- value to nil.
 local function sort_side(q, place, cursor)
   local index, moved = redis_keys.queue(q, states.index(place)), 0
   local further, members, ids = next_slice(index, cursor)

@@ -1,5 +1,4 @@
--- A lane without work can stay warm: it waits for jobs. A call that creates jobs while no other job is ready leases the
--- new jobs to the warm lane.
+-- A warm lane waits for jobs. A call that creates jobs while no other job is ready leases the new jobs to this lane.
 
 local function warm_lane(q)
   local lane, till = (cache.queue(q).warm or ''):match('^(%S+) (%d+)$')

@@ -121,7 +121,7 @@ local function go_through(want, head, got)
   return true, from - removed, removed
 end
 
--- Suspects and other jobs alternate, so that neither group waits for the other.
+-- Suspects and other jobs take turns, so neither group waits for the other.
 -- want.wide: maximum jobs in pieces. want.begun: number of jobs that start immediately. want.calls: maximum jobs of
 -- classes that call other services (-1: any). got.seen: number of index entries that the next claim may skip.
 function claim.jobs(want, head)

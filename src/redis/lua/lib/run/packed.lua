@@ -158,8 +158,7 @@ local function after_ports(piece, run)
   return common, own ~= '' and own or nil
 end
 
--- If its ports have no listeners and no wires, a run changes only their waiting values. The lane has sent the new
--- values.
+-- For ports without listeners and wires, a run changes only the waiting values. The lane has sent the new values.
 function packed.use_ports(piece, run)
   if hints.hears('/sidejob/log') then return false end
   local common, own = after_ports(piece, run)

@@ -130,8 +130,7 @@ function cache.where(piece)
   return doc.queue, piece.state == '' and 'ready' or piece.state:sub(1, 7) == '"z":"l"' and 'leases' or 'completed'
 end
 
--- If the job is in a piece, takes it out of the piece and creates its document. To commit a whole piece, a lane does
--- not need this function.
+-- Takes a job out of its piece and creates its document. Commits of whole pieces do not need this.
 function cache.find(id)
   local doc = cache.docs[id]
   if doc == nil then
@@ -150,7 +149,6 @@ function cache.find(id)
     if not is_document(doc) then doc = readable.note(key, text) end
     cache.docs[id] = doc
     if not doc then return false end
-    -- Does not search for '"i:', because searching for a common character is slow.
     if not (text:find('i:', 1, true) or text:find('o:', 1, true) or text:find('^', 1, true)) then
       cache.attached[id] = nothing_attached
     end
@@ -184,7 +182,7 @@ local chosen = text_fields
 
 function cache.is_beside(field, value) return value == '^' and not chosen[field] end
 
--- The list is cached, so it may contain a field that the script has removed.
+-- The list is cached, so it may contain removed fields.
 function cache.attached_to(id, doc)
   if not cache.attached[id] then
     local found = {}

@@ -6,7 +6,6 @@ function numbers.int(n)
   local text = numerals[0 - n]
   if not text then
     -- Lua's own formatting takes a fifth of the time of string.format, but is wrong for fractions and longer numbers.
-    -- Callers may send fractions of a millisecond.
     text = n % 1 == 0 and n < 10000000000000 and n > -10000000000000 and n .. '' or string.format('%.0f', n)
     numerals[0 - n] = text
   end

@@ -1,5 +1,5 @@
--- The outbox contains records for the history until the history has stored them. Each script that ends jobs writes the
--- job documents and one numbered record in the same command. A deployment without a history has no HEAD.
+-- The outbox keeps records until the history has stored them. Each script that ends jobs writes the documents and one
+-- numbered record in the same command. A deployment without a history has no HEAD.
 
 local HEAD = ns .. 'outbox'
 

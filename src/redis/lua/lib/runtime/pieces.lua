@@ -9,7 +9,6 @@ local function size_of(mask)
   return n
 end
 
--- Uses no pattern, because a pattern would read each character.
 function pieces.read(text)
   local a = text:find('\n', 1, true)
   local b = a and text:find('\n', a + 1, true)

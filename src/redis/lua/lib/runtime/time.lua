@@ -4,8 +4,8 @@ time.micros = clock_time[1] * 1000000 + clock_time[2] + (tonumber(clock) or 0) *
 time.now = math.floor(time.micros / 1000)
 time.now_text = numbers.int(time.now)
 
--- A sequence is a time in microseconds, as 13 hexadecimal digits, so that texts and numbers have the same order. It is
--- unique within a script. The digits are written in two halves, because %x takes only 32 bits in some builds of Lua.
+-- A sequence is a time in microseconds, as 13 hexadecimal digits, so texts and numbers have the same order. It is
+-- unique within a script. Written in two halves, because %x takes only 32 bits in some builds of Lua.
 local ticks = 0
 
 function time.digits(m)
@@ -24,6 +24,5 @@ end
 
 function time.sequence() return time.digits(time.next_ticks(1) + 1) end
 
--- Equal times are ordered by id, regardless of when the jobs are checked.
 function time.sequence_of(moment, id) return time.digits(moment * 1000 + id % 1000) end
 time.minute = math.floor(time.now / 60000)
