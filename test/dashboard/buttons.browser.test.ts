@@ -67,7 +67,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     return id
   }
 
-  test('a reader could not download a file without copying a link; removing it is off', async () => {
+  test('a reader could not download a file without copying a link; the button that removes the file is disabled', async () => {
     const id = await stored()
     await as(['read'], '/files', async (page) => {
       const remove = page.getByRole('button', { name: `Remove ${id}` })

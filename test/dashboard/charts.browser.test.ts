@@ -47,7 +47,7 @@ describe.skipIf(!program())('charts', { timeout: 90_000 }, () => {
       .locator('td:last-child rect.f-done')
       .count()
 
-  test.each(['/', '/queues'])('on %s each queue has its ends next to its numbers, by one request for all', (path) =>
+  test.each(['/', '/queues'])('on %s one request loads the charts of ended jobs of all queues', (path) =>
     at(path, async (page) => {
       const cell = (row: string) =>
         page.locator('tr', { has: page.getByRole('link', { name: row, exact: true }) }).locator('td:last-child')

@@ -1,4 +1,5 @@
-// Cloudflare may cut off a request. Its promises then never settle, so no other request may wait for them.
+// Cloudflare may cut off a request. The promises of that request then never settle, so other requests must not await
+// them.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startPages } from './kit.ts'

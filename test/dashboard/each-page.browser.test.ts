@@ -130,7 +130,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(hidden).toEqual([])
     })
 
-    test.each(['read', 'write'] as const)('is as well-behaved for who has the scope %s alone', (scope) =>
+    test.each(['read', 'write'] as const)('behaves equally well for a key with only the scope %s', (scope) =>
       visit(browser, site, { path: pathOf(path), as: keys[scope]!, allowed: /status of 403/ }, async (page, status) => {
         const needed = neededOf(path)
         expect(status).toBe(needed === scope ? 200 : 403)

@@ -271,7 +271,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
       await page.waitForFunction(isDrawn)
       expect(await boxes()).toBe(1)
       expect(await width()).toBeCloseTo(first / 1.15 ** 2)
-      // The board draws itself again when it is twice as large.
+      // The board scales its last drawing up to a factor of 2, and then draws again.
       expect(await turns(page, 5, -100)).toBe('')
       expect(await width()).toBeCloseTo(first / 1.15 ** 7)
       expect(await turns(page, 1, 100)).toMatch(/ scale\(0\.86/)
@@ -330,7 +330,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
           }, view)
           return (await layouts()) - before
         }
-        // The browser may lay the page out between two commands for a reason of its own: the least of three counts.
+        // The browser sometimes adds a layout between two commands, so the smallest of three counts is compared.
         const counts = [await step('farther'), await step('nearer'), await step('farther')]
         expect(Math.min(...counts)).toBe(1)
       },

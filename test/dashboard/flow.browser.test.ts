@@ -391,7 +391,7 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     await leave(window)
   })
 
-  test('from Overview to a job, its flow, a change and back by undo, without a mouse', async () => {
+  test('without a mouse, a user opens a job and its flow from Overview, changes the flow, and undoes the change', async () => {
     const other = await started()
     const window = await enter(['read', 'write'], '/')
     const { page } = window

@@ -183,7 +183,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         /status of 503|Redis does not answer/,
       ))
 
-    test('a job that is deleted while its page is open keeps its page, with a line above', async () => {
+    test('if a job is deleted while its page is open, the page stays and says so in its first line', async () => {
       const id = await site.make('waits')
       await site.rest(id)
       await at(
@@ -199,7 +199,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       )
     })
 
-    test('a job that ends while its page is open shows a line above, until it continues', async () => {
+    test('if a job ends while its page is open, the first line says so until the job continues', async () => {
       const id = await site.make('waits')
       await site.rest(id)
       await at(`/jobs/${id}`, async (page) => {

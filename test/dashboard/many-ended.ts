@@ -26,7 +26,7 @@ export function openPast(file: string) {
 export type Ended = {
   query: string
   filter: HistoryQuery
-  /** `index`: the part of the SQL condition that an index serves. `rest`: all other conditions. */
+  /** SQL conditions. `index`: conditions that an index serves. `rest`: all other conditions. */
   index?: string
   rest?: string
 }

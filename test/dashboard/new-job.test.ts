@@ -81,7 +81,7 @@ describe('a new job of a class with a required input', () => {
     expect(await valuesOf(await create({ inputs }), 'url')).toHaveLength(2)
   })
 
-  test('a job that shall wait for the input is created without it', async () => {
+  test('a job without the input is created if the user chooses to write the input later', async () => {
     expect(await valuesOf(await create({ later: 'on' }), 'url')).toEqual([])
     const html = await writer.html(`${PAGE}&later=on`)
     expect(JSON.parse(boxOf(html))).toEqual({ queue: 'media', class: 'thumb' })

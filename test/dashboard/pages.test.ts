@@ -253,7 +253,7 @@ test('the page of a class names the deployments with its function, and the last 
   expect(list).toMatch(/\/queues\/default".*host:1<\/span> 0 jobs, seen <time/s)
 })
 
-test('the page of deploys compares the time before and after one, and lists new kinds of errors', async () => {
+test('the page of deploys compares the hours before and after a deploy, and lists new kinds of errors', async () => {
   const site = await startPages({ hold: true })
   try {
     const visitor = await site.enter(['read'])

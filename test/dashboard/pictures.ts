@@ -24,7 +24,7 @@ async function look(browser: Browser, { url, key }: Site, pages: Shown[], take: 
   for (const look of looks) {
     const { context, page, faults } = isIn ? await logIn(browser, url, key, look) : await openWindow(browser, look)
     for (const { name, path } of pages) {
-      // Only the second request returns the lower part of the page.
+      // Some pages read their lower part only after the first request, so open the page twice.
       for (const _ of [1, 2]) await page.goto(`${url}/ui${path}`)
       await page.evaluate(() => document.fonts.ready.then(() => undefined))
       await take(page, `${name}-${look.name}`)

@@ -62,7 +62,7 @@ test('a user without a session gets the login page, and then the requested page'
 })
 
 test.each(['//evil.example', '/\\evil.example', 'https://evil.example', '/login?to=/x'])(
-  '%s is no way back',
+  'a login does not lead to %s',
   async (to) => {
     expect(await (await pages.ask(`/ui/login?to=${encodeURIComponent(to)}`)).text()).toContain('name="to" value="/"')
   },

@@ -146,7 +146,7 @@ test('the undo of a changed limit names the restored maximum', async () => {
   expect(await press('/limits', undo!)).toMatchObject({ say: 'Limit openai restored: max 20 running' })
 })
 
-test('a kind that was muted until a moment is muted until the same moment by Undo', async () => {
+test('Undo mutes a kind again, until the same moment as before', async () => {
   const until = new Date(Date.now() + 3_600_000).toISOString()
   await press('/jobs', { act: 'muteKind', error: KIND, until })
   const { undo } = await press('/jobs', { act: 'unmuteKind', error: KIND })
@@ -158,7 +158,7 @@ test('a kind that was muted until a moment is muted until the same moment by Und
   expect(entries).toMatchObject([{ verb: 'errors.patch', name: 'admin', path: `/v1/errors/${KIND}` }])
 })
 
-test('a form of settings sends only the changed ones, so changes of other users stay', async () => {
+test('a form sends only changed settings, so changes by other users are kept', async () => {
   const drawn = { was_lanes: '4', was_batch: '100', was_ageing: '', was_mode: 'push' }
   const form = { act: 'change', lanes: '4', batch: '100', ageing: '', mode: 'push', ...drawn }
   await pages.engine.queues.update('default', { lanes: 7 })

@@ -60,7 +60,7 @@ test.each([
   ['Since the deploy', ['failedEarly', 'failedLate', 'holds', 'quick', 'tries', 'waits']],
 ])('%s', async (view, names) => expect(await listed(view)).toEqual(names))
 
-test('a view has an address by its name, also a shared one', async () => {
+test('each view has an address with its name, also if it is shared', async () => {
   const to = async (view: string) => reader.get(`/ui/jobs?view=${encodeURIComponent(view)}`)
   expect((await to('At limits')).headers.get('location')).toBe('/ui/jobs?waits=limit')
   await pages.engine.views.set('mine & yours', { query: 'class=slow', by: 'somebody' })

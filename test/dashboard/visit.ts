@@ -9,7 +9,7 @@ export type Site = Awaited<ReturnType<typeof serve>>
 
 export type Visit = Look & {
   path: string
-  /** Scopes of a new key, or an existing key. */
+  /** A list of scopes creates a key. A string is an existing key. */
   as?: Scope[] | string
   allowed?: RegExp
   clipboard?: boolean

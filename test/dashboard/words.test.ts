@@ -103,7 +103,7 @@ test.each([
   ['nothing varies', 'nothing varies', 'nothing varies'],
   ['card # declined', 'something else', 'card [#] declined'],
   ['', '', ''],
-])('the kind %j varies the example %j as %j', (message, example, marked) =>
+])('with the kind %j, the variable parts of the example %j are marked: %j', (message, example, marked) =>
   expect(
     varyingIn(message, example)
       .map(({ text, varies }) => (varies ? `[${text}]` : text))

@@ -49,7 +49,7 @@ describe('rate limits', () => {
     for (let i = 0; i < 20; i++) expect((await ask(get('/v1/queues'))).status).toBe(200)
   })
 
-  test('a key has at most 500 open streams and long polls, and a closed one makes room', async () => {
+  test('a key has at most 500 open streams and long polls, and can open another when one closes', async () => {
     const ends: (() => void)[] = []
     const result = () => new Promise<null>((end) => ends.push(() => end(null)))
     const { ask } = keyed({}, { jobs: { result } } as never)
@@ -317,7 +317,7 @@ describe('a stream', () => {
     expect([answer.status, (await answer.json()).error.message]).toEqual([503, refused.message])
   })
 
-  test('ends with the beat after its key was removed', async () => {
+  test('ends at the next heartbeat after its key was removed', async () => {
     let known = true
     const { text, isOver } = await listening(async () => known)
     await vi.advanceTimersByTimeAsync(15_000)

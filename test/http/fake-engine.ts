@@ -763,7 +763,7 @@ export type Answers = {
   [Noun in keyof Engine]?: Engine[Noun] extends (...args: never[]) => unknown ? Engine[Noun] : Partial<Engine[Noun]>
 }
 
-/** These calls authenticate a request, and are not calls of its route. */
+/** Not recorded: these calls authenticate a request, before its route is called. */
 const ofTheDoor = ['keys.authenticate', 'keys.isActive', 'audit.write']
 
 export const fakeEngine = (given: Answers = {}) => {

@@ -1713,7 +1713,7 @@ describe('listening', () => {
     expect(await answer.text()).toContain('event: gap\ndata: {"after":"17-3"}\n\n')
   })
 
-  test('none, too many and invalid channels are refused', async () => {
+  test('a subscription without channels, with too many or with an invalid channel is refused', async () => {
     const { ask: send } = setUp()
     const many = Array.from({ length: 21 }, (_, n) => `channel=c${n}`).join('&')
     for (const query of ['', `?${many}`, '?channel=', '?channel=a&other=1', '?channel=a&token=t'])

@@ -90,7 +90,7 @@ test('a signature must have an expiry and a body hash', async () => {
   expect(await verify({ signature: await claims({ body: undefined }), body, url })).toBe(false)
 })
 
-test('the same signature again is accepted: bells may ring twice', async () => {
+test('a repeated signature is accepted, because a bell may arrive twice', async () => {
   const request = { signature: await sign(), body, url }
   expect([await verify(request), await verify(request)]).toEqual([true, true])
 })

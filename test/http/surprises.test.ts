@@ -158,7 +158,7 @@ describe('graphs', () => {
   })
 })
 
-describe('PUT accepts the output of GET: a second is a second in both directions', () => {
+describe('PUT accepts the output of GET: durations have the same unit in both', () => {
   const retry = { max: 3, backoff: { base: 0.5, factor: 2, cap: 3600, jitter: 0, delays: [0.25, 90] } }
   const worker = {
     pull: true,

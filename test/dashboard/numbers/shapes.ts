@@ -8,7 +8,7 @@ const rounded = (shares: readonly number[]): number[] => shares.map((share) => M
 
 const sharesOf = (values: readonly number[]): number[] => rounded(values.map((one) => one / Math.max(1, ...values)))
 
-/** A bar with the class `f-line2` is drawn for the value 0. */
+/** Heights of bars. A bar with the class `f-line2` has a height, but shows the value 0. */
 const barsOf = async (page: Page, selector: string, bar = 'rect'): Promise<number[][]> => {
   const found = await page
     .locator(selector)

@@ -2,8 +2,8 @@ import type { Page } from 'playwright-core'
 import { type Clock, isSame, saysTime, type Time } from './words.ts'
 
 /**
- * The keys are `selector` or `selector@attribute`. Cells of a row are joined by ` | `. A `time` element is `@` and
- * its milliseconds. Titles with a digit are in braces.
+ * Expected texts by `selector`, or by `selector@attribute`. In the texts, ` | ` separates the cells of a row. A `time`
+ * element is written as `@` and its time in milliseconds, and a title with a digit in braces.
  */
 export type Claims = Record<string, readonly string[] | ((found: readonly string[]) => readonly string[])>
 

@@ -15,15 +15,15 @@ export function percent(share: number): string {
   return `${share > 0 && share < 0.1 ? (share * 100).toFixed(1) : Math.round(share * 100)}%`
 }
 
-/** The page may round this duration down. */
+/** Matches this duration, and the same duration rounded down. */
 export const took = (ms: number): string => `<${ms}>`
-/** The time from this moment until the test read the page. */
+/** Matches the time from this moment until the test read the page. */
 export const since = (at: number): string => `<@${at}>`
-/** A duration that is at most the time that the page took to load. */
+/** Matches a duration that is not longer than the loading of the page. */
 export const whileLoading = '<!>'
-/** The page adds a decreasing share of the previous minute to the count of this minute. */
+/** Matches the count of this minute, plus a share of the previous minute. This share falls during a minute. */
 export const perMinute = (minutes: readonly number[]): string => `<~${minutes.at(-1) ?? 0},${minutes.at(-2) ?? 0}>`
-/** A `time` element. */
+/** Matches a `time` element. */
 export const time = (at: number): string => `@${at}`
 
 const month = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', month: 'short' })
@@ -43,7 +43,7 @@ export function shortened(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, head)}…${text.slice(text.length - (most - 1 - head))}`
 }
 
-/** The attribute `title` contains the whole text. */
+/** A shortened text, whose attribute `title` contains the whole text. */
 export const cut = (text: string, most: number): string =>
   `${text.length > most && /\d/.test(text) ? `{${text}}` : ''}${shortened(text, most)}`
 
