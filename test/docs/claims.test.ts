@@ -9,7 +9,7 @@ import { steps } from './snippets/vitest.ts'
 
 const greeters = () => defined('docs/ports.md', 'import { defineWorker')
 
-/** A queue cannot have two classes with the same name. */
+/** All examples share a queue, which cannot have two classes with the same name. */
 async function classesOf({ classes = [] }: Claim): Promise<Worker[]> {
   const { double, approval, hello } = await readers()
   return [double!, approval!, hello!, ...(await greeters()), ...core, ...classes.map(named)]

@@ -1,4 +1,4 @@
-// snippets.test.ts only compiles the snippets that are not here.
+// Runs snippets of the manual. Other snippets are only compiled, by snippets.test.ts.
 
 import { expect } from 'vitest'
 import type { Worker } from '../../src/core/worker.ts'
@@ -14,7 +14,7 @@ export type Claim = {
   meanwhile?: (site: Site) => Promise<unknown>
   /** Replaces texts of the snippet. */
   stands?: (site: Site) => Record<string, string>
-  /** Without this, the test still requires that nothing throws. */
+  /** Checks the effect of the snippet. If absent, the test only requires that nothing throws. */
   after?: (site: Site, exported: Record<string, Worker>) => Promise<unknown>
 }
 

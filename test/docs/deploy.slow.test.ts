@@ -43,7 +43,7 @@ afterEach(async () => {
   await cloud.close()
 })
 
-/** The environment already contains the values that these lines set. */
+/** Removes lines that set values, because the environment already contains these values. */
 const without = (block: string): string =>
   block
     .replace('npx wrangler login\n', '')

@@ -20,7 +20,7 @@ const isAlike = (a: Example, b: Example): boolean =>
   JSON.stringify([a.status, shapeOf(a.request), shapeOf(a.response)]) ===
   JSON.stringify([b.status, shapeOf(b.request), shapeOf(b.response)])
 
-/** Ids and tokens differ in each run, so an example is replaced only if its shape has changed. */
+/** Keeps stored examples whose shape has not changed, because ids and tokens differ in each run. */
 const stored = readExamples()
 const examples = Object.fromEntries(
   Object.entries(await perform()).map(([name, recorded]) => {

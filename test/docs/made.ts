@@ -1,5 +1,5 @@
-// The text between `<!-- made: name -->` and `<!-- /made -->` of a page is generated. After a change: npx vitest run
-// test/docs -u
+// In a page, the text between `<!-- made: name -->` and `<!-- /made -->` is generated. `npx vitest run test/docs -u`
+// generates this text again.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// The first id of the deployment is the first id on the page.
+// Runs the shell commands of a page. The first new job gets the first id on the page.
 
 import { execFile, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

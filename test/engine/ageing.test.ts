@@ -6,7 +6,7 @@ const RUNS = 60
 const order: string[] = []
 const ran = new Map<unknown, number>()
 
-/** Keeps the lane busy: with two jobs, one is ready whenever the other has run. */
+/** Two jobs of this class keep a lane busy: while one job runs, the other is ready. */
 const busy = defineWorker({
   class: 'busy',
   async perform(job: Job) {

@@ -7,7 +7,7 @@ import { type Kit, rawCommand, startKit } from '../kit/index.ts'
 
 const ODD = 'media zip ä?#%2F'
 const noop = defineWorker({ class: 'noop', perform: () => undefined })
-/** The timeout is shorter than the time that is left after the answer of an invocation. */
+/** The timeout is shorter than the time that an invocation has after its answer. */
 const brief = defineWorker({ class: 'brief', timeout: 5_000, perform: () => undefined })
 
 type Item = { destination: string; body: string; headers: Record<string, string> }
@@ -91,7 +91,7 @@ describe('a QStash that accepts requests and never responds', () => {
     await make(10, 'default', 'brief')
     await rest()
     expect(await counts()).toMatchObject({ queued: 0, completed: 10 })
-    // The default timeout of 30 s is longer than the time that is left, so the next tick starts these jobs.
+    // The default timeout of 30 s is longer than the rest of the invocation, so the next tick starts these jobs.
     const { calls } = await callsOf(async () => {
       await make(10)
       await rest()

@@ -6,7 +6,7 @@ import { type Kit, startKit } from '../kit/index.ts'
 import { type Came, type Receiver, startReceiver } from '../kit/receiver.ts'
 
 const SECRET = `whsec_${Buffer.from('a secret of the test').toString('base64')}`
-/** While a secret is replaced, the old and the new one are valid. */
+/** During a change of the secret, the old secret and this secret are valid. */
 const NEXT = `whsec_${Buffer.from('the next secret').toString('base64')}`
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000]
 

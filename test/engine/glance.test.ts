@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => kit.close())
 
 test('the overview agrees with the separate requests for queues, series, runs and health', async () => {
-  // Each call recounts some queues, so that the measured call below has none left.
+  // Each call counts some queues again. After these calls, the measured call has no queue left to count.
   for (let i = 0; i < 30; i++) await kit.engine.stats.totals()
   const glance = await kit.engine.stats.glance({ step: 'minute' })
   const [stats, series, { processes, others }, health] = await Promise.all([

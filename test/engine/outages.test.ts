@@ -49,7 +49,7 @@ const every =
       (_, n) => (Math.floor(from / length) + n + 1) * length,
     )
 
-/** 02:30 in Berlin does not exist on one day of the year, and exists twice on another day. */
+/** 02:30 in Berlin is skipped on one day of the year, and comes twice on another day. */
 const nightly = (from: number, to: number): number[] =>
   createZone(
     'Europe/Berlin',

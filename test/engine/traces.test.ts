@@ -79,7 +79,7 @@ afterAll(async () => {
   await Promise.all([collector.close(), world.close()])
 })
 
-/** Advances the clock once a second, because jobs whose claim was lost continue when their leases end. */
+/** Advances the clock once a second: if the answer to a claim was lost, the job runs again after its lease. */
 async function eventually(fact: () => boolean): Promise<void> {
   for (let second = 0; second < 20; second++) {
     const isTrue = await kit.until(fact, 1_000).then(
@@ -93,7 +93,7 @@ async function eventually(fact: () => boolean): Promise<void> {
   expect(fact()).toBe(true)
 }
 
-/** Loses 15% of the answers of Redis, but at most two of the three answers to one request: otherwise, a run is lost. */
+/** Loses 15% of the answers of Redis. Loses no request three times, because this would lose the run. */
 function loseAnswers(): void {
   const lost = new Map<string, number>()
   kit.gateway.faults.drop({

@@ -576,7 +576,7 @@ describe('constraints', () => {
     expect(calls).toHaveLength(40)
     const at = (host: string) => calls.filter(({ body }) => body.argument.host === host).map((call) => call.at)
     const a = at('a.com').sort((x, y) => x - y)
-    // The worker measures the times, so they include a delay after the start that varies.
+    // The worker measures these times, which include a varying delay after the start.
     for (let i = 5; i < a.length; i++) expect(a[i]! - a[i - 5]!).toBeGreaterThanOrEqual(850)
     expect(Math.max(...at('b.com')) - started).toBeLessThan(2_000)
     expect((await ask('DELETE', `/jq/constraints/${name}`)).status).toBe(200)

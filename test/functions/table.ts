@@ -5,7 +5,7 @@ import type { Status } from '../../src/core/job.ts'
 type Ports = Record<string, { default?: unknown }>
 
 export type Step = {
-  /** Moves the clock before the step, without a request for a run. */
+  /** Moves the clock by this duration before the step. Requests no run. */
   after?: string
   defaults?: Record<string, unknown>
   give?: Record<string, unknown[]>

@@ -298,7 +298,7 @@ describe('small scripts', () => {
   })
 })
 
-// A larger script makes each call slower.
+// Maximum sizes, because a larger script makes each call slower.
 const KIB: Record<string, number> = {
   breaker: 2,
   classes: 5,

@@ -98,7 +98,7 @@ function octal(node: Node): string | undefined {
 const bodyOf = (node: Node): Node[] =>
   node.type === 'FunctionDeclaration' ? [] : [node, ...children(node).flatMap(bodyOf)]
 
-/** In an older gopher-lua, variables without a returned value keep their old values. */
+/** In older versions of gopher-lua, a missing return value leaves the variable unchanged instead of nil. */
 function unequalReturns(node: Node, _: Scope, text: string): string | undefined {
   if (node.type !== 'FunctionDeclaration') return undefined
   const returns = (node as FunctionNode).body.flatMap(bodyOf).filter((one) => one.type === 'ReturnStatement')

@@ -48,7 +48,7 @@ export async function startState(on = kind) {
     gateway,
     options,
     direct: withoutHttp(redis, options),
-    /** The scripts stay loaded. */
+    /** Deletes all data. Scripts stay loaded. */
     clear: () => rawCommand(redis.port, 'FLUSHALL'),
     async close() {
       await gateway.close()

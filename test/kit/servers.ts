@@ -7,7 +7,7 @@ import * as scripts from '../../src/redis/scripts.generated.ts'
 
 const idle: RunningRedis[] = []
 
-/** The scripts stay loaded. */
+/** Commands that make a server like new, except that its scripts stay loaded. */
 const reset = [
   ['CLIENT', 'KILL', 'TYPE', 'normal'],
   ['CLIENT', 'KILL', 'TYPE', 'pubsub'],
@@ -25,7 +25,7 @@ async function send(redis: RunningRedis, commands: string[][]): Promise<void> {
 
 async function start(): Promise<RunningRedis> {
   const redis = await startRedis({ force: 'server', persist: false })
-  // The first call of a script would cost more.
+  // Load the scripts, because the first call of a script would cost more than the next calls.
   const texts = Object.values(scripts as Record<string, Script<never>>).map(({ text }) => text)
   await send(redis, [...texts.map((text) => ['SCRIPT', 'LOAD', text]), ...reset])
   return redis

@@ -67,7 +67,7 @@ export async function startDoors(options: KitOptions = {}) {
   }
 
   const slow: string[] = []
-  /** Records a slow call if Redis was busy all this time. */
+  /** Records the call if Redis was busy for too long during it. */
   async function watched<T>(name: string, work: () => Promise<T>): Promise<T> {
     if (!server) return work()
     await raw('SLOWLOG', 'RESET')
@@ -79,7 +79,7 @@ export async function startDoors(options: KitOptions = {}) {
       0,
       ...[...calls.matchAll(/\*6\r\n:\d+\r\n:\d+\r\n:(\d+)\r\n/g)].map(([, us]) => Number(us) / 1_000),
     )
-    // `longest` is elapsed time and includes waits for other processes, so the CPU time of Redis is its maximum.
+    // `longest` includes waits for other processes, so the CPU time of Redis is its upper bound.
     const took = Math.min(all, longest)
     if (took < MAX_CALL_MS) return done
     const factor = await slowness()

@@ -25,7 +25,7 @@ afterAll(async () => {
 
 type Ask = (method: string, path: string, body?: unknown) => Promise<{ status: number; text: string }>
 
-/** After 5 s, workerd closes idle connections. A request at this moment would fail. */
+/** Closes idle connections after 2 s: workerd closes them after 5 s, and a request at that moment would fail. */
 const agent = new Agent({ keepAlive: true, timeout: 2_000 })
 
 const asking =
@@ -38,7 +38,7 @@ const asking =
     return { status: answer.statusCode!, text: await text(answer) }
   }
 
-/** The order matters, because refusals of bytes also mention jobs. */
+/** Searched in this order, because the refusal for bytes also mentions jobs. */
 const limitsHit = { 'requests with this API key': 0, 'bytes of jobs': 0, 'jobs that have not ended': 0 }
 type Limit = keyof typeof limitsHit
 const seen = { let: 0, refused: { ...limitsHit }, other: [] as string[] }

@@ -21,7 +21,7 @@ const failing = defineWorker({
   class: 'failing',
   retry: { max: 0 },
   perform() {
-    // The size of a stack depends on the path of this file.
+    // No stack trace, because its size depends on the path of this file.
     throw Object.assign(new Error('no'), { stack: undefined })
   },
 })

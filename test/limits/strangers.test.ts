@@ -110,7 +110,7 @@ test.each(Object.entries(strains))(
     const slow: string[] = []
     for (const door of doors) {
       let took = [await cost(door, strain)]
-      // Other programs can make a route look slow, so a slow route is measured again, each time in a new app.
+      // Other programs can make a route look slow, so a slow route is measured again, in new apps.
       if (took[0]! >= MAX_CPU_MS / 2) {
         for (let n = 1; n < TIMES; n++) took = [...took, await cost(door, strain, freshApp())]
         if (Math.min(...took) >= MAX_CPU_MS) slow.push(`${door}: ${took.map(Math.round)} ms`)

@@ -1,5 +1,5 @@
-// Redis loads the declared keys of a script before it locks all keys. Old jobs are on disk, so scripts that read them
-// declare their keys.
+// Upstash stores old jobs on disk. It loads the declared keys of a script before it locks all keys, so scripts that read
+// old jobs declare their keys.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient } from '../../src/redis/client.ts'

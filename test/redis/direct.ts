@@ -198,7 +198,7 @@ export async function createWorld(
     await client.ask((redis) => redis.set(store.keys.queue(queue), text))
   }
 
-  /** Uses the unchanged scripts, not the scripts under test. */
+  /** Finds faults with the unchanged scripts, because a test may have replaced a script. */
   async function faults(): Promise<string[]> {
     const found: string[] = []
     const checked = createStore({ client: sound, namespace, clock })

@@ -53,7 +53,7 @@ const reference = () => ({
 
 type Json = { [name: string]: Json } | Json[] | string | number | boolean | null
 
-/** The encoders may write absent counts, flags and lists in different ways. */
+/** Removes counts, flags and empty lists, because the two encoders may write their absence in different ways. */
 function plain(value: Json): Json {
   if (Array.isArray(value)) return value.map(plain)
   if (typeof value !== 'object' || value === null) return value

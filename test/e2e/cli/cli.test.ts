@@ -202,7 +202,7 @@ const OLD = '/usr/bin/node'
 const oldVersion = spawnSync(OLD, ['--version'], { encoding: 'utf8' }).stdout?.trim() ?? ''
 
 test.skipIf(!/^v(18|20)\./.test(oldVersion))('an old Node is refused in one sentence', () => {
-  // The package contains JavaScript, so this also removes the types.
+  // Removes the types, because the package contains JavaScript.
   const code = stripTypeScriptTypes(readFileSync(CLI, 'utf8'))
   const { status, stderr } = spawnSync(OLD, ['--input-type=module', '-e', code], { encoding: 'utf8' })
   expect([status, stderr]).toEqual([

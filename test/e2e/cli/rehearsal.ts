@@ -141,7 +141,7 @@ export async function startRehearsal(jobs: number) {
     return queues.some(({ name, counts, lanes }) => name === 'default' && counts.scheduled === jobs && lanes === 0)
   }, 120_000)
   const digest = () => rawCommand(redis.port, 'DEBUG', 'DIGEST')
-  // Lanes write to their queue when they end, so the data is compared after that.
+  // A lane writes to its queue when it ends, so wait for that before the comparison.
   await kit.until(async () => {
     const before = await digest()
     await new Promise((done) => setTimeout(done, 1_000))

@@ -47,7 +47,7 @@ async function start(env: Record<string, string> = {}) {
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  // A file does not know whether it is the last file of its process, so the server ends with the process.
+  // Stop the server with the process, because no file knows whether it is the last file of the process.
   process.once('exit', () => {
     server.kill('SIGTERM')
     rmSync(dir, { recursive: true, force: true })
@@ -85,7 +85,7 @@ const sent = (body: unknown, { raw, headers = {} }: Asking): BodyInit | undefine
 
 export type Stack = ReturnType<typeof useStack>
 
-/** The start of a stack takes longer than most files, so the files of a process share one. */
+/** All files of a process share one stack, because its start takes longer than most files. */
 let shared: ReturnType<typeof start> | undefined
 let classes = 0
 

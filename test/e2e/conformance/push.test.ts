@@ -25,7 +25,7 @@ const status =
   (_: Call, response: Body) =>
     response.writeHead(code, headers).end('why not')
 
-/** Must not use our code. */
+/** Does not use the code of sidejob, because the test checks that code. */
 const signature = (secret: string, { headers, bytes }: Call) => {
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
   const signed = Buffer.concat([Buffer.from(`${headers['webhook-id']}.${headers['webhook-timestamp']}.`), bytes])

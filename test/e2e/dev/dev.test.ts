@@ -49,7 +49,7 @@ test('the app serves its own routes next to sidejob, and creates jobs in the sam
   const { id } = await post([1, 2])
   expect(await line(new RegExp(`^✓ double #${id} \\d+ ms$`))).toBeDefined()
   const client = createClient({ url: stack.url, key: stack.apiKey })
-  // The line is printed before the run is committed.
+  // The line appears before the run is committed, so wait for the status.
   await expect.poll(async () => (await client.jobs.get(id)).status).toBe('completed')
   const { values } = await client.ports.read(id, 'out', 'doubled', { max: 2 })
   expect(values.map(({ data }) => data)).toEqual([2, 4])
@@ -107,7 +107,7 @@ test('the next job runs a changed function', async () => {
   await line(new RegExp(`^✓ double #${id} `))
   const client = createClient({ url: stack.url, key: stack.apiKey })
   expect((await client.ports.read(id, 'out', 'doubled', { max: 1 })).values[0]?.data).toBe(21)
-  // Fails if the job waits until the stack detects the lost lane of the old build. That takes longer.
+  // The timeout is shorter than the time in which the stack detects a lost lane of the old build.
 }, 9_000)
 
 test('a failed build prints the reason, and the last good build continues', async () => {

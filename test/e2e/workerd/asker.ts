@@ -20,7 +20,7 @@ export async function createAsker({ stack, client }: Workerd) {
     const sent = typeof body === 'function' ? body() : body
     if (sign) all.set('upstash-signature', await signed(sign, String(sent), url, stack.qstash!.now()))
     const asked = () => fetch(url, { method, headers: all, body: sent as BodyInit })
-    // workerd answers an oversized body early and disconnects, so the response may be lost.
+    // Ask again: workerd answers an oversized body early and disconnects, so the response may be lost.
     return asked().catch(asked).catch(asked)
   }
 }

@@ -169,7 +169,7 @@ describe('bad input', () => {
 
   test('has changed nothing', async () => {
     expect(await jobs()).toEqual(before)
-    // A run that failed earlier may still be logged.
+    // Ignore log lines of runs, because a run of an earlier test may have failed.
     expect(workerd.printed.filter((line) => !line.includes('"sidejob":"run"'))).toEqual([])
   })
 })

@@ -17,7 +17,7 @@ function scenario(name: string, story: (desk: Desk, order: Order) => Promise<voi
     for (const order of orders) {
       try {
         await story(desks.desk(), order)
-        // One check of all hundred orders at the end would exceed the timeout of a call.
+        // Check after each order, because one check after all hundred orders would exceed the timeout of a call.
         await desks.verify()
       } catch (error) {
         throw new Error(`in the order ${JSON.stringify(order)}: ${(error as Error).message}`, { cause: error })

@@ -212,7 +212,7 @@ async function reportOpening(browser: Browser, page: Page, flow: number): Promis
   const { script, layout, paint, longest, made } = frameWork(events, 1)
   const cdp = await page.context().newCDPSession(page)
   await cdp.send('Performance.enable')
-  // Otherwise, elements of earlier pages count too.
+  // Remove elements of earlier pages, because they would count too.
   await cdp.send('HeapProfiler.collectGarbage')
   const { metrics } = await cdp.send('Performance.getMetrics')
   const metric = (name: string) => metrics.find((one) => one.name === name)!.value.toLocaleString('en')

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 /** Microseconds of CPU by name. */
 export type Cpu = Record<string, number>
 
-// Microseconds, because Linux reports hundredths of a second.
+// Microseconds in the unit of Linux, a hundredth of a second.
 const TICK = 10_000
 
 export function usedBy(pid: number): number {

@@ -27,7 +27,7 @@ async function startServer(): Promise<Started> {
   return { address: server, pid, describe: server.describe, close: server.close }
 }
 
-/** Upstash may compile a script for each call, but this stand-in compiles it once. */
+/** Compiles each script once. Upstash may compile it for each call. */
 async function startVendor(): Promise<Started> {
   const server = await startServer()
   const strict = await startStrict({ redis: server.address, plan: 'off', compileEach: false })

@@ -1,4 +1,5 @@
-// `npm run bench:pages` measures the time to the first and last byte of each page, with a million jobs or `--jobs`.
+// `npm run bench:pages` measures the time to the first and last byte of each page, with a million jobs.
+// `--jobs` sets another number of jobs.
 // With `--over`, the exit code is 1 if a median is longer than this many milliseconds.
 
 import { mkdtempSync, rmSync } from 'node:fs'

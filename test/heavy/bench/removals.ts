@@ -1,4 +1,4 @@
-// Polling would keep Redis busy and report removals late.
+// Waits for removals with notifications, because polling would keep Redis busy and find removals late.
 
 import { type Address, connect, decode } from '../../../infra/stand-ins/resp.ts'
 
@@ -17,7 +17,7 @@ export async function hearRemovals(redis: Address) {
     async of(key: string): Promise<void> {
       if (!removed.has(key)) await new Promise<void>((resolve) => waiting.set(key, resolve))
     },
-    /** Notifications slow Redis down. */
+    /** Switches notifications off, because they slow Redis down. */
     async close() {
       await asking.call('CONFIG', 'SET', 'notify-keyspace-events', '')
       await Promise.all([asking.close(), hearing.close()])

@@ -44,7 +44,7 @@ async function inWorkerd(redis: Address, { warm, eager }: Lanes) {
     persist: false,
     say: console.error,
     vars: varsOf({ warm, eager }),
-    // A deployment runs without the wrapper that applies limits of a plan in development.
+    // Without the wrapper that applies the limits of a plan in development, as in a deployment.
     alone: true,
     plan: 'off',
   })

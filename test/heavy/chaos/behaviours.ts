@@ -244,7 +244,7 @@ function endOf(draft: Draft): End {
   return random.weighted(ends).end(draft)
 }
 
-/** True if a wire leaves the output. In a cycle, the output could wake its own job forever. */
+/** True if a wire begins at the output. In a cycle of wires, a job could wake itself forever. */
 function leadsOn({ lent: { document } }: Draft): boolean {
   const output = outputOf(document.class)
   return ['wo', 'co'].some((field) => document[`${field}:${output}`] !== undefined)
@@ -272,7 +272,7 @@ function asOthers(draft: Draft): End {
   return { end: 'completed' }
 }
 
-/** A job with a log entry can no longer share a record with equal jobs. */
+/** A run that writes to the log cannot be stored with equal runs, so most runs write no entry. */
 const isLikeOthers = ({ lent: { document }, world }: Draft): boolean =>
   isPacked(document.class) && document.terminating !== '2' && world.random.chance(0.9)
 

@@ -159,7 +159,7 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
   }
 
   function newJob(must: string[]): NewJob {
-    // Unique jobs have the same class, because other classes would never collide.
+    // All unique jobs have one class, because only jobs of the same class can have the same key.
     const unique = random.chance(0.15)
     const name = unique ? 'stream' : random.pick(classNames)
     const port = inputOf(name)

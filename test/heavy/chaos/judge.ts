@@ -101,7 +101,7 @@ function portSteps(was: SeenJob | undefined, is: SeenJob, report: Report): PortS
 const fieldsLike = (record: JobRecord, pattern: RegExp): string =>
   JSON.stringify(Object.entries(record).filter(([field]) => pattern.test(field)))
 
-/** Includes values that a wire passed on in the same step. */
+/** Counts all values that ever arrived at inputs, even if a wire passed them on in the same step. */
 const cameIn = (doc: JobRecord): number =>
   portFields(doc).reduce((sum, [field, value]) => sum + (/^i:/.test(field) ? Number.parseInt(value, 10) : 0), 0)
 
@@ -289,8 +289,8 @@ export function createJudge(report: Report) {
   }
 
   /**
-   * A commit applies its runs in sequence, so a job may end and wake in one step. Redis does not record such an end
-   * of a follower.
+   * A commit applies its runs in sequence, so the same step may end a job and wake it. For a follower, Redis records no
+   * such end.
    */
   function hasEndedBriefly(id: number, { before, after }: Step): boolean {
     const [was, is] = [before.jobs.get(id)?.doc, after.jobs.get(id)?.doc]

@@ -122,7 +122,7 @@ export type QueueDocument = {
 export type SeenJob = {
   id: number
   doc: JobRecord
-  /** The keys are `i:port` or `o:port`. */
+  /** Values by port: `i:port` is an input, `o:port` an output. */
   lists: Record<string, string[]>
   waiting: number[]
 }

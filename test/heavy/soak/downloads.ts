@@ -108,7 +108,7 @@ function killing({ worker }: Soak, times: number, done: () => number): () => num
   let killed = 0
   let last: number | undefined
   const timer = setInterval(() => {
-    // `pid` is the killed process until the next process has started.
+    // Until the next process has started, `pid` is still the killed process.
     if (done() < (killed + 1) / (times + 1) || !worker.pid || worker.pid === last) return
     last = worker.pid
     process.kill(last, 'SIGKILL')

@@ -97,7 +97,7 @@ async function playBedrock(kit: Kit, random: Random, { depth }: { depth: number 
       if ((await stateOf(child.id)) === 'FAILED') await send('DeleteJob', { jobID: child.id })
     if ((await send('FinishJob', { jobID: id })).code === 200) return
     await send('RequeueJobs', { jobIDs: id })
-    // The ancestors of this child were deleted, so no job will ever wait for it.
+    // If the parent was deleted, no job waits for this child, so delete the child too.
     if (parent !== undefined && (await stateOf(parent)) === 'CANCELLED') await send('DeleteJob', { jobID: id })
   }
 

@@ -28,7 +28,7 @@ export const rate = defineShow({
       await soak.enqueue(Array.from({ length: jobs }, () => ({ class: 'call' })))
       await soak.allCompleted(jobs, { say })
       const moments = target.arrivals.map(({ at }) => at).sort((a, b) => a - b)
-      // The first period may be used up at once, so it does not count.
+      // In the first period, all calls may come at once, so they do not count.
       const span = (moments.at(-1)! - moments[0]!) / PERIOD
       return [
         atMost('calls in the fullest second', mostWithin(moments, PERIOD), rate),

@@ -181,7 +181,7 @@ export const repeats = defineShow({
         return random.int(LATE.of) === 0 ? due + LATE.by : due
       }
 
-      /** A lane would wait for the simulated clock, so this performs jobs without a lane. */
+      /** Performs jobs without a lane, because a lane would wait for the simulated clock. */
       async function makeUp(): Promise<void> {
         for (let idle = 0; idle < 5; ) {
           const ran = await engine.performOne({ id: 0, queue: 'default', priority: 0, ahead: 0, since: '' })

@@ -8,7 +8,7 @@ import { createSidejob } from '../../../src/index.ts'
 
 const QUEUE = 'default'
 
-/** 15 attempts of the client take longer than a restart of the Worker. */
+/** The client makes 15 attempts, because they take longer than a restart of the Worker. */
 export async function startSoak(options: Partial<StackOptions> = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'sidejob-soak-'))
   const stack = await startLocalStack({ dir, persist: false, redis: 'server', ...options })

@@ -24,7 +24,7 @@ export const timers = defineShow({
         endedAt: Date.parse(endedAt as unknown as string),
       }))
       const late = seen.map(({ at, ranAt }) => ranAt - at)
-      // The job ends with its commit, so this is an upper bound for its function.
+      // A job ends with its commit, so its function ended earlier.
       const over = seen.map(({ at, endedAt }) => endedAt - at)
       return [
         exactly('jobs that ran', seen.length, jobs),

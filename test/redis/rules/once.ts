@@ -349,7 +349,7 @@ const rule32: Facts = {
 
 const SIDES = ['children', 'steps', 'waiting', 'runs', 'minute', 'in:in', 'out:out']
 
-/** Gives keys a wrong type, so that a script fails if it reads them. */
+/** Gives the other keys of a job a wrong type, so that the test fails if a script reads them. */
 async function withoutAsking(world: World, id: number, act: () => Promise<void>): Promise<void> {
   const sides = SIDES.map((name) => `${world.store.keys.job(id)}:${name}`)
   await world.client.ask((redis) => redis.mset(Object.fromEntries(sides.map((key) => [key, 'x']))))
