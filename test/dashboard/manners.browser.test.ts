@@ -183,7 +183,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         /status of 503|Redis does not answer/,
       ))
 
-    test('if a job is deleted while its page is open, the page stays and says so in its first line', async () => {
+    test('if a job is deleted while its page is open, the page stays, and its first line reports the deletion', async () => {
       const id = await site.make('waits')
       await site.rest(id)
       await at(
@@ -199,7 +199,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       )
     })
 
-    test('if a job ends while its page is open, the first line says so until the job continues', async () => {
+    test('if a job ends while its page is open, the first line reports the end until the job continues', async () => {
       const id = await site.make('waits')
       await site.rest(id)
       await at(`/jobs/${id}`, async (page) => {
