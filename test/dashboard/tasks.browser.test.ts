@@ -34,8 +34,11 @@ function handOf(page: Page) {
   return {
     did,
     page,
+    /** The page handles clicks only after it has loaded. */
     async click(target: Locator): Promise<void> {
       did.clicks += 1
+      await target.waitFor()
+      await page.waitForLoadState()
       await target.click()
     },
     async press(...keys: string[]): Promise<void> {
@@ -72,7 +75,7 @@ describe.skipIf(!program())('the tasks of an operator', { timeout: 120_000 }, ()
   let browser: Browser
   let flow: number
   let orders = 0
-  const seen: Record<string, string[]> = {}
+  const seen: Record<string, { mouse?: string; keyboard?: string }> = {}
 
   beforeAll(async () => {
     const locate = async (stack: string) => mappedStack(stack, table)
@@ -116,7 +119,7 @@ describe.skipIf(!program())('the tasks of an operator', { timeout: 120_000 }, ()
           const { clicks, keys, texts } = hand.did
           expect(way === 'mouse' ? keys : clicks).toBe(0)
           const n = way === 'mouse' ? clicks : keys
-          ;(seen[name] ??= []).push(texts > 0 ? `${n} + ${texts} ${texts === 1 ? 'text' : 'texts'}` : String(n))
+          ;(seen[name] ??= {})[way] = texts > 0 ? `${n} + ${texts} ${texts === 1 ? 'text' : 'texts'}` : String(n)
         })
       })
   }
@@ -261,10 +264,12 @@ describe.skipIf(!program())('the tasks of an operator', { timeout: 120_000 }, ()
       await hand.click(hand.page.getByRole('link', { name: 'catalog-sync' }).first())
       await hand.click(hand.page.getByRole('link', { name: /^Edit graph/ }))
       await hand.click(hand.page.getByRole('button', { name: /^Node/ }))
+      await dialog.waitFor()
       await hand.type(name)
       await hand.click(dialog.locator('input').nth(1))
       await hand.type('feed/map')
       await hand.click(dialog.getByRole('button', { name: 'Add' }))
+      await dialog.waitFor({ state: 'detached' })
       await hand.click(hand.page.getByRole('button', { name: /^Apply/ }))
     },
     async keys(hand, name) {
@@ -446,7 +451,7 @@ describe.skipIf(!program())('the tasks of an operator', { timeout: 120_000 }, ()
     const docs = readFileSync(new URL('../../docs/dashboard.md', import.meta.url), 'utf8')
     const listed = docs.slice(docs.indexOf('| task |')).split('\n\n')[0]!
     expect(listed.split('\n').slice(2)).toEqual(
-      Object.entries(seen).map(([name, ways]) => `| ${name} | ${ways.join(' | ')} |`),
+      Object.entries(seen).map(([name, { mouse, keyboard }]) => `| ${name} | ${mouse} | ${keyboard} |`),
     )
   })
 })
