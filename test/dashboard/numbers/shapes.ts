@@ -4,9 +4,7 @@ import { slicesOf } from './messages.ts'
 import { inOrder } from './queues.ts'
 import { sum } from './words.ts'
 
-const rounded = (shares: readonly number[]): number[] => shares.map((share) => Math.round(share * 50) / 50)
-
-const sharesOf = (values: readonly number[]): number[] => rounded(values.map((one) => one / Math.max(1, ...values)))
+const sharesOf = (values: readonly number[]): number[] => values.map((one) => one / Math.max(1, ...values))
 
 /** Heights of bars. A bar with the class `f-line2` has a height, but shows the value 0. */
 const barsOf = async (page: Page, selector: string, bar = 'rect'): Promise<number[][]> => {
@@ -27,15 +25,14 @@ const barsOf = async (page: Page, selector: string, bar = 'rect'): Promise<numbe
 const linesOf = async (page: Page, selector: string): Promise<number[][]> => {
   const paths = await page.locator(selector).evaluateAll((lines) => lines.map((line) => line.getAttribute('d')!))
   return paths.map((path) =>
-    rounded(
-      path
-        .slice(1)
-        .split('L')
-        .map((point) => (31 - Number(point.split(' ')[1])) / 27),
-    ),
+    path
+      .slice(1)
+      .split('L')
+      .map((point) => (31 - Number(point.split(' ')[1])) / 27),
   )
 }
 
+/** Numbers are shares of the whole height or width, because a page rounds them to hundredths of a pixel. */
 type Shape = { path: string; read: (page: Page) => Promise<unknown>; expected: (facts: Facts) => unknown }
 
 const QUARTER = 900_000
@@ -88,14 +85,14 @@ export const shapes: Record<string, Shape> = {
         .locator('main tbody td.wide svg')
         .evaluateAll((charts) =>
           charts.map((chart) =>
-            [...chart.querySelectorAll<SVGRectElement>('.f-failed')].map((bar) => Math.round(bar.height.baseVal.value)),
+            [...chart.querySelectorAll<SVGRectElement>('.f-failed')].map((bar) => bar.height.baseVal.value / 18),
           ),
         ),
     expected: (facts) =>
       inOrder(facts).map(({ name }) => {
         const columns = columnsOf(facts, name, 24)
         const most = Math.max(...columns.map(({ completed, failed }) => completed + failed))
-        return columns.flatMap(({ failed }) => (failed > 0 ? Math.round(Math.max(1.5, (failed / most) * 18)) : []))
+        return columns.flatMap(({ failed }) => (failed > 0 ? Math.max(1.5 / 18, failed / most) : []))
       }),
   },
   'failures of each kind': {
@@ -114,14 +111,14 @@ export const shapes: Record<string, Shape> = {
     read: (page) =>
       page
         .locator('.body.row rect.f-failed')
-        .evaluateAll((bars) => bars.map((bar) => Math.round((bar as SVGRectElement).height.baseVal.value))),
+        .evaluateAll((bars) => bars.map((bar) => (bar as SVGRectElement).height.baseVal.value / 18)),
     expected: (facts) => {
       const { hours = [] } = facts.classes.find((one) => one.queue === 'default' && one.class === 'charge')!
       const most = Math.max(...hours.map(({ runs }) => runs))
       return hours
         .filter(({ errors }) => errors > 0)
         .toSorted((a, b) => new Date(a.at).getUTCHours() - new Date(b.at).getUTCHours())
-        .map(({ errors }) => Math.round(Math.max(1.5, (errors / most) * 18)))
+        .map(({ errors }) => Math.max(1.5 / 18, errors / most))
     },
   },
   'entries of the log': {
@@ -133,7 +130,7 @@ export const shapes: Record<string, Shape> = {
           all.map((bar) =>
             [...bar.querySelectorAll('rect:not(.hit)')].map((part) => [
               part.getAttribute('class'),
-              Math.round(Number(part.getAttribute('height'))),
+              Number(part.getAttribute('height')) / 45,
             ]),
           ),
         ),
@@ -144,7 +141,7 @@ export const shapes: Record<string, Shape> = {
       return slices.map(({ of }) =>
         Object.entries(tones).flatMap(([level, tone]) => {
           const n = of.filter((one) => one.level === level).length
-          return n > 0 ? [[tone, Math.round(Math.max(1.5, (n / most) * 45))]] : []
+          return n > 0 ? [[tone, Math.max(1.5 / 45, n / most)]] : []
         }),
       )
     },
@@ -182,10 +179,10 @@ export const shapes: Record<string, Shape> = {
     read: (page) =>
       page
         .locator('.where .shares rect')
-        .evaluateAll((all) => all.map((one) => Math.round(Number.parseFloat(one.getAttribute('width')!)))),
+        .evaluateAll((all) => all.map((one) => Number.parseFloat(one.getAttribute('width')!) / 100)),
     expected(facts) {
       const open = openIn(facts).filter((n) => n > 0)
-      return open.map((n) => Math.round(Math.max(0.4, (n / sum(open)) * 100 - 0.4)))
+      return open.map((n) => Math.max(0.004, n / sum(open) - 0.004))
     },
   },
 }
