@@ -29,18 +29,26 @@ describe.skipIf(!program())('a long search', { timeout: 90_000 }, () => {
   const at = (path: string, use: (page: Page) => Promise<void>) =>
     visit(browser, served, { path, as: KEY, still: true }, use)
 
+  async function findOldest(page: Page, found: string): Promise<void> {
+    const row = page.locator(`#row-${oldest}`)
+    for (const end = Date.now() + 60_000; Date.now() < end; ) {
+      await row.waitFor({ timeout: 4_000 }).catch(() => undefined)
+      const text = await page.locator('#further .word').textContent()
+      if (await row.isVisible()) return
+      expect(text).toMatch(new RegExp(`^(${found}) in the newest [\\d,]+ of 60,00\\d$`))
+      // The link disappears when the search ends.
+      await page
+        .getByRole('link', { name: 'Search older jobs' })
+        .click({ timeout: 4_000 })
+        .catch(() => undefined)
+    }
+    expect(await row.isVisible()).toBe(true)
+  }
+
   test('finds the oldest job by itself or after a click on "Search older jobs"', () =>
     at('/jobs?args.order=ORD-7003', async (page) => {
       const row = page.locator(`#row-${oldest}`)
-      const older = page.getByRole('link', { name: 'Search older jobs' })
-      const begun = Date.now()
-      while (!(await row.isVisible()) && Date.now() - begun < 30_000) {
-        const text = await page.locator('#further .word').textContent()
-        expect(text).toMatch(/^(No match|1 match) in the newest [\d,]+ of 60,00\d$/)
-        await row.waitFor({ timeout: 4_000 }).catch(() => undefined)
-        if (!(await row.isVisible())) await older.click()
-      }
-      expect(await row.isVisible()).toBe(true)
+      await findOldest(page, 'No match|1 match')
       // Waits for the next refresh.
       await page.waitForTimeout(3_000)
       expect(await row.isVisible()).toBe(true)
@@ -49,15 +57,22 @@ describe.skipIf(!program())('a long search', { timeout: 90_000 }, () => {
 
   test('appends the oldest job of a group to the page of the group', () =>
     at('/groups/rare', async (page) => {
-      const row = page.locator(`#row-${oldest}`)
-      const begun = Date.now()
-      while (!(await row.isVisible()) && Date.now() - begun < 30_000) {
-        await row.waitFor({ timeout: 4_000 }).catch(() => undefined)
-        if (await row.isVisible()) break
-        expect(await page.locator('#further .word').textContent()).toMatch(/^No match in the newest [\d,]+ of 60,00\d$/)
-        await page.getByRole('link', { name: 'Search older jobs' }).click()
-      }
-      expect(await row.isVisible()).toBe(true)
+      await findOldest(page, 'No match')
+    }))
+
+  test('a click on "Search older jobs" during a search left the page', () =>
+    at('/jobs?args.order=ORD-7003', async (page) => {
+      const { promise: clicked, resolve } = Promise.withResolvers<void>()
+      await page.route(/cursor=/, async (route) => {
+        if (!route.request().isNavigationRequest()) await clicked
+        return route.continue()
+      })
+      await page.reload()
+      await page.locator('#further.busy').waitFor()
+      await page.getByRole('link', { name: 'Search older jobs' }).click()
+      resolve()
+      await findOldest(page, 'No match|1 match')
+      expect(new URL(page.url()).search).toBe('?args.order=ORD-7003')
     }))
 
   test('ends with a sentence and the button if there is no match', () =>
@@ -67,7 +82,7 @@ describe.skipIf(!program())('a long search', { timeout: 90_000 }, () => {
 
   test('begins again for another filter', () =>
     at('/jobs?group=rare', async (page) => {
-      await page.locator(`#row-${oldest}`).waitFor({ timeout: 20_000 })
+      await findOldest(page, 'No match')
       await page.goto(`${new URL(page.url()).origin}/ui/jobs?group=none`)
       expect(await page.locator(`#row-${oldest}`).count()).toBe(0)
     }))

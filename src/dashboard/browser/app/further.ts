@@ -82,7 +82,7 @@ export function startFurther(): void {
   onClick('#further a', (_, event) => {
     if (!older() || isElsewhere(event)) return
     begin()
-    if (!state || isRunning) return
+    if (!state) return
     event.preventDefault()
     state.until = Date.now() + BY_ITSELF
     void run(Number(box()?.dataset.limit ?? 50))
