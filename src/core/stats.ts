@@ -96,7 +96,7 @@ export const classes = z.object({
           .array(z.object({ at: moment, ...point }))
           .optional()
           .describe(
-            'hours of this day that had events in the last 24 hours. Present if hours=true, unless the stored counts of the queue exceed 4 MiB',
+            'counts for each hour of this day that had events and is within the last 24 hours. Present if hours=true, unless the stored counts of the queue exceed 4 MiB',
           ),
       }),
     )

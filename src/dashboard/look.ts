@@ -33,7 +33,7 @@ export function htmlOf(look: Look, page: { toString: () => unknown }): string {
 }
 
 export function useLook(): Look {
-  if (!current) throw new Error('a part of a page was rendered outside of a page')
+  if (!current) throw new Error('useLook was called outside of the rendering of a page')
   return current
 }
 

@@ -30,7 +30,7 @@ async function connect(port: number): Promise<Inspector> {
   }
   await new Promise<void>((resolve, reject) => {
     socket.onopen = () => resolve()
-    socket.onerror = () => reject(new Error('workerd has no inspector'))
+    socket.onerror = () => reject(new Error('cannot connect to the inspector of workerd'))
   })
   return {
     ask<T>(method: string): Promise<T> {

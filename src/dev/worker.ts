@@ -126,8 +126,8 @@ export async function startWorker(all: WorkerOptions) {
 
   function relaunch(reason: string) {
     endWorkerd()
-    if (starts.filter((at) => at > Date.now() - MINUTE).length > TRIES)
-      return onGone(new Error(`The Worker ended ${TRIES} times within a minute: ${reason}`))
+    const recent = starts.filter((at) => at > Date.now() - MINUTE).length
+    if (recent > TRIES) return onGone(new Error(`The Worker ended ${recent} times within a minute: ${reason}`))
     say('The process of the Worker exited unexpectedly. It is being restarted.')
     launch().catch(onGone)
   }

@@ -44,7 +44,9 @@ const comparison = z.object({
         after: ofPeriod.nullable(),
       }),
     )
-    .describe('classes, ordered by queue and name; a period without events is null'),
+    .describe(
+      'classes, ordered by queue and name. `before` or `after` is null if the class had no events in that period',
+    ),
   errors: z.array(errorKindView).describe('kinds of error that first occurred after the deploy'),
   more: z.boolean().describe('true if some failed jobs are not yet counted; repeat the call'),
 })

@@ -134,7 +134,7 @@ export const groups = {
   list: route('GET /v1/groups', {
     scope: 'read',
     summary: 'List groups with active jobs',
-    description: 'Returns the settings, running jobs and waiting jobs of each group.',
+    description: 'Returns the settings of each group, and the numbers of its running and waiting jobs.',
     answers: { 200: z.object({ groups: z.array(groupView) }) },
     handle: ({ engine }) => engine.groups.list(),
   }),
@@ -142,7 +142,7 @@ export const groups = {
   get: route('GET /v1/groups/:key', {
     scope: 'read',
     summary: 'Get a group',
-    description: 'Returns the settings, running jobs and waiting jobs of the group.',
+    description: 'Returns the settings of the group, and the numbers of its running and waiting jobs.',
     answers: { 200: groupView },
     handle: ({ engine, params }) => engine.groups.get(params.key),
   }),

@@ -75,7 +75,7 @@ export const ports = {
   connect: route('POST /v1/jobs/:job/:dir/:port/connect', {
     scope: 'write',
     summary: 'Connect a port to other ports',
-    description: 'Moves the waiting values of the port to the other ports.',
+    description: 'Takes the waiting values of the port, and appends them to each port in `to`.',
     body: z.strictObject({ to: z.array(target).min(1).max(1_000) }),
     answers: { 200: z.object({ moved: z.int() }) },
     handle: ({ engine, params, body, call }) =>

@@ -188,7 +188,7 @@ export type Inspection = {
   ownLimit?: string
   now: number
   kin?: Listed['jobs']
-  /** Jobs that this job waits for. Rows with `isWhole: false` lack children and position. */
+  /** Jobs that this job waits for. A row with `isWhole: false` has no children and no position in the queue. */
   chain?: ReadonlyMap<number, Inspection & { isWhole: boolean }>
 }
 

@@ -29,7 +29,7 @@ function steeredWait(answer: Answered, now: number): number | undefined {
   const text = steering.map((name) => answer[name]).find((value) => value !== undefined)
   if (text === undefined) return undefined
   const wait = parseWait(String(text).trim(), now)
-  // QStash ignores delays of more than a day.
+  // QStash ignores a header that asks for a delay of more than a day.
   return wait <= DAY ? Math.max(0, wait) : undefined
 }
 

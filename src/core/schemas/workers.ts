@@ -88,7 +88,7 @@ const workerShape = z.strictObject({
 export const worker = workerShape
   .refine(({ push, pull }) => !(push && pull), { error: 'expected "push" or "pull", got both', path: ['pull'] })
   .refine(({ pin, pull }) => !(pin && pull), {
-    error: 'expected a function or a push worker, got a pull worker, which has no address',
+    error: 'expected a function or a push worker, got a pull worker, which sidejob cannot call',
     path: ['pin'],
   })
 

@@ -123,7 +123,7 @@ function Back({ data: { deploys, open, comparison } }: { data: DeploysData }) {
     <div id="back">
       <Snippet title="Roll back" note={`restores ${nameOf(previous)}`} text="npx wrangler rollback">
         <p class="body">
-          <b>Then retry the failed jobs:</b> press “Retry all” above. Before the roll back, they would fail again.
+          <b>Then retry the failed jobs:</b> press “Retry all” above. Before the rollback, they would fail again.
         </p>
       </Snippet>
     </div>

@@ -103,7 +103,7 @@ function checksOf({ health, before, lost, unclaimed }: DoctorData, now: number):
         ]),
     {
       ok: !restored,
-      text: 'Data, after each restart of Redis',
+      text: 'Loss of recent data',
       says: restored ? (
         <>
           Redis lost recent data <Ago at={restored.noticedAt} />: jobs {restored.lost.from} to {restored.lost.to} are

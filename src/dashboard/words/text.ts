@@ -38,7 +38,7 @@ export const percent = (share: number): string => {
   return `${n < 10 && n > 0 ? n.toFixed(1) : Math.round(n)}%`
 }
 
-/** Uses enough digits that a positive amount is not 0. */
+/** Uses enough digits that a positive amount is not shown as 0. */
 export const money = (n: number): string => n.toFixed(n > 0 ? Math.max(2, 1 - Math.floor(Math.log10(n))) : 2)
 
 const units = ['bytes', 'KB', 'MB', 'GB', 'TB'] as const

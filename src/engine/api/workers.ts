@@ -39,7 +39,7 @@ function checkDefinition(definition: WorkerDefinition, allowHosts: readonly stri
 
 function checkPatched({ push, pull, pin, in: inputs = {}, out = {} }: WorkerDefinition): void {
   if (push && pull) refuse(['pull'], 'expected "push" or "pull", got both')
-  if (pin && pull) refuse(['pin'], 'expected a function or a push worker, got a pull worker, which has no address')
+  if (pin && pull) refuse(['pin'], 'expected a function or a push worker, got a pull worker, which sidejob cannot call')
   if (push && push.url === undefined) refuse(['push', 'url'], 'is missing')
   for (const [dir, ports] of Object.entries({ in: inputs, out }))
     if (Object.keys(ports).length > limits.ports.most)

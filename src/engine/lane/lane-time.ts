@@ -1,6 +1,6 @@
 // Waiting uses no CPU time, so it does not use up the budget.
 
-/** A lane that only waited ends after this multiple of its budget, so that lanes of an old deployment end soon. */
+/** A lane ends after this multiple of its budget, even if it only waited, so that lanes of an old deployment end soon. */
 const MAX_BUDGETS = 4
 
 type LaneTimeOptions = {

@@ -157,7 +157,7 @@ export const bedrock = {
   GetJobs: command(
     'GetJobs',
     'work',
-    'Claim the first jobs whose names match',
+    'Claim the first jobs whose names match a pattern',
     'Returns at most `numResults` jobs. `Connection: wait` waits for the first job.',
     { ...taking, numResults: z.int() },
     async ({ engine, from, call, signal }) => {

@@ -65,7 +65,7 @@ test('startup is not called again after a termination and a run with force', asy
   expect(taken()).toEqual([`startup ${job}`, `perform ${job}`, `shutdown ${job}`, `perform ${job}`])
 })
 
-test('the values read in one run are remembered separately for each set of ports', async () => {
+test('each set of ports remembers which defaults it has returned', async () => {
   const job = await desk.make('twofold')
   await desk.once(job)
   expect(await desk.drainPort(job, 'out', 'out')).toEqual([

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 /** Microseconds of CPU by name. */
 export type Cpu = Record<string, number>
 
-// Microseconds in the unit of Linux, a hundredth of a second.
+// In microseconds. Linux counts CPU time in ticks of a hundredth of a second.
 const TICK = 10_000
 
 export function usedBy(pid: number): number {

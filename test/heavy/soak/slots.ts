@@ -24,8 +24,8 @@ function clockOf(zone: string, from: number, to: number): { at: number; wall: nu
 }
 
 /**
- * At a change of the clock, an hourly pattern is due whenever the clock shows its time. Any other pattern is due
- * once: at the first such time, or at the end of the skipped hour.
+ * If the clock goes back, an hourly pattern is due twice in the repeated hour. If the clock goes forward, it is not due
+ * in the skipped hour. Any other pattern is due once: at its first time, or at the end of the skipped hour.
  */
 export function createZone(zone: string, from: number, to: number) {
   // Clock changes near both ends of the range must be complete.

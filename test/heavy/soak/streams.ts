@@ -1,4 +1,4 @@
-// The bodies are larger than the memory of a Worker.
+// Downloads files that are larger than the memory of a Worker.
 
 import { createHash, type Hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'

@@ -22,7 +22,7 @@ export function Shut({ of: { failures, until } }: { of: OpenBreaker }) {
   const { now, zone } = useLook()
   return (
     <span class="st failed">
-      {until > now ? `not called until ${clock(until, zone)}` : 'the next call tests it'}: {many(failures, 'failure')}{' '}
+      {until > now ? `not called until ${clock(until, zone)}` : 'the next call is a test'}: {many(failures, 'failure')}{' '}
       in a row
     </span>
   )

@@ -140,7 +140,7 @@ export function Tiles({ data }: TilesProps) {
           </>
         }
         big={short(sum(queues, ({ counts }) => counts.running))}
-        sub={`${count(pulled)} pulled, ${count(lanes)} of ${count(most)} lanes open`}
+        sub={`${count(pulled)} in pull workers, ${count(lanes)} of ${count(most)} lanes open`}
         points={points}
         of="runs"
         tone="running"

@@ -302,7 +302,7 @@ local function check_values(id, doc)
   for _, field in ipairs(expected.lost_values(id, doc)) do fault(id, 'lost', 'value %s is missing', field) end
 end
 
--- Maximum difference in milliseconds between the clocks of Redis and the script.
+-- Redis may expire a result up to this many milliseconds early.
 local SOON = 1000
 
 local function check_result(id, doc)

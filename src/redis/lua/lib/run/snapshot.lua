@@ -190,7 +190,7 @@ local function flat_port(port, name, closely)
     passed = closely and passed(doc, field) or '' }
 end
 
--- `closely`: for a page of the flow, which also shows the job's own ports and the values that passed through wires.
+-- `closely`: for the page of a flow. It also needs the job's own ports and the values that passed through the wires.
 function snapshot.flat_wires(id, doc, children, closely)
   local rows = {}
   local function add(name, of_id, of)
