@@ -60,6 +60,24 @@ test('the list contained a valid address of each file, which anyone who saw the 
   expect((await pages.ask(`/ui/files?get=${id}`)).headers.get('location')).toContain('/ui/login')
 })
 
+test('nobody could see what a file contains without downloading it', async () => {
+  const reader = await pages.enter(['read'])
+  const store = async (job: number, type: string, content: string) => {
+    const id = await files.idOf(job, Date.now())
+    await files.bucket.put(keyOf(id), new TextEncoder().encode(content), { type })
+    return id
+  }
+  const opened = async (id: string) => (await reader.html(`/ui/files?open=${id}`)).replace(/<table.*<\/table>/s, '')
+  const csv = await store(11, 'text/csv', 'sku,price\n<b>mug</b>,7')
+  expect(await reader.html('/ui/files')).toContain(`href="/ui/files?open=${csv}"`)
+  expect(await opened(csv)).toContain('sku,price\n&lt;b&gt;mug&lt;/b&gt;,7</pre>')
+  expect(await opened(await store(12, 'application/json', `["${'x'.repeat(5_000)}"]`))).toContain('xx…</pre>')
+  const image = await store(13, 'image/png', 'pixels')
+  expect(await opened(image)).toContain(`<img class="body" src="/ui/files?get=${image}"`)
+  expect(await opened(await store(14, 'application/pdf', 'pages'))).toContain('Only images and text have a preview.')
+  expect(await opened('AAAAAAAAAAAAAB')).not.toContain('have a preview')
+})
+
 test('a file with 192 earlier removals was shown as never removed', async () => {
   const bucket = folderBucket(await mkdtemp(join(tmpdir(), 'sidejob-files-')))
   const own = createFiles({ bucket, secret: 'files of the test', publicUrl: ORIGIN, now: Date.now })

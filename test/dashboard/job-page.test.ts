@@ -59,7 +59,7 @@ const part = (html: string, from: string, to: string): string => {
   return rest.slice(0, rest.indexOf(to))
 }
 const whyIn = (html: string) => plainText(part(html, '<ol class="why', '</ol>'))
-const headIn = (html: string) => plainText(part(html, 'class="jobhead"', '<span class="neighbours"'))
+const headIn = (html: string) => plainText(part(html, 'class="jobhead"', '<div class="right"'))
 const railIn = (html: string) => part(html, '<aside class="stack rail"', '</aside>')
 const timelineIn = (html: string) => part(html, '<h2>Timeline</h2>', '</section>')
 const namesIn = (html: string) => [...html.matchAll(/>(kid-\d+)</g)].map(([, name]) => name)

@@ -1,9 +1,9 @@
-import { type FilesTotal, listFiles, searchFiles, totalOf } from '../../http/files.ts'
-import { queryWith } from '../look.ts'
+import { type FilesTotal, listFiles, searchFiles, textOf, totalOf } from '../../http/files.ts'
+import { queryWith, useLook, useWay } from '../look.ts'
 import { type Asked, Elsewhere, page } from '../page.ts'
 import { Act, LinkButton } from '../parts/act.tsx'
 import { Further } from '../parts/further.tsx'
-import { Ago, Card, Empty, Head, JobId, Link } from '../parts/layout.tsx'
+import { Ago, Card, Empty, Head, JobId, Link, To } from '../parts/layout.tsx'
 import { Search } from '../parts/search.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
 import { given } from '../words/form.ts'
@@ -11,8 +11,11 @@ import { rowsText } from '../words/further.ts'
 import { bytes, cut, many } from '../words/text.ts'
 
 type Listed = Awaited<ReturnType<typeof listFiles>>
+type Row = Listed['files'][number] & Maker & { ends?: number | 'never' }
 type FilesData = Omit<Listed, 'files'> & {
-  files: (Listed['files'][number] & Maker & { ends?: number | 'never' })[]
+  files: Row[]
+  open?: Row
+  text?: string
   total?: FilesTotal
   wanted: string
   looked?: number
@@ -50,7 +53,8 @@ const NO_FILES: FilesData = { files: [], cursor: null, wanted: '' }
 
 function noteOf({ files, cursor, total, looked }: FilesData): string {
   if (!total) return 'no bucket'
-  return looked === undefined ? inAll(total) : rowsText(files.length, cursor, 'file')
+  if (looked !== undefined) return rowsText(files.length, cursor, 'file')
+  return `${total.more ? 'more than ' : ''}${many(total.files, 'file')}, ${bytes(total.bytes)}`
 }
 
 function None({ data: { total, wanted } }: { data: FilesData }) {
@@ -69,22 +73,35 @@ function None({ data: { total, wanted } }: { data: FilesData }) {
   return <Empty act={<Link to="/files">Show all files</Link>}>No files match.</Empty>
 }
 
-const inAll = ({ files, bytes: size, more }: FilesTotal): string =>
-  more ? `more than ${many(files, 'file')}, ${bytes(size)}` : `${many(files, 'file')}, ${bytes(size)}`
-
 const way = (file: string): string => `/v1/files/${encodeURIComponent(file)}`
 
 const nameOf = (url = ''): string => url.replace(/[?#].*/s, '').replace(/.*\//s, '')
 
-const columns: readonly Column<FilesData['files'][number]>[] = [
+function Preview({ of: { id, type, from }, text }: { of: Row; text?: string }) {
+  const { base } = useLook()
+  const name = nameOf(from) || id
+  return (
+    <Card title={name} right={<Link to={useWay()({ open: undefined })}>Close</Link>}>
+      {type?.startsWith('image/') ? (
+        <img class="body" src={`${base}/files?get=${id}`} alt={name} />
+      ) : text === undefined ? (
+        <Empty>Only images and text have a preview.</Empty>
+      ) : (
+        <pre tabindex={0}>{text}</pre>
+      )}
+    </Card>
+  )
+}
+
+const columns: readonly Column<Row>[] = [
   {
     head: 'File',
     kind: 'fill',
     title: ({ from }) => from,
     cell: ({ id, from }) => (
-      <>
+      <To to={useWay()({ open: id })}>
         <b>{nameOf(from)}</b> <span class="dim mono">{id}</span>
-      </>
+      </To>
     ),
   },
   {
@@ -163,7 +180,8 @@ export const files = page<FilesData>({
     await readMakers(asked, listed.files, makers)
     const all = listed.files.map((file) => ({ ...file, ...makers.get(file.job), ends: endOf(file.id) }))
     if (!cursor && listed.cursor === null) all.sort((a, b) => b.storedAt - a.storedAt)
-    return { ...listed, files: all, total, wanted }
+    const open = all.find(({ id }) => id === query.get('open'))
+    return { ...listed, files: all, total, wanted, open, text: open && (await textOf(files, open)) }
   },
   title: () => 'Files',
   View: ({ data, query }) => (
@@ -171,20 +189,23 @@ export const files = page<FilesData>({
       <Head title="Files" note={noteOf(data)}>
         {data.total && <Search at="/files" label="Name, id, type or job" value={data.wanted} />}
       </Head>
-      <Card>
-        {data.files.length > 0 ? (
-          <DataTable caption="Files" rows={data.files} columns={columns} kind="lined files" grows />
-        ) : (
-          data.cursor === null && <None data={data} />
-        )}
-        <Further
-          to={nextOf(data, query)}
-          more="more files"
-          rows={data.files.length}
-          limit={MOST}
-          searched={data.looked === undefined ? undefined : { where: many(data.looked, 'file') }}
-        />
-      </Card>
+      <div class="stack">
+        {data.open && <Preview of={data.open} text={data.text} />}
+        <Card>
+          {data.files.length > 0 ? (
+            <DataTable caption="Files" rows={data.files} columns={columns} kind="lined files" grows />
+          ) : (
+            data.cursor === null && <None data={data} />
+          )}
+          <Further
+            to={nextOf(data, query)}
+            more="more files"
+            rows={data.files.length}
+            limit={MOST}
+            searched={data.looked === undefined ? undefined : { where: many(data.looked, 'file') }}
+          />
+        </Card>
+      </div>
     </>
   ),
   acts: {

@@ -105,6 +105,7 @@ export function Head({ job, runs, reason, isStuck }: HeadProps) {
         : ['run', 'play', 'Run now']
   return (
     <div class="jobhead" data-job={id} data-status={status} data-ended={ended.has(status) ? endedAt : undefined}>
+      <span class="neighbours" id="neighbours" data-island data-job={id} />
       <div class="grow">
         <h1>
           <Name of={job.class} most={60} /> <span class="id">#{id}</span>{' '}
@@ -114,7 +115,6 @@ export function Head({ job, runs, reason, isStuck }: HeadProps) {
         </h1>
         <Facts job={job} runs={runs} />
       </div>
-      <span class="neighbours" id="neighbours" data-island data-job={id} />
       <div class="right">
         <Act act={act} scope={isStuck ? 'admin' : 'write'} icon={icon} hotkey="r">
           {verb}
