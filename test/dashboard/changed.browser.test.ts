@@ -53,7 +53,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     async Flows() {
       const id = await flow({ a: { queue: 'default', class: 'pulled', init: true } })
       const change = () => site.engine.jobs.terminate(id, { recursive: true })
-      return { path: '/flows', text: `#${id}`, was: 'queued', is: 'terminated', change }
+      return { path: '/flows', text: `#${id}`, was: 'suspended', is: 'terminated', change }
     },
     async 'a flow of many nodes, as a list'() {
       const names = Array.from({ length: NODES }, (_, i) => `n${i}`)

@@ -46,7 +46,7 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     const window = await enter(['read'], '/flows')
     const row = window.page.locator(`#row-${flow}`)
     const cells = await row.locator('td').allTextContents()
-    expect(cells.slice(0, 8)).toEqual([`catalog-sync #${flow}`, 'Nodes running', '8', '2', '1', '0', '5', '2,947'])
+    expect(cells.slice(0, 8)).toEqual([`catalog-sync #${flow}`, 'Suspended', '8', '2', '1', '0', '5', '2,947'])
     expect(await row.getByRole('link', { name: '2', exact: true }).getAttribute('href')).toBe(
       `/ui/jobs?parent=${flow}&status=running`,
     )

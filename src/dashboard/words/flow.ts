@@ -4,7 +4,7 @@ import { endText } from '../../core/wires.ts'
 import type { FlowNodeView, FlowRow, WireView } from '../../engine/engine.ts'
 import { sum } from './counts.ts'
 import { textOf } from './json.ts'
-import { about, count, cut, many, span, title } from './text.ts'
+import { about, count, cut, many, span } from './text.ts'
 
 const MOST = 2_048
 /** Milliseconds. A wire with an older value is backing up. */
@@ -118,15 +118,6 @@ export const kindOfNode = (node: FlowNodeView, about: Facts): string =>
 
 export const sumOf = ({ nodes, running, queued, failed, values }: FlowRow): string =>
   `${count(running)} of ${many(nodes, 'node')} running, ${count(queued)} queued${failed > 0 ? `, ${count(failed)} failed` : ''}; ${many(values, 'value waits', 'values wait')}`
-
-/** A flow job is suspended between its runs, so the word describes its nodes. */
-export function stateOf({ status, nodes, running, queued, failed }: FlowRow): { status: Status; word: string } {
-  if (status !== 'suspended') return { status, word: title(status) }
-  if (failed > 0) return { status: 'failed', word: `${many(failed, 'node')} failed` }
-  if (running > 0) return { status: 'running', word: 'Nodes running' }
-  if (queued > 0) return { status: 'queued', word: 'Nodes queued' }
-  return { status: 'suspended', word: nodes > 0 ? 'Nodes idle' : 'Waits for its graph' }
-}
 
 export const growthOf = ({ in: came, out }: WireView, now: number): number =>
   rateOf(

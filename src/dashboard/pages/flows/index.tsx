@@ -6,7 +6,7 @@ import { page } from '../../page.ts'
 import { Act, LinkButton, More } from '../../parts/act.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Choice, JobId, StatusPill, To } from '../../parts/layout.tsx'
-import { boardWires, CLOSED, factsOf, isUnread, jamSaid, LARGE, stateOf, sumOf } from '../../words/flow.ts'
+import { boardWires, CLOSED, factsOf, isUnread, jamSaid, LARGE, sumOf } from '../../words/flow.ts'
 import { jobPath } from '../../words/paths.ts'
 import { count } from '../../words/text.ts'
 import { acts } from './acts.ts'
@@ -53,7 +53,7 @@ function Explained({ data: { view, jam, limits, isExplaining } }: { data: FlowDa
   return (
     <p class="jamsaid" role="status">
       {jam && (
-        <>
+        <span>
           {jamSaid(jam, about(jam.cause))}{' '}
           <WhyOf
             node={jam.cause.name}
@@ -61,13 +61,13 @@ function Explained({ data: { view, jam, limits, isExplaining } }: { data: FlowDa
           />{' '}
           <LinkButton to={way({ jam: isExplaining ? undefined : '1', board: '1' })} small>
             {isExplaining ? 'Show all' : 'Highlight this jam'}
-          </LinkButton>{' '}
-        </>
+          </LinkButton>
+        </span>
       )}
       {unread && (
-        <>
+        <span>
           {unread.name} does not read its input. <WhyOf node={unread.name} to={way({ ...CLOSED, node: unread.name })} />
-        </>
+        </span>
       )}
     </p>
   )
@@ -78,7 +78,6 @@ type Props = { data: FlowData; query: URLSearchParams }
 function Head({ data, query }: Props) {
   const { view } = data
   const { flow, undo } = view
-  const { status, word } = stateOf(flow)
   const way = useWay()
   // Phones show this choice for every flow, wide screens only for a large flow.
   const forms = ['List', 'Board'].map((text, i) => {
@@ -89,7 +88,7 @@ function Head({ data, query }: Props) {
     <div class={`flowbar${isLarge(view) ? ' large' : ''}`} id="flowbar">
       <h1>{flow.name}</h1>
       <JobId id={flow.id} />
-      <StatusPill status={status}>{word}</StatusPill>
+      <StatusPill status={flow.status} />
       <span class="dim" title="Other nodes wait for input or have ended. Values wait until a node reads them.">
         {sumOf(flow)}
       </span>

@@ -8,7 +8,7 @@ import { Act, LinkButton } from '../../parts/act.tsx'
 import { Ago, Card, Empty, Head, Link, Name, Since, StatusPill, To, Zero } from '../../parts/layout.tsx'
 import { First } from '../../parts/snippet.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
-import { factOf, factsOf, isLate, jamOf, stateOf } from '../../words/flow.ts'
+import { factOf, factsOf, isLate, jamOf } from '../../words/flow.ts'
 import { given } from '../../words/form.ts'
 import { ofClass } from '../../words/paths.ts'
 import { cut, many, title } from '../../words/text.ts'
@@ -43,11 +43,6 @@ function heldBy(view: FlowView, limits: readonly LimitView[], now: number): Row[
   return cause && { name: cause.name, fact: factOf(cause, factsOf(cause, data, now)) }
 }
 
-function State({ of }: { of: FlowRow }) {
-  const { status, word } = stateOf(of)
-  return <StatusPill status={status}>{word}</StatusPill>
-}
-
 function Oldest({ row }: { row: FlowRow }) {
   const { oldestAt } = row
   if (oldestAt === null) return <span class="dimmer">–</span>
@@ -71,7 +66,7 @@ const columns: readonly Column<Row>[] = [
       </>
     ),
   },
-  { head: 'State of nodes', cell: (row) => <State of={row} /> },
+  { head: 'Status', cell: ({ status }) => <StatusPill status={status} /> },
   { head: '#Nodes', label: 'nodes', cell: ({ nodes }) => <Zero n={nodes} /> },
   nodesIn('running'),
   nodesIn('queued'),
