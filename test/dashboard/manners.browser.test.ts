@@ -46,6 +46,14 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         await site.until(async () => !(await site.engine.queues.list()).queues.some(({ paused }) => paused))
       }))
 
+    test('above a new job, the breadcrumb said "New job" and the page did not refresh itself', () =>
+      at('/jobs/new?queue=default&class=fails', async (page) => {
+        expect(await page.locator('#live').count()).toBe(0)
+        await page.locator('form[data-preview]').getByRole('button', { name: 'Create job' }).click()
+        await page.locator('.crumbs [aria-current]', { hasText: /^fails #\d+$/ }).waitFor()
+        await page.locator('#live.live', { hasText: 'Live' }).waitFor()
+      }))
+
     const publishInVain = async (page: Page) => {
       await page.route('**/ui/channels', (route) =>
         route.request().method() === 'POST' ? route.abort() : route.continue(),

@@ -89,7 +89,7 @@ function Side({ look: { base, name, who }, at, signs = {}, foot = { ok: true, te
 
 function Top({ look: { host, zone, theme, base }, title, crumbs = [{ name: title }], every = 0, commands }: Frame) {
   return (
-    <header class="top">
+    <header class="top" id="top">
       <nav class="crumbs" aria-label="Breadcrumbs">
         <span class="host">{host}</span>
         {crumbs.map(({ name, to }, i) => (

@@ -71,6 +71,7 @@ function costs(kind: Kind): string {
 
 function plan(): void {
   clearTimeout(state.timer)
+  if (state.isPaused) sign('paused', 'Paused')
   if (state.every === 0 || state.isPaused || document.hidden) return
   const wait = Math.min(pause(), Math.max(0, (state.due ?? Number.POSITIVE_INFINITY) - Date.now()))
   const isSlower = wait > state.every && !isHearing()
@@ -184,6 +185,7 @@ async function go(url: string): Promise<void> {
   shown = pageOf()
   state.tag = undefined
   await look(true)
+  begin()
 }
 
 function lookSoon(): void {
@@ -195,14 +197,16 @@ function lookSoon(): void {
 function toggle(): void {
   state.isPaused = !state.isPaused
   tell('paused', state.isPaused)
-  if (state.isPaused) {
-    clearTimeout(state.timer)
-    sign('paused', 'Paused')
-  } else void look(true)
+  if (state.isPaused) plan()
+  else void look(true)
+}
+
+function begin(): void {
+  state.every = Number(dot()?.dataset.every ?? 0)
+  plan()
 }
 
 export function startLive(): void {
-  state.every = Number(dot()?.dataset.every ?? 0)
   onClick('#live', toggle)
   document.addEventListener('visibilitychange', () =>
     document.hidden ? clearTimeout(state.timer) : state.every > 0 && !state.isPaused && void look(),
@@ -213,5 +217,5 @@ export function startLive(): void {
   hear('go', (url) => void go(String(url)))
   hear('pause', toggle)
   hear('heard', lookSoon)
-  plan()
+  begin()
 }

@@ -53,6 +53,7 @@ export async function take(html: string, whole = true): Promise<void> {
   document.title = next.title
   await breath()
   swap(next, 'side')
+  if (whole) swap(next, 'top')
   document.dispatchEvent(new CustomEvent('drawn'))
 }
 
