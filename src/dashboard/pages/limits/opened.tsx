@@ -17,7 +17,8 @@ export type Near = { limit: RoomView; jobs: number; holders: Holder[]; waiting: 
 
 const READ = 100
 const GROUPS = 8
-const FEW = 8
+/** Rows on phones. Wide screens show 8. */
+const FEW = 3
 
 /** Assumed usual duration of a class of which no run has ended today, in milliseconds. */
 const UNKNOWN = 30_000
