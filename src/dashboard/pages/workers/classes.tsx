@@ -211,7 +211,7 @@ export function Classes({ workers, wanted, show, ...known }: ClassesProps) {
   })
   const { own = [], library = [] } = Object.groupBy(found, (worker) => (isLibrary(worker) ? 'library' : 'own'))
   return (
-    <Card title="Classes" tag={count(found.length)} right="most failures and runs today, UTC, first">
+    <Card title="Classes" tag={count(found.length)} right="most failed jobs today, UTC, first; then most runs">
       {found.length === 0 && <Empty>No classes match.</Empty>}
       {own.length === 0 && !wanted && <First of="workers" />}
       {own.length > 0 && show(own)}

@@ -47,7 +47,7 @@ export function draftOfNew(asked: Asked): Promise<Draft> | undefined {
   const { query, look } = asked
   if (!query.has('register') || !may(look, 'admin')) return undefined
   const name = maybe(query, 'class')
-  const of = { queue: maybe(query, 'queue') ?? 'default', class: name ?? 'my-class' }
+  const of = { queue: maybe(query, 'queue') ?? 'default', class: name ?? 'resize' }
   return drawn(asked, 'PUT', of, () => workerBodyOf(textsIn(query, workerTexts({}))), name !== undefined)
 }
 
