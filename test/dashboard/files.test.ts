@@ -60,7 +60,7 @@ test('the list contained a valid address of each file, which anyone who saw the 
   expect((await pages.ask(`/ui/files?get=${id}`)).headers.get('location')).toContain('/ui/login')
 })
 
-test('nobody could see what a file contains without downloading it', async () => {
+test('the content of a file was visible only after a download', async () => {
   const reader = await pages.enter(['read'])
   const store = async (job: number, type: string, content: string) => {
     const id = await files.idOf(job, Date.now())
