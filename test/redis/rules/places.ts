@@ -178,7 +178,7 @@ const rule15: Facts = {
   async 'a forced delete of a running job ends with its run'(world) {
     const id = await world.make()
     const first = await world.claimOne()
-    await expect(world.change(id, 'delete', '', '')).rejects.toThrow('terminated')
+    await expect(world.change(id, 'delete', '', '')).rejects.toThrow('terminate it')
     expect(await world.change(id, 'delete', '', '1')).toEqual(['ending'])
     expect(await world.status(id)).toBe('terminating')
     await first.commit()
