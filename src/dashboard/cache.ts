@@ -3,13 +3,14 @@ import type { Glance } from '../engine/engine.ts'
 import type { Engine } from '../engine/index.ts'
 
 const REMEMBERED = 500
+const SECOND = 1_000
 const TEN_SECONDS = 10_000
 const MINUTE = 60_000
 
 /** Milliseconds. A more expensive answer may be shared for longer. */
 type Fresh<T> = number | ((answer: T) => number)
-type Kept = { until: number; round: number; answer: unknown }
-type Answers = { round: number; kept: Lru<string, Kept> }
+type Kept = { begun: number; until: number; answer: unknown }
+type Answers = { changedAt: number; kept: Lru<string, Kept> }
 
 export type Cache = ReturnType<typeof createCache>
 
@@ -19,12 +20,12 @@ export function createAnswers() {
   return {
     of(engine: Engine): Answers {
       let answers = owners.get(engine)
-      if (!answers) owners.set(engine, (answers = { round: 0, kept: new Lru(REMEMBERED) }))
+      if (!answers) owners.set(engine, (answers = { changedAt: 0, kept: new Lru(REMEMBERED) }))
       return answers
     },
     expire(engine: Engine): void {
       const answers = owners.get(engine)
-      if (answers) answers.round++
+      if (answers) answers.changedAt = Date.now()
     },
   }
 }
@@ -35,14 +36,13 @@ export function createCache(answers: Answers, engine: Engine) {
 
   function isFresh(name: string): boolean {
     const last = answers.kept.get(name)
-    return last !== undefined && Date.now() < last.until && last.round === answers.round
+    return last !== undefined && Date.now() < last.until && last.begun > answers.changedAt
   }
 
   async function load<T>(name: string, fresh: Fresh<T>, ask: () => Promise<T>): Promise<T> {
     const begun = Date.now()
-    const { round } = answers
     const answer = await ask()
-    answers.kept.set(name, { until: begun + (typeof fresh === 'number' ? fresh : fresh(answer)), round, answer })
+    answers.kept.set(name, { begun, until: begun + (typeof fresh === 'number' ? fresh : fresh(answer)), answer })
     return answer
   }
 
@@ -56,9 +56,12 @@ export function createCache(answers: Answers, engine: Engine) {
   type Glanced = Glance & { isNew: boolean }
   let glanced: Promise<Glanced> | undefined
 
+  /** After an action, the jobs may change for some seconds. */
+  const soon = (): number => (Date.now() < answers.changedAt + TEN_SECONDS ? SECOND : TEN_SECONDS)
+
   async function look(step?: 'minute' | 'hour'): Promise<Glanced> {
     let isNew = false
-    const seen = await get(`glance ${step ?? ''}`, TEN_SECONDS, () => {
+    const seen = await get(`glance ${step ?? ''}`, soon(), () => {
       isNew = true
       return engine.stats.glance(step ? { step } : {})
     })

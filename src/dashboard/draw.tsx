@@ -21,8 +21,6 @@ export type Drawn = { asked: Asked; data: unknown; around: Around; word?: string
 
 export const wantsData = (c: Context): boolean => c.req.header('accept')?.startsWith('application/json') ?? false
 
-const AROUND = 10_000
-
 const DOCTYPE = '<!doctype html>'
 
 type Parts = { deps: Deps; base: string; options: DashboardOptions; pages: readonly Page[]; ask: AskApi }
@@ -61,7 +59,7 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
     }
   }
 
-  const around = (asked: Asked): Promise<Around> => asked.cache.get('around', AROUND, () => aroundOf(asked))
+  const around = (asked: Asked): Promise<Around> => asked.cache.get('around', 0, () => aroundOf(asked))
 
   async function isSeen(c: Context, text: string): Promise<boolean> {
     const tag = `"${(await hashOf(withoutTimes(text))).slice(0, 20)}"`

@@ -64,7 +64,7 @@ export function byClass(facts: Facts): Claims {
   return {
     '.head .note': [`${n(facts.classes.length)} classes`],
     ...jobsFrame(facts),
-    '.list h2': [`By class, ${new Date(facts.now).toUTCString().slice(0, 3)} ${dayOf(facts.now)} ${day.slice(0, 4)}`],
+    '.list h2': [`${new Date(facts.now).toUTCString().slice(0, 3)} ${dayOf(facts.now)} ${day.slice(0, 4)}`],
     '.list > header .tag': [n(facts.classes.length)],
     '.list caption': [`Counts by class on ${day}, UTC`],
     '.list .foot': [

@@ -40,8 +40,6 @@ function portsOf(job: JobView, opened: string | null): Chosen[] {
   return all.filter(({ isOpen }, i) => isOpen || i < PORTS)
 }
 
-const portsIn = (job: JobView): number => Object.keys(job.in).length + Object.keys(job.out).length
-
 async function looked(engine: Engine, job: JobView, chosen: Chosen[]): Promise<PortRow[]> {
   const described = engine.jobs.withSchemas(job)
   const waiting = chosen
@@ -141,7 +139,6 @@ async function load(asked: Asked) {
     runs,
     share: shareOf(child.progress),
   }))
-  const morePorts = portsIn(job) - ports.length
   return {
     job,
     why,
@@ -151,7 +148,7 @@ async function load(asked: Asked) {
     runs,
     steps,
     ports,
-    morePorts,
+    morePorts: Object.keys(job.in).length + Object.keys(job.out).length - ports.length,
     tab: shown,
     at: momentIn(query),
     failure,

@@ -33,13 +33,8 @@ function Values({ job, row }: { job: JobView; row: PortRow }) {
         <Value value={data} href={href} />
       ))}
       {view.size > values.length && <span class="dimmer">{count(view.size - values.length)} more</span>}
-      {view.size === 0 && view.default !== undefined && (
-        <>
-          <span class="dimmer">default</span>
-          <Value value={view.default} href={href} />
-        </>
-      )}
-      {view.size === 0 && view.default === undefined && <span class="dimmer">none</span>}
+      {view.size === 0 && <span class="dimmer">{view.default === undefined ? 'none' : 'default'}</span>}
+      {view.size === 0 && view.default !== undefined && <Value value={view.default} href={href} />}
     </span>
   )
 }

@@ -75,7 +75,7 @@ function Family({ job, known }: RailProps) {
 
 function retriesOf({ retry, attempt, status }: JobView): string | false {
   if (retry?.max === undefined) return false
-  const failures = attempt - (status === 'running' ? 1 : 0)
+  const failures = attempt - Number(status === 'running')
   const base = retry.backoff?.base
   const pause = base === undefined ? '' : `, ${span(base)} × ${retry.backoff?.factor ?? 2}`
   return `${count(Math.min(failures, retry.max))} of ${count(retry.max)}${pause}`
@@ -127,7 +127,7 @@ function factsOf(job: JobView, zone: string): Fact[] {
       'Run timeout',
       timeout !== null && !run?.process && `${span(timeout)}${run ? '' : ', or the lease of its pull worker'}`,
     ],
-    ['Lease', run && <Ago at={run.leaseUntil} word="ends" />],
+    ['Lease ends', run && <Ago at={run.leaseUntil} />],
     ['Run by', run && runnerOf(run)],
     ['Version', mono(version)],
     ['Pinned to', mono(pinnedTo)],

@@ -6,16 +6,14 @@ import { jobPath } from '../../words/paths.ts'
 import { type Family, idNote } from '../../words/timeline.ts'
 import type { Cell } from '../../words/why.ts'
 
+const heads: Record<string, string> = {
+  running: 'Current activity',
+  failed: 'Why it failed',
+  completed: 'Outcome',
+}
+
 const headOf = ({ status, isStuck }: Cell): string =>
-  status === 'running'
-    ? isStuck
-      ? 'May be stuck'
-      : 'Current activity'
-    : status === 'failed'
-      ? 'Why it failed'
-      : status === 'completed'
-        ? 'Outcome'
-        : 'Why it does not run'
+  status === 'running' && isStuck ? 'May be stuck' : (heads[status] ?? 'Why it does not run')
 
 export function CellText({ cell: { text, limit }, kind }: { cell: Cell; kind?: string }) {
   if (!limit) return <>{text}</>

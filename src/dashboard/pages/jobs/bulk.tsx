@@ -21,13 +21,16 @@ export function Bulk({ query }: { query: URLSearchParams }) {
     <form class="bulk" id="bulk" method="post" action={`${look.base}/jobs${search && `?${search}`}`} data-act="bulk">
       <Sent act="selected" />
       <span class="n">
-        <b class="selected">Selected</b>{' '}
-        {may(look, 'admin') && (
-          <label class="allfit">
+        <b class="selected">Selected</b>
+      </span>
+      {may(look, 'admin') && (
+        <>
+          <span class="sep" />
+          <label>
             <input type="checkbox" class="check" name="fit" value="all" /> all matching jobs
           </label>
-        )}
-      </span>
+        </>
+      )}
       <span class="sep" />
       {doings.map(({ name, verb, icon, kind, hotkey }) => (
         <button

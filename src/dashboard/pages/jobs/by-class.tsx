@@ -124,7 +124,7 @@ export function ByClass({ data: { day, classes, more }, runs, moreRuns, query }:
   const all = sum(classes, ({ counts }) => counts.runs)
   return (
     <Card
-      title={`By class, ${longDay(Date.parse(day), 'UTC')}`}
+      title={longDay(Date.parse(day), 'UTC')}
       tag={atLeast(classes.length, more)}
       kind="list"
       right={

@@ -10,10 +10,10 @@ import { searchedOf } from '../../words/further.ts'
 import { cut, span } from '../../words/text.ts'
 import { ownColumns } from './columns.tsx'
 
-function Tries({ job: { attempt, status } }: { job: JobRow }) {
-  const tries = status === 'failed' ? Math.max(1, attempt) : attempt
-  const kind = status === 'failed' || tries > 1 || status === 'queued' ? 'up' : undefined
-  return <span class={tries === 0 ? 'dimmer' : kind}>{tries || '–'}</span>
+/** A running job counts its current run as an attempt. */
+function Failures({ job: { attempt, status } }: { job: JobRow }) {
+  const failures = status === 'failed' ? Math.max(1, attempt) : attempt - Number(status === 'running')
+  return <span class={failures > 0 ? 'up' : 'dimmer'}>{failures || '–'}</span>
 }
 
 type Common = Pick<JobRow, 'id' | 'status' | 'class' | 'group' | 'labels' | 'queue'> & Partial<Pick<JobRow, 'name'>>
@@ -118,7 +118,7 @@ function JobTable({ jobs, query, selected, paused }: Pick<RowsProps, 'jobs' | 'q
       columns={[
         { head: all, cell: select },
         ...columnsWith<JobRow>((job) => <WhatHappened job={job} paused={paused} />),
-        { head: '#Tries', cell: (job) => <Tries job={job} /> },
+        { head: '#Failed runs', cell: (job) => <Failures job={job} /> },
         { head: '#Took', cell: took },
         ...ownColumns(query),
         {

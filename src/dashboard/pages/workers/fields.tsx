@@ -28,7 +28,7 @@ export const fields: Readonly<Record<WorkerField, Omit<FieldProps, 'name' | 'val
 
 const kinds = { pull: 'Pull: your program claims jobs', push: 'Push: sidejob calls an address' }
 
-const rowsOf = (text: string): number => Math.min(16, 2 + Math.floor(text.length / 45))
+const rowsOf = (text: string): number => Math.min(16, 2 + Math.floor(text.length / 28))
 
 type FieldsProps = { values: WorkerTexts; isNew?: boolean }
 
@@ -38,7 +38,7 @@ export function Fields({ values, isNew }: FieldsProps) {
     <>
       <Select {...fields.served} name="served" options={Object.keys(kinds)} labels={kinds} value={values.served} />
       {field('url')}
-      <Options title="More options: ports, retries, timeout, retention, limits" open={!isNew}>
+      <Options title="More options: ports, retries, retention, limits" open={!isNew}>
         <div class="cronf">
           {(['concurrency', 'retries', 'backoff', 'timeout', 'retain', 'history'] as const).map(field)}
         </div>

@@ -1,5 +1,5 @@
 import type { JobRow } from '../../../engine/engine.ts'
-import { Ago, Card, Empty, JobId, Link, StatusPill, Zero } from '../../parts/layout.tsx'
+import { Ago, Card, Empty, JobId, Link, StatusPill, To } from '../../parts/layout.tsx'
 import { Shares } from '../../parts/spark.tsx'
 import { What } from '../../parts/what.tsx'
 import type { Step } from '../../search-on.ts'
@@ -41,12 +41,12 @@ export function Today({ worker: { queue, class: name }, of, kinds, deploys }: To
     <Card
       title="Today, UTC"
       right={
-        <>
+        <span>
           {many(runs, 'run')},{' '}
-          <span>
-            <Zero n={failed} to={`/jobs?status=failed&${ofClass(queue, name)}`} kind="up" /> failed
-          </span>
-        </>
+          <To kind={failed > 0 ? 'link up' : 'link'} to={`/jobs?status=failed&${ofClass(queue, name)}`}>
+            {count(failed)} failed
+          </To>
+        </span>
       }
     >
       {completed + failed > 0 && (
