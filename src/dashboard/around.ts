@@ -4,6 +4,8 @@ import type { Signs } from './parts/shell.tsx'
 import { countsOf, sumOf } from './words/counts.ts'
 import { failedSign } from './words/failed.ts'
 import { isFull } from './words/limit.ts'
+import { isSlow } from './words/needs.ts'
+import { waitingIn } from './words/queue.ts'
 import { many } from './words/text.ts'
 
 export type Around = { signs: Signs; foot: { ok: boolean; text: string } }
@@ -16,9 +18,13 @@ export async function around({ cache, look }: Pick<Asked, 'cache' | 'look'>): Pr
   const failures = failedSign({ failed, hasMutes, now: look.now }, hasMutes ? await seenKinds(cache) : undefined)
   const jobs = sumOf(counts)
   const full = limits.filter(isFull).length
+  const held = queues.filter((queue) => isSlow(queue, look.now) || (queue.paused && waitingIn(queue) > 0)).length
   return {
     signs: {
       jobs: failures,
+      ...(held > 0
+        ? { queues: { n: held, kind: 'warn' as const, title: 'paused or slow queues with waiting jobs' } }
+        : {}),
       ...(full > 0
         ? { limits: { n: full, more: moreLimits, kind: 'warn' as const, title: 'full limits with waiting jobs' } }
         : {}),

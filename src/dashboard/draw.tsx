@@ -129,18 +129,18 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
     const status = codes[code]
     if (retryAfter !== undefined) c.header('retry-after', String(Math.ceil(retryAfter)))
     if (!c.get('seen') || wantsData(c)) return c.json(errorBody(error, deps.publicUrl), status as 400)
-    const { look, engine, cache } = asked(c)
-    const around = await cache.last<Around>('around')
+    const page = asked(c)
+    const { look, engine, cache } = page
+    const known = code === 'NOT_FOUND' ? around(page).catch(() => undefined) : cache.last<Around>('around')
+    const { signs, foot }: Partial<Around> = (await known) ?? { foot: { ok: true, text: 'Redis is up' } }
     const html = htmlOf(
       look,
       <Shell
         look={look}
         title={code === 'NOT_FOUND' ? 'Not found' : 'Error'}
         there={there}
-        signs={around?.signs}
-        foot={
-          status < 500 ? (around?.foot ?? { ok: true, text: 'Redis is up' }) : { ok: false, text: 'Something is wrong' }
-        }
+        signs={signs}
+        foot={status < 500 ? foot : { ok: false, text: 'Something is wrong' }}
       >
         <ErrorPage code={code} message={message} hasHistory={engine.history.isOn} />
       </Shell>,

@@ -100,3 +100,15 @@ test('a job without a sent callback shows no callback', async () => {
   await pages.until(async () => (await pages.statusOf(id)) === 'completed')
   expect(await reader.html(`/ui/callbacks?open=${id}`)).not.toContain('id="tries"')
 })
+
+test('a search did not find callbacks', async () => {
+  const receiver = await startReceiver((_, response) => response.writeHead(200).end())
+  const id = await pages.make('pays', { callback: { url: `${receiver.url}/searched` } })
+  await pages.until(async () => (await pages.engine.callbacks.list({})).callbacks.some(({ of }) => of === id))
+  pages.forget()
+  for (const path of ['/ui/find?q=SEARCHED', '/ui/find?list&q=searched'])
+    expect(await reader.html(path)).toMatch(
+      new RegExp(`href="/ui/callbacks\\?open=${id}".*[a-z ]+ callback of job ${id}<`, 'si'),
+    )
+  await receiver.close()
+})

@@ -135,3 +135,16 @@ test('the first 100 full limits were counted as all of them', async () => {
 test('one class was "1 classes"', async () => {
   expect(await textOf('/jobs?by=class&class=waits')).toContain('1 class ')
 })
+
+test('the counts of the side bar were missing on All pages, and on a page that does not exist', async () => {
+  const { engine } = pages
+  const { queues } = await engine.queues.list()
+  const held = queues.filter(({ paused, counts }) => paused && counts.queued > counts.scheduled)
+  expect(held.map(({ name }) => name)).toEqual(['mail'])
+  for (const path of ['/nothing', '/more']) {
+    pages.forget()
+    const html = path === '/nothing' ? await (await reader.get(`/ui${path}`)).text() : await reader.html(`/ui${path}`)
+    const signs = html.match(/title="paused or slow queues with waiting jobs">\d+</g)
+    expect(signs).toHaveLength(path === '/more' ? 2 : 1)
+  }
+})

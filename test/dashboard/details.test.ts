@@ -377,9 +377,10 @@ test('the doctor lists its problems first, each with its remedy: lost runs, and 
   )
   expect(await reader.html('/ui/log?q=run+lost&since=1h')).toContain('run lost: no commit before its lease ended')
   expect(problems).toMatch(
-    /2 jobs wait in queue <a[^>]*\/ui\/queues\/mill">mill<\/a>, 1 job waits in queue <a[^>]*>press-2</,
+    /2 jobs wait in queue <a[^>]*\/ui\/queues\/mill">mill<\/a>, for <time[^>]*>[^<]+<\/time>; 1 job waits in queue <a[^>]*>press-2</,
   )
   expect(problems).toMatch(/Pull workers<br\/><span class="note">Start a pull worker that claims from the queue\./)
+  expect(problems).toMatch(/<code>(npx sidejob create [^<]*)<\/code> <button[^>]*data-copy="\1"/)
   expect(problems.split('Pull workers')).toHaveLength(2)
   expect(sound).not.toContain('Pull workers')
   expect(html).toMatch(/>\d problems</)
@@ -414,4 +415,19 @@ test('the commands of the first minute work as copied, also after the demo', asy
   expect(await run(commands[2]!)).toMatchObject({ id: expect.any(Number) })
   expect(await visitor.html('/ui/?first=1')).toContain('class="done"')
   await fresh.close()
+})
+
+test('idle internal queues filled the end of the list of queues', async () => {
+  const queues = await reader.html('/ui/queues')
+  const [, rows, folded] = /<table(.*?)<\/table><details[^>]*>(.*?)<\/details>/s.exec(queues)!
+  expect(folded).toMatch(/<summary>\d idle internal queues?<\/summary>.*\/ui\/queues\/sidejob/s)
+  const names = [...folded!.matchAll(/\/ui\/queues\/([\w.]+)"/g)].map(([, name]) => name)
+  for (const name of names) expect(rows).not.toContain(`/ui/queues/${name}"`)
+})
+
+test('pairs of logins filled the audit log', async () => {
+  for (const verb of ['sessions.link', 'sessions.redeem', 'sessions.link', 'sessions.redeem'])
+    await pages.engine.audit.write({ by: 'key:1', name: 'eve', verb, method: 'POST', path: '/ui/login' })
+  const html = await reader.html('/ui/settings/keys?audit')
+  expect(html).toContain('Log in with a link, Create a login link: 4 entries')
 })

@@ -137,11 +137,15 @@ counted(
   },
 )
 
-test('consecutive equal entries are collapsed with their number, and can be expanded', async () => {
-  for (let n = 0; n < 5; n++) await pages.engine.log.write('"the disk is full"')
-  await pages.engine.log.write('"the disk has room"')
+test('each message has one line with the number of its entries and the time of the oldest, and can be expanded', async () => {
+  for (let n = 0; n < 5; n++) {
+    await pages.engine.log.write('"the disk is full"')
+    await pages.engine.log.write(`"the disk has room for ${n} files"`)
+  }
+  const [first] = (await pages.engine.log.read({ text: 'is full' })).entries.toReversed()
   const html = await (await pages.enter(['read'])).html('/ui/log')
-  expect(html).toContain('<summary>4 more like this</summary>')
+  const since = new Date(first!.at).toISOString().slice(11, 23)
+  expect(html).toContain(`<summary>4 more like this, since ${since}</summary>`)
   expect(html.match(/the disk is full/g)).toHaveLength(5)
   expect(html.match(/<summary>/g)).toHaveLength(1)
 })

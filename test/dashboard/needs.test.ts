@@ -213,7 +213,7 @@ test('Overview showed nothing when runs took far longer than the other runs of t
   )
   expect(need).toMatchObject({
     text: '2 runs of {} may be stuck.',
-    more: 'Usually 5 s or less; also 1 run of different classes',
+    more: 'Usually 5 s or less; also 1 run of another class',
   })
   expect(need!.buttons[0]).toEqual({ to: '/jobs/5', text: 'See the oldest' })
 })

@@ -3,8 +3,8 @@ import { flow } from '../../functions/flow.ts'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import { entryOf } from '../../src/dashboard/nav.ts'
 import { pages as table } from '../../src/dashboard/pages/index.ts'
-import { POLICY } from '../../src/dashboard/policy.ts'
 import { createEngine } from '../../src/engine/index.ts'
+import { POLICY } from '../../src/http/policy.ts'
 import { defineWorker, port } from '../../src/index.ts'
 import { drain } from '../../src/testing/index.ts'
 import { startPages, type Visitor } from './kit.ts'
@@ -275,7 +275,7 @@ test('the page of deploys compares the hours before and after a deploy, and list
       await drain(engine, { errors: 'keep' })
     }
     const html = await visitor.html('/ui/deploys')
-    expect(html).toMatch(/>\d+ m?s of a41c07e9, \d+ m?s of 88f62d2b</)
+    expect(html).toMatch(/>[\d.]+ m?s of a41c07e9, [\d.]+ m?s of 88f62d2b</)
     expect(html).toContain('<h1>Deploy of 88f62d2b</h1>')
     expect(html).toMatch(/1 →<\/span> <span[^>]*>1</)
     expect(html).toContain('a new kind of error')

@@ -1,3 +1,4 @@
+import { type Changes, queryWith } from '../../http/query.ts'
 import {
   CLOSED,
   factOf,
@@ -11,7 +12,6 @@ import {
   toneOf,
   wireSaid,
 } from '../words/flow.ts'
-import { type Changes, queryWith } from '../words/query.ts'
 import { base, hear, made, onClick, tell } from './app/page.ts'
 import { createBeads } from './board/beads.ts'
 import { type BoardData, clockOf, dataOf } from './board/data.ts'

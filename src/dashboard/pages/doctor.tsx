@@ -5,8 +5,8 @@ import type { Health, QueueView } from '../../engine/engine.ts'
 import { asset as script } from '../built/doctor-js.generated.ts'
 import { useLook } from '../look.ts'
 import { type Asked, page } from '../page.ts'
-import { Act, LinkButton } from '../parts/act.tsx'
-import { Ago, Card, Head, Icon, Link, Shape, StatusText, To } from '../parts/layout.tsx'
+import { Act, CopyButton, LinkButton } from '../parts/act.tsx'
+import { Ago, Card, Head, Icon, Link, Shape, Since, StatusText, To } from '../parts/layout.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
 import { countsOf, sum, sumOf } from '../words/counts.ts'
 import { faultsTitle, lookedAt } from '../words/doctor.ts'
@@ -22,6 +22,8 @@ const sliceAt = (cursor: string): string => `/doctor?cursor=${encodeURIComponent
 
 type Checked = { ok: boolean; text: string; says: Child; remedy?: Child }
 
+const CREATE = 'npx sidejob create my-worker --template python'
+
 const refusedBy = ({ message, inARow }: Problem): string =>
   `${message}${inARow === undefined ? '' : `, ${count(inARow)} in a row`}`
 
@@ -31,19 +33,21 @@ function unclaimedCheck(unclaimed: readonly QueueView[]): Checked {
   return {
     ok: false,
     text: 'Pull workers',
-    says: unclaimed.map(({ name, counts: { pull } }, i) => (
+    says: unclaimed.map(({ name, oldestReady, counts: { pull } }, i) => (
       <>
-        {i > 0 && ', '}
+        {i > 0 && '; '}
         {many(pull, 'job waits', 'jobs wait')} in queue{' '}
         <To kind="link said" to={queuePath(name)}>
           {name}
         </To>
+        , for <Since at={oldestReady!} short />
       </>
     )),
     remedy: (
       <>
-        Start a pull worker that claims from the queue. <code>npx sidejob create my-worker --template python</code>{' '}
-        creates one.
+        Start a pull worker that claims from the queue. This command creates one:
+        <br />
+        <code>{CREATE}</code> <CopyButton text={CREATE} />
       </>
     ),
   }
@@ -134,7 +138,7 @@ function Checks({ of, title, right }: { of: readonly Checked[]; title: string; r
         {of.map(({ ok, text, says, remedy }) => (
           <li>
             {ok ? <Shape status="completed" /> : <Icon name="alert" size={14} kind="failed" />}
-            <span>
+            <span class="grow">
               {text}
               {!ok && remedy && (
                 <>

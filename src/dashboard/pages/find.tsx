@@ -9,8 +9,9 @@ import { searchedOf } from '../words/further.ts'
 import { channelPath, groupPath, limitPath, queuePath, workerPath } from '../words/paths.ts'
 import { waitingIn } from '../words/queue.ts'
 import { count, cut, many, title } from '../words/text.ts'
+import { said } from './callbacks/opened.tsx'
 import { FRESH, kindsOf } from './jobs/kinds.tsx'
-import { countedIn, kindOf, todayOf } from './workers/classes.tsx'
+import { countedIn, countsOf, kindOf, todayOf } from './workers/classes.tsx'
 
 type Act = { act: string; at: string; fields: Record<string, string> }
 type Line = { icon: string; text: string; what: string; to?: string; does?: Act; here?: string }
@@ -108,6 +109,7 @@ async function linesOf(asked: Asked, text: string): Promise<Line[]> {
     [{ flows }, { schedules }],
     counted,
     glance,
+    { callbacks },
   ] = await Promise.all([
     cache.get('workers', FRESH, () => engine.workers.list()),
     engine.search(name),
@@ -116,6 +118,7 @@ async function linesOf(asked: Asked, text: string): Promise<Line[]> {
     cache.get('named jobs', FRESH, () => Promise.all([engine.flows.list({}), engine.schedules.list({})])),
     countedIn(asked),
     cache.glance(),
+    cache.get('newest callbacks', FRESH, () => engine.callbacks.list({ limit: 50 })),
   ])
   if (exact?.jobs[0]) goTo(exact.jobs[0].id)
   const isWanted = (line: Line): boolean => has(line.text)
@@ -133,14 +136,22 @@ async function linesOf(asked: Asked, text: string): Promise<Line[]> {
       const queue = glance.stats.queues.find((one) => one.name === name)
       return line('queues', name, queue ? stateOf(queue) : 'queue', queuePath(name))
     }),
-    ...workers.flatMap((worker) => {
-      const name = `${worker.queue}/${worker.class}`
-      if (!has(name)) return []
-      const what = todayOf(counted, worker) || `${kindOf(worker)} class`
-      return line('workers', name, what, workerPath(worker.queue, worker.class))
-    }),
+    ...workers
+      .toSorted((a, b) => countsOf(counted, b).runs - countsOf(counted, a).runs)
+      .flatMap((worker) => {
+        const name = `${worker.queue}/${worker.class}`
+        if (!has(name)) return []
+        const what = todayOf(counted, worker) || `${kindOf(worker)} class`
+        return line('workers', name, what, workerPath(worker.queue, worker.class))
+      }),
     ...groups.map((id) => line('limits', id, 'group', groupPath(id))),
     ...channels.map((name) => line('channels', name, 'channel', channelPath(name))),
+    ...callbacks
+      .filter(({ url }) => has(url))
+      .slice(0, FOUND)
+      .map(({ of, url, state }) =>
+        line('callbacks', url, `${said(state)} callback of job ${of}`, `/callbacks?open=${of}`),
+      ),
     ...limits.map((key) =>
       line('limits', key, waitingAt(key) ? `${count(waitingAt(key))} waiting` : 'limit', limitPath(key)),
     ),
@@ -220,14 +231,13 @@ export const find = page<FindData>({
   crumbs: ({ text }) => [{ name: 'Search', to: '/find' }, ...(text ? [{ name: cut(text) }] : [])],
   View: ({ data: { text, lines } }) => (
     <>
-      <Head title="Search" note={text && `${found(lines)} shown for “${cut(text)}”`}>
-        <Search at="/find" label="Name, id or text" value={text} />
-      </Head>
+      <Head title="Search" note={text && `${found(lines)} shown for “${cut(text)}”`} />
+      <Search at="/find" label="Name, id or text" value={text} isMain />
       <Card>
         {!text && (
           <Empty>
-            Search by id, by part of a name, label, argument or error, by a filter such as{' '}
-            <code>status:failed class:charge</code>, or for an action such as <code>pause media</code>.
+            Search by id, by part of a name, label, argument or error, by the URL of a recent callback, by a filter such
+            as <code>status:failed class:charge</code>, or for an action such as <code>pause media</code>.
           </Empty>
         )}
         {text && found(lines) === 0 && <Empty>No name and no searched job contains this text.</Empty>}

@@ -1,4 +1,5 @@
 import { SidejobError } from '../../core/errors.ts'
+import { neighbours } from '../../core/neighbours.ts'
 import { readObject } from '../../core/readable.ts'
 import { duration } from '../../core/time.ts'
 import type { ApiKey, Scope } from '../../engine/engine.ts'
@@ -12,7 +13,6 @@ import { Ago, Card, Choice, Head, Name, NameLink } from '../parts/layout.tsx'
 import { Search } from '../parts/search.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
 import { given, maybe } from '../words/form.ts'
-import { neighbours } from '../words/neighbours.ts'
 import { decoded } from '../words/paths.ts'
 import { atLeast, count, many, title } from '../words/text.ts'
 
@@ -90,7 +90,8 @@ function partsOf({ verb, path }: AuditEntry) {
 function whatOf(entries: readonly AuditEntry[]): string {
   const { act, of, name } = partsOf(entries[0]!)
   const n = entries.length
-  if (n > 1) return of ? `${act} ${count(n)} ${of}` : `${act}, ${count(n)} times`
+  const acts = new Set(entries.map((entry) => partsOf(entry).act))
+  if (n > 1) return of ? `${act} ${count(n)} ${of}` : `${[...acts].join(', ')}: ${count(n)} entries`
   return [act, of.replace(/(?<=ss)es$|(?<!s)s$/, ''), name].filter(Boolean).join(' ')
 }
 
@@ -104,16 +105,16 @@ const textOf = (value: unknown): string => {
 /** A long change is stored only in part, so it may not be JSON. */
 function changeOf({ change, was, reason }: AuditEntry): string {
   const before = membersOf(was)
-  const members = Object.entries(membersOf(change)).map(([name, value]) => {
-    const now = textOf(value)
-    return `${name} ${name in before ? `${textOf(before[name])} → ${now}` : now}`
+  const members = Object.entries(membersOf(change)).flatMap(([name, value]) => {
+    const [then, now] = [name in before ? textOf(before[name]) : undefined, textOf(value)]
+    return then === now ? [] : `${name} ${then === undefined ? '' : `${then} → `}${now}`
   })
   return [members.join('; ') || change, reason].filter(Boolean).join(' · ')
 }
 
-/** Equal neighbours without a stored change share a row, such as the registrations of a deploy. */
+/** Equal neighbours without a stored change share a row: the registrations of a deploy, or logins. */
 const rowsOf = (entries: readonly AuditEntry[]) =>
-  neighbours(entries, (entry) => `${entry.verb} ${entry.name} ${changeOf(entry) && entry.id}`)
+  neighbours(entries, (entry) => `${partsOf(entry).of && entry.verb} ${entry.name} ${changeOf(entry) && entry.id}`)
 
 const changes: readonly Column<AuditEntry[]>[] = [
   {
@@ -130,7 +131,7 @@ const changes: readonly Column<AuditEntry[]>[] = [
     kind: 'fill dim',
     cell: ([entry, ...more]) => (
       <Name
-        of={more.length > 0 ? [entry!, ...more].map((one) => partsOf(one).name).join(', ') : changeOf(entry!)}
+        of={more.length > 0 ? [entry!, ...more].flatMap((one) => partsOf(one).name || []).join(', ') : changeOf(entry!)}
         most={140}
       />
     ),

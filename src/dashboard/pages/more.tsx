@@ -1,16 +1,18 @@
+import { around } from '../around.ts'
 import { nav } from '../nav.ts'
 import { page } from '../page.ts'
 import { LogOut } from '../parts/act.tsx'
 import { Card, Head, Icon, To } from '../parts/layout.tsx'
+import { Sign, type Signs } from '../parts/shell.tsx'
 import { title as capital } from '../words/text.ts'
 
-export const more = page({
+export const more = page<Signs>({
   path: '/more',
   every: 0,
-  load: async () => undefined,
+  load: async (asked) => (await around(asked)).signs,
   title: () => 'All pages',
   crumbs: () => [{ name: 'All pages' }],
-  View: ({ look: { who } }) => (
+  View: ({ data: signs, look: { who } }) => (
     <>
       <Head title="All pages" note="Press g, then the key." />
       <div class="stack">
@@ -23,7 +25,8 @@ export const more = page({
                   <To to={path}>
                     <b>{title}</b> <span class="dim">{capital(says)}</span>
                   </To>
-                  <kbd class="right wide">{key}</kbd>
+                  <span class="right">{signs[name] && <Sign {...signs[name]} />}</span>
+                  <kbd class="wide">{key}</kbd>
                 </li>
               ))}
             </ul>

@@ -16,7 +16,7 @@ export type FieldProps = Named & {
   placeholder?: string
   list?: string
 }
-export type TextAreaProps = Named & { rows?: number; required?: boolean; placeholder?: string }
+type TextAreaProps = Named & { rows?: number; required?: boolean; placeholder?: string }
 type SelectProps = Named & {
   options: readonly string[]
   labels?: Readonly<Record<string, string>>

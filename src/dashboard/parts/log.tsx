@@ -1,9 +1,9 @@
 import { maps, parseJson } from '../../core/codec/json.ts'
 import { writeJson } from '../../core/codec/json-writer.ts'
 import { type Encoded, encodedToJson, raw } from '../../core/codec/value.ts'
+import { neighbours } from '../../core/neighbours.ts'
 import { type Look, useLook } from '../look.ts'
 import { textOf } from '../words/json.ts'
-import { neighbours } from '../words/neighbours.ts'
 import { clock, count, dayAndHour, moment, plain } from '../words/text.ts'
 import { CopyButton } from './act.tsx'
 import { Card, Empty, Icon, JobId, NameLink, To } from './layout.tsx'
@@ -98,13 +98,16 @@ function Line({ entry: { id, at, job, class: name, level, entry }, withJobs, of 
 const Lines = ({ entries, ...more }: LinesProps) => entries.map((entry) => <Line entry={entry} {...more} />)
 
 function Equal({ entries: [first, ...equal], ...more }: LinesProps) {
+  const look = useLook()
   if (equal.length < FOLDED) return <Lines entries={[first!, ...equal]} {...more} />
   return (
     <>
       <Line entry={first!} {...more} />
       <li>
         <details>
-          <summary>{count(equal.length)} more like this</summary>
+          <summary>
+            {count(equal.length)} more like this, since {whenOf(equal.at(-1)!.at, look)}
+          </summary>
           <ol class="log">
             <Lines entries={equal} {...more} />
           </ol>
@@ -114,11 +117,17 @@ function Equal({ entries: [first, ...equal], ...more }: LinesProps) {
   )
 }
 
+const messageOf = ({ level, class: name, entry }: LogEntry): string => `${level} ${name} ${entry}`
+
+/** The entries of one job stay in their order. */
+const equalIn = (entries: readonly LogEntry[], of?: string): Iterable<LogEntry[]> =>
+  of ? neighbours(entries, messageOf) : Map.groupBy(entries, messageOf).values()
+
 export function LogLines({ entries, isSearching, ...more }: LinesProps) {
   if (entries.length === 0 && !isSearching) return <Empty>No log entries.</Empty>
   return (
     <ol class="log" data-found>
-      {neighbours(entries, ({ level, class: name, entry }) => `${level} ${name} ${entry}`).map((equal) => (
+      {[...equalIn(entries, more.of)].map((equal) => (
         <Equal entries={equal} {...more} />
       ))}
     </ol>

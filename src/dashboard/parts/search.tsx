@@ -1,12 +1,20 @@
 import { useLook } from '../look.ts'
 
-type SearchProps = { at: string; label: string; hint?: string; value: string }
+type SearchProps = { at: string; label: string; value: string; isMain?: boolean }
 
-export function Search({ at, label, hint = label, value }: SearchProps) {
+export function Search({ at, label, value, isMain = false }: SearchProps) {
   const { base } = useLook()
   return (
-    <form class="filter small" action={`${base}${at}`}>
-      <input name="q" type="search" aria-label={label} placeholder={hint} value={value} maxlength={200} />
+    <form class={isMain ? 'filter' : 'filter small'} action={`${base}${at}`}>
+      <input
+        name="q"
+        type="search"
+        aria-label={label}
+        placeholder={label}
+        value={value}
+        maxlength={200}
+        autofocus={isMain}
+      />
     </form>
   )
 }

@@ -36,7 +36,7 @@ export function Logo() {
   )
 }
 
-const Sign = ({ n, more, kind, title }: NonNullable<Signs[NavName]>) => (
+export const Sign = ({ n, more, kind, title }: NonNullable<Signs[NavName]>) => (
   <span class={`n ${kind}`.trim()} title={title}>
     {atLeast(n, more)}
   </span>

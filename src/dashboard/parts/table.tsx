@@ -8,7 +8,7 @@ const kindOfHead = (name: string): string | undefined =>
  * If `name` is an element, it must be a whole cell. Prefixes of a text: `#` for a column of numbers, `##` for a column
  * of numbers that phones hide, and `-` for a name that only screen readers read.
  */
-export function HeadCell({ name }: { name: Child }) {
+function HeadCell({ name }: { name: Child }) {
   if (typeof name !== 'string') return <>{name}</>
   if (name.startsWith('-'))
     return (

@@ -179,7 +179,7 @@ const missingTick: Rule = (known) => {
   ]
 }
 
-export const wentBack: Rule = ({ restored, now }) =>
+const wentBack: Rule = ({ restored, now }) =>
   restored && now - restored.noticedAt < 24 * 60 * MINUTE
     ? [
         need('restored', {
@@ -251,7 +251,7 @@ export function stuckRuns(runs: readonly RunUnderWay[], { classes = [], now }: K
       icon: 'workers',
       name,
       text: `${many(alike.length, 'run')} of {} may be stuck.`,
-      more: `Usually ${about(usualOf(alike[0]!, classes)!)} or less${rest > 0 ? `; also ${many(rest, 'run')} of different classes` : ''}`,
+      more: `Usually ${about(usualOf(alike[0]!, classes)!)} or less${rest > 0 ? `; also ${many(rest, 'run of another class', 'runs of other classes')}` : ''}`,
       since: startedAt,
       buttons,
     },

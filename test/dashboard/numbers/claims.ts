@@ -6,20 +6,11 @@ import { jobPage } from './job.ts'
 import { byClass, failedPage, groupPage, historyPage, jobsPage, pastJobPage } from './jobs.ts'
 import { constraintForm, limitsPage, openedLimit } from './limits.ts'
 import { callbacksPage, channelsPage, logPage, publishForm } from './messages.ts'
-import { frame, overview } from './overview.ts'
+import { frame, morePage, overview } from './overview.ts'
 import { queuePage, queuesPage } from './queues.ts'
 import type { Scene } from './scene.ts'
 import type { Claims } from './survey.ts'
-import {
-  auditPage,
-  doctorPage,
-  examinedPage,
-  filesPage,
-  findPage,
-  keysPage,
-  morePage,
-  schedulesPage,
-} from './system.ts'
+import { auditPage, doctorPage, examinedPage, filesPage, findPage, keysPage, schedulesPage } from './system.ts'
 import { choosePage, deploysPage, workerPage, workersPage } from './workers.ts'
 
 export const pages: Record<string, (facts: Facts, scene: Scene) => Claims | Promise<Claims>> = {

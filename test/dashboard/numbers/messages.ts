@@ -75,15 +75,32 @@ export function logLine({ at, job, class: name, entry }: Entry, withJob = false)
   return `{The entry of ${momentOf(at)}}${time(at)} ${withJob && job !== null ? `#${job} ${name}` : ''} ${text}`
 }
 
-export function foldedIn(entries: readonly Entry[]): string[] {
-  const runs: number[] = []
-  for (const [i, { level, class: name, entry }] of entries.entries()) {
-    const above = entries[i - 1]
-    const isEqual = above && above.level === level && above.class === name && String(above.entry) === String(entry)
-    if (isEqual) runs.push(runs.pop()! + 1)
-    else runs.push(0)
+const isEqual = (a: Entry, b: Entry): boolean =>
+  a.level === b.level && a.class === b.class && String(a.entry) === String(b.entry)
+
+/** In the log of several jobs, equal entries follow the newest of them. */
+function groupsOf(entries: readonly Entry[]): Entry[][] {
+  const groups: Entry[][] = []
+  for (const entry of entries) {
+    const group = groups.find(([first]) => isEqual(first!, entry))
+    if (group) group.push(entry)
+    else groups.push([entry])
   }
-  return runs.filter((more) => more > 1).map((more) => `${n(more)} more`)
+  return groups
+}
+
+const exactly = (at: number): string => new Date(at).toISOString().slice(11, 23)
+
+const foldedText = (more: number, at: number): string => `${n(more)} more like this, since ${exactly(at)}`
+
+export function foldedIn(entries: readonly Entry[]): string[] {
+  const runs: Entry[][] = []
+  for (const entry of entries) {
+    const above = runs.at(-1)?.[0]
+    if (above && isEqual(above, entry)) runs.at(-1)!.push(entry)
+    else runs.push([entry])
+  }
+  return runs.flatMap((of) => (of.length > 2 ? foldedText(of.length - 1, of.at(-1)!.at) : []))
 }
 
 const LOG_CHART_COLUMNS = 40
@@ -97,8 +114,6 @@ export function slicesOf(entries: readonly Entry[]): { from: number; to: number;
     .filter(({ of }) => of.length > 0)
 }
 
-const exactly = (at: number): string => new Date(at).toISOString().slice(11, 23)
-
 const said = (of: readonly Entry[], from: number, to: number): string =>
   `${of.length} from ${exactly(from)} to ${exactly(to)}; ${of.filter(({ level }) => level === 'error').length}`
 
@@ -106,6 +121,7 @@ export async function logPage(_: Facts, { site: { engine } }: Scene, level?: str
   const { entries, cursor } = await engine.log.read({ limit: MAX_LOG_ENTRIES, level })
   const labels = ['', '', '6h']
   const all = said(entries, entries.at(-1)!.at, entries[0]!.at)
+  const groups = groupsOf(entries)
   const slices = slicesOf(entries).map(({ of, from, to }) => said(of, from, to))
   return {
     '.head .note': [`${n(entries.length)} ${cursor === null ? 'entries' : 'so far'}`],
@@ -115,8 +131,8 @@ export async function logPage(_: Facts, { site: { engine } }: Scene, level?: str
     '.plot a title': slices,
     '.sifts input[type=search]@title': labels,
     '.sifts input[type=search]@aria-label': labels,
-    'ol.log > li[id]@id': entries.map(({ id }) => `e${id}`),
-    'ol.log > li[id]': entries.map((entry) => logLine(entry, true)),
-    'ol.log summary': foldedIn(entries),
+    'ol.log > li[id]@id': groups.flat().map(({ id }) => `e${id}`),
+    'ol.log > li[id]': groups.flat().map((entry) => logLine(entry, true)),
+    'ol.log summary': groups.flatMap((of) => (of.length > 2 ? foldedText(of.length - 1, of.at(-1)!.at) : [])),
   }
 }

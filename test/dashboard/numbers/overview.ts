@@ -11,12 +11,41 @@ import { arranged, dayOf, HOUR, hourOf, MINUTE, n, percent, row, short, since, s
 const fullIn = ({ limits }: Facts) =>
   limits.filter(({ concurrency, running, waiting }) => concurrency !== null && running >= concurrency && waiting > 0)
 
+const heldIn = (facts: Facts, now: number) =>
+  facts.queues.filter(({ name, paused, oldestReady }) => {
+    const { ready, limited } = waitingIn(facts, { queue: name })
+    return paused ? ready + limited > 0 : oldestReady !== null && now - oldestReady > MINUTE
+  })
+
+const SHARED = 15_000
+
+const signsAt = (facts: Facts, now: number): string[] =>
+  [heldIn(facts, now), fullIn(facts)].flatMap((of) => (of.length ? n(of.length) : []))
+
+/** Pages share these numbers for seconds, in which a queue may become slow. */
+const signsOf =
+  (facts: Facts, first: readonly string[] = []) =>
+  (found: readonly string[]): string[] => {
+    const [now, before] = [facts.now, facts.now - SHARED].map((at) => [...first, ...signsAt(facts, at)]) as [
+      string[],
+      string[],
+    ]
+    const numbers = found.map((text) => text.replace(/^\{.*\}/, ''))
+    return numbers.join() === before.map((text) => text.replace(/^\{.*\}/, '')).join() ? before : now
+  }
+
+/** Failed jobs, queues that are paused or slow, and full limits. */
+export const morePage = (facts: Facts): Claims => {
+  const failed = n(counted(facts, { status: 'failed' }))
+  return { '.pages .n': signsOf(facts, [`{${failed} failed}${failed}`]) }
+}
+
 export const frame = (facts: Facts): Claims => {
   const failed = n(counted(facts, { status: 'failed' }))
   return {
     '#side .n.bad': [`{${failed} failed}${failed}`],
     '.crumbs .host': [new URL(ORIGIN).host],
-    '#side .n.warn': [n(fullIn(facts).length)],
+    '#side .n.warn': signsOf(facts),
     '.side-foot > .row:first-child': [`Redis is up; ${n(facts.jobs.length)} jobs`],
   }
 }

@@ -42,9 +42,18 @@ export const inOrder = (facts: Facts): QueueView[] =>
     (a, b) => failedOrHeld(facts, b) - failedOrHeld(facts, a) || Number(isLast(a.name)) - Number(isLast(b.name)),
   )
 
+const isIdle = (facts: Facts, { name }: QueueView): boolean =>
+  name.startsWith('sidejob') &&
+  (['queued', 'running', 'suspended', 'failed'] as const).every(
+    (status) => counted(facts, { queue: name, status }) === 0,
+  )
+
 export const queuesPage = (facts: Facts): Claims => ({
   '.head .note': [`${n(facts.queues.length)} queues, ${n(facts.queues.filter(({ paused }) => paused).length)} paused`],
-  'main tbody tr': inOrder(facts).map((queue) => queueRow(facts, queue)),
+  'main tbody tr': inOrder(facts)
+    .toSorted((a, b) => Number(isIdle(facts, a)) - Number(isIdle(facts, b)))
+    .map((queue) => queueRow(facts, queue)),
+  'main summary': [`${n(facts.queues.filter((queue) => isIdle(facts, queue)).length)} idle internal queues`],
 })
 
 const DEFAULT_BATCH_JOBS = 100
@@ -54,9 +63,9 @@ export async function queuePage(facts: Facts, { site: { engine } }: Scene, name:
   const { ready, limited } = waitingIn(facts, { queue: name })
   const own = facts.classes.filter((row) => row.queue === name).toSorted((a, b) => b.counts.runs - a.counts.runs)
   const pulling = facts.processes.flatMap((one) => (one.kind === 'pull' && one.queues.includes(name) ? [one] : []))
-  const [next, under, serves, , classes] = [1, 2]
-    .flatMap((column) => [1, 2, 3].map((at) => `.below > .stack:nth-child(${column}) > .card:nth-child(${at})`))
-    .slice(1) as [string, string, string, string, string]
+  const [, next, under, classes, serves] = [1, 2].flatMap((column) =>
+    [1, 2, 3, 4].map((at) => `.below > .stack:nth-child(${column}) > .card:nth-child(${at})`),
+  ) as [string, string, string, string, string]
   const { entries } = await engine.audit.read({ limit: 200 })
   const pauses = entries.filter(({ path, change }) => path === `/v1/queues/${name}` && change?.includes('paused'))
   const running = having(facts, { queue: name, status: 'running' })

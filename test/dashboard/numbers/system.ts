@@ -20,7 +20,8 @@ export async function auditPage(_: Facts, { site: { engine } }: Scene): Promise<
   for (const entry of entries) {
     const above = groups.at(-1)?.[0]
     const isEqual = above && !entry.change && !entry.reason && !above.change && !above.reason
-    if (isEqual && above.verb === entry.verb && above.name === entry.name) groups.at(-1)!.push(entry)
+    const isLogin = [above, entry].every((one) => one?.verb.startsWith('sessions.'))
+    if (isEqual && (isLogin || above.verb === entry.verb) && above.name === entry.name) groups.at(-1)!.push(entry)
     else groups.push([entry])
   }
   const namesOf = ({ path }: (typeof entries)[number]) => path.split('/').slice(3).map(decodeURIComponent).join('/')
@@ -33,9 +34,10 @@ export async function auditPage(_: Facts, { site: { engine } }: Scene): Promise<
         return row(`{${paths}}${n(equal.length)}`, cut(equal.map(namesOf).join(', '), 140), cut(name, 30), time(at))
       const [now, before] = [change, was].map((text) => Object.entries<unknown>(JSON.parse(text ?? '{}')))
       const shown = (value: unknown) => (value === null ? 'none' : JSON.stringify(value))
-      const members = now!.map(
-        ([name, value], i) => `${name} ${before![i] ? `${shown(before![i][1])} → ` : ''}${shown(value)}`,
-      )
+      const members = now!.flatMap(([name, value], i) => {
+        const [then, text] = [before![i] && shown(before![i][1]), shown(value)]
+        return then === text ? [] : `${name} ${then === undefined ? '' : `${then} → `}${text}`
+      })
       return row(`{${paths}}${namesOf(equal[0]!)}`, [...members, reason ?? ''].join('; '), cut(name, 30), time(at))
     }),
   }
@@ -46,9 +48,9 @@ type Check = { word: string; text: string; ok: boolean }
 const unclaimedIn = (facts: Facts): string[] =>
   facts.queues
     .filter(({ paused, oldestReady }) => !paused && oldestReady !== null && facts.now - oldestReady > MINUTE)
-    .flatMap(({ name }) => {
+    .flatMap(({ name, oldestReady }) => {
       const { pull } = waitingIn(facts, { queue: name })
-      return pull > 0 ? `${n(pull)} jobs wait in queue ${name}` : []
+      return pull > 0 ? `${n(pull)} jobs wait in queue ${name}, for ${time(oldestReady!)}` : []
     })
 
 function checksOf(facts: Facts, withExamined: boolean): Check[] {
@@ -70,7 +72,7 @@ function checksOf(facts: Facts, withExamined: boolean): Check[] {
       restored ? `${timeOf(restored.noticedAt)} ${restored.lost.from} to ${restored.lost.to}` : '',
     ),
     check('Runs', lost === 0, lost === 0 ? '' : n(lost)),
-    check('Pull workers', unclaimed.length === 0, unclaimed.join(', ')),
+    check('Pull workers', unclaimed.length === 0, unclaimed.join('; ')),
     ...(withExamined && examined ? [check('Jobs', faults === 0, `${time(examined.at)}: ${found}`)] : []),
   ]
 }
@@ -165,5 +167,3 @@ export async function findPage(facts: Facts, { site: { engine } }: Scene, text: 
     ],
   }
 }
-
-export const morePage = (): Claims => ({})

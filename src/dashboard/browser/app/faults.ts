@@ -2,7 +2,7 @@ import { made } from './page.ts'
 
 type Input = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 
-export const isInput = (one: Element): one is Input =>
+const isInput = (one: Element): one is Input =>
   (one instanceof HTMLInputElement && one.type !== 'hidden') ||
   one instanceof HTMLTextAreaElement ||
   one instanceof HTMLSelectElement

@@ -1,6 +1,6 @@
 const SVG = 'http://www.w3.org/2000/svg'
 
-export type Attributes = Record<string, string | number | undefined>
+type Attributes = Record<string, string | number | undefined>
 
 export function set(element: Element, attributes: Attributes): void {
   for (const [name, value] of Object.entries(attributes)) {

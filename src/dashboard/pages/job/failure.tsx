@@ -10,7 +10,7 @@ import { ofClass } from '../../words/paths.ts'
 import { span } from '../../words/text.ts'
 import { deploymentsOf } from '../jobs/kinds.tsx'
 
-export type FailureData = { good?: JobView; deploy?: DeployOfRun }
+type FailureData = { good?: JobView; deploy?: DeployOfRun }
 
 /** Milliseconds. */
 const FRESH = 60_000

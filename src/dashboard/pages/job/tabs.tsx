@@ -24,7 +24,7 @@ const hotkeys: Partial<Record<Tab, string>> = { log: 'l', state: 's', runs: 'f' 
 export const FIRST_TAB: Tab = 'log'
 export const isTab = (name: string): name is Tab => (tabs as readonly string[]).includes(name)
 
-export type TabData = Awaited<ReturnType<typeof tabOf>>
+type TabData = Awaited<ReturnType<typeof tabOf>>
 
 const LINES = 50
 

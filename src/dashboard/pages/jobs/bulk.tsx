@@ -55,7 +55,7 @@ export function Bulk({ query }: { query: URLSearchParams }) {
   )
 }
 
-export function progressOf({ progress }: Pick<JobView, 'progress'>): { done: number; passed: number } {
+function progressOf({ progress }: Pick<JobView, 'progress'>): { done: number; passed: number } {
   const { done = 0, skipped = 0 } = (progress ? JSON.parse(progress) : {}) as Record<string, number>
   return { done: Number(done) || 0, passed: Number(skipped) || 0 }
 }

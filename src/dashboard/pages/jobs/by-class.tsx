@@ -9,7 +9,7 @@ import { ofClass } from '../../words/paths.ts'
 import { about, atLeast, count, longDay, many, percent, title } from '../../words/text.ts'
 import { isPast } from './past.tsx'
 
-export type ByClassData = Awaited<ReturnType<Engine['stats']['classes']>>
+type ByClassData = Awaited<ReturnType<Engine['stats']['classes']>>
 export type ClassRow = ByClassData['classes'][number]
 
 const SHARED = 2_000

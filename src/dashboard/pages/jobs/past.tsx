@@ -18,7 +18,7 @@ const ROWS = 50
 /** Milliseconds between searches of an open page. D1 bills the rows that it reads. */
 const FRESH = 30_000
 
-export type PastData = { found?: Awaited<ReturnType<Engine['history']['list']>>; days?: number | null }
+type PastData = { found?: Awaited<ReturnType<Engine['history']['list']>>; days?: number | null }
 
 export const isPast = (query: URLSearchParams): boolean => query.get('in') === 'history'
 

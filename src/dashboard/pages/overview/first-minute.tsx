@@ -7,7 +7,7 @@ import { OWN_CLASS, Snippet } from '../../parts/snippet.tsx'
 import { many } from '../../words/text.ts'
 import { GROUP } from './acts.ts'
 
-export type FirstMinuteData = { flow?: string; own?: JobView; demo: { open: number; all: number }; url: string }
+type FirstMinuteData = { flow?: string; own?: JobView; demo: { open: number; all: number }; url: string }
 
 const OWN = 'first-job'
 

@@ -46,24 +46,17 @@ export function Needs({ needs, alerts, waits }: { needs: Need[]; alerts: Alerts;
         </header>
       </section>
     )
+  const lines = needs.map((need) => <Line need={need} alerts={alerts} />)
   return (
     <section class="card alerts" aria-labelledby="look">
       <header>
         <h2 id="look">{`${many(needs.length, 'problem')} to look at`}</h2>
       </header>
-      <ul>
-        {needs.slice(0, SHOWN).map((need) => (
-          <Line need={need} alerts={alerts} />
-        ))}
-      </ul>
+      <ul>{lines.slice(0, SHOWN)}</ul>
       {needs.length > SHOWN && (
         <details class="rest">
           <summary class="body">{count(needs.length - SHOWN)} more</summary>
-          <ul>
-            {needs.slice(SHOWN).map((need) => (
-              <Line need={need} alerts={alerts} />
-            ))}
-          </ul>
+          <ul>{lines.slice(SHOWN)}</ul>
         </details>
       )}
     </section>

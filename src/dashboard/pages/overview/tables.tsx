@@ -1,4 +1,3 @@
-import { isOurs } from '../../../core/callback.ts'
 import type { Point } from '../../../core/series.ts'
 import type { QueueView, RunUnderWay, WaitedLimit } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
@@ -10,7 +9,7 @@ import { type Column, DataTable } from '../../parts/table.tsx'
 import { sum } from '../../words/counts.ts'
 import { isSlow } from '../../words/needs.ts'
 import { pullersPath, queuePath } from '../../words/paths.ts'
-import { byTrouble, pausedIn, type Queue, readyIn, startableIn } from '../../words/queue.ts'
+import { byTrouble, isInUse, pausedIn, type Queue, readyIn, startableIn } from '../../words/queue.ts'
 import { columnsOf, type Range } from '../../words/series.ts'
 import { about, count, cut, many, title } from '../../words/text.ts'
 
@@ -190,9 +189,7 @@ export function QueueTable({ queues, ends, canResume = false }: QueueTableProps)
 const SHOWN = 8
 
 export function Queues({ queues, ends }: { queues: Queue[]; ends: Ends }) {
-  const isUsed = ({ name, counts }: Queue) =>
-    !isOurs(name) || counts.queued + counts.running + counts.suspended + counts.failed > 0
-  const used = queues.filter(isUsed).sort(byTrouble)
+  const used = queues.filter(isInUse).sort(byTrouble)
   return (
     <Card title="Queues" right={<Link to="/queues">{`All ${count(queues.length)}`}</Link>}>
       <QueueTable queues={used.slice(0, SHOWN)} ends={ends} />

@@ -2,8 +2,9 @@ import { mapValues } from '../../../core/map-values.ts'
 import type { PatchedQueue } from '../../../engine/engine.ts'
 import type { Act } from '../../page.ts'
 import { given, maybe, numberIn } from '../../words/form.ts'
+import { queuePath } from '../../words/paths.ts'
 
-const way = (name: string): string => `/v1/queues/${encodeURIComponent(name)}`
+const way = (name: string): string => `/v1${queuePath(name)}`
 
 const nameIn = ({ form, params }: Parameters<Act['does']>[0]): string => params.queue ?? given(form, 'queue')
 

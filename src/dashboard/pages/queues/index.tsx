@@ -2,7 +2,7 @@ import { page } from '../../page.ts'
 import { Card, Head } from '../../parts/layout.tsx'
 import { RangeChoice } from '../../parts/range.tsx'
 import { First } from '../../parts/snippet.tsx'
-import { byTrouble, type Queue, withPulled } from '../../words/queue.ts'
+import { byTrouble, isInUse, type Queue, withPulled } from '../../words/queue.ts'
 import { rangeIn } from '../../words/series.ts'
 import { count, many } from '../../words/text.ts'
 import { type Ends, QueueTable } from '../overview/tables.tsx'
@@ -19,16 +19,31 @@ export const queues = page<{ queues: Queue[]; ends: Ends }>({
     return { queues: withPulled(queues.toSorted(byTrouble), glance), ends: { of: glance.series.queues ?? {}, range } }
   },
   title: () => 'Queues',
-  View: ({ data: { queues, ends } }) => (
-    <>
-      <Head
-        title="Queues"
-        note={`${many(queues.length, 'queue')}, ${count(queues.filter(({ paused }) => paused).length)} paused; most failed and held jobs first`}
-      >
-        <RangeChoice at="/queues" range={ends.range} />
-      </Head>
-      <Card>{queues.length > 0 ? <QueueTable queues={queues} ends={ends} canResume /> : <First of="queues" />}</Card>
-    </>
-  ),
+  View({ data: { queues, ends } }) {
+    const idle = queues.filter((queue) => !isInUse(queue))
+    return (
+      <>
+        <Head
+          title="Queues"
+          note={`${many(queues.length, 'queue')}, ${count(queues.filter(({ paused }) => paused).length)} paused; most failed and held jobs first`}
+        >
+          <RangeChoice at="/queues" range={ends.range} />
+        </Head>
+        <Card>
+          {queues.length > 0 ? (
+            <QueueTable queues={queues.filter(isInUse)} ends={ends} canResume />
+          ) : (
+            <First of="queues" />
+          )}
+          {idle.length > 0 && (
+            <details class="foot">
+              <summary>{many(idle.length, 'idle internal queue')}</summary>
+              <QueueTable queues={idle} ends={ends} />
+            </details>
+          )}
+        </Card>
+      </>
+    )
+  },
   acts,
 })

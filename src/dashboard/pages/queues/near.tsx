@@ -81,6 +81,7 @@ export function Serves({ queue, programs }: { queue: QueueDetail; programs: read
         }
         rows={servers}
         columns={serverColumns}
+        kind="lined"
         isPlain
       />
     </Card>

@@ -26,7 +26,7 @@ type Change = Awaited<ReturnType<Engine['audit']['read']>>['entries'][number]
 async function pausedBy({ engine, look, cache }: Asked, { name, paused }: QueueDetail): Promise<Change | undefined> {
   if (!paused || !may(look, 'admin')) return undefined
   const { entries } = await cache.get('audit', LATER, () => engine.audit.read({ limit: 200 }))
-  const path = `/v1/queues/${encodeURIComponent(name)}`
+  const path = `/v1${queuePath(name)}`
   return entries.find((entry) => entry.path.split('?')[0] === path && entry.change?.includes('"paused":true'))
 }
 
@@ -41,11 +41,7 @@ async function heldBy({ engine, cache }: Asked, { name: queue, counts }: QueueDe
 const PausedBy = ({ change: { name, at, reason } }: { change: Change }) => (
   <>
     paused by <Name of={name} most={40} /> <Ago at={at} />
-    {reason && (
-      <>
-        : <Name of={reason} />
-      </>
-    )}
+    {reason && <Name of={`: ${reason}`} />}
   </>
 )
 
@@ -96,7 +92,7 @@ export const queue = page<QueueData>({
       <Head title={<Name of={queue.name} most={60} />} note={change && <PausedBy change={change} />}>
         <RangeChoice at={queuePath(queue.name)} range={range} />
         <To kind="btn" to={`/jobs?queue=${encodeURIComponent(queue.name)}`}>
-          Show jobs
+          Jobs
         </To>
         <PauseButton queue={queue} at={queuePath(queue.name)} />
       </Head>
@@ -109,11 +105,11 @@ export const queue = page<QueueData>({
           <Ends points={points} range={range} deploys={deploys} queue={queue.name} />
           <Next queue={queue} />
           <UnderWay queue={queue} />
+          <ItsClasses classes={classes} />
         </div>
         <div class="stack">
           <Serves queue={queue} programs={programs} />
           <Settings queue={queue} />
-          <ItsClasses classes={classes} />
         </div>
       </div>
     </>
