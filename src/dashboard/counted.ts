@@ -2,8 +2,8 @@
 
 import { limits } from '../core/limits.ts'
 import type { BulkInput } from '../engine/engine.ts'
-import { idsIn, idsText } from '../http/ids.ts'
 import type { ActAsked, Confirm } from './page.ts'
+import { idsIn, idsText } from './words/ids.ts'
 import { count, many } from './words/text.ts'
 
 /** Maximum milliseconds per request. If jobs remain, the dialog sends another request. 1,000 jobs take about 10 ms. */

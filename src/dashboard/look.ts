@@ -1,5 +1,5 @@
 import type { Scope } from '../engine/engine.ts'
-import { queryWith } from '../http/query.ts'
+import { queryWith } from './words/query.ts'
 
 export { queryWith }
 

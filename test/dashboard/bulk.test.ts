@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Status } from '../../src/core/job.ts'
-import { idsIn, idsText } from '../../src/http/ids.ts'
+import { idsIn, idsText } from '../../src/dashboard/words/ids.ts'
 import { defineWorker } from '../../src/index.ts'
 import { startReceiver } from '../kit/receiver.ts'
 import { fieldsOf, startPages, typedOf, type Visitor } from './kit.ts'

@@ -1,4 +1,3 @@
-import { type Changes, queryWith } from '../../http/query.ts'
 import {
   CLOSED,
   factOf,
@@ -12,6 +11,7 @@ import {
   toneOf,
   wireSaid,
 } from '../words/flow.ts'
+import { type Changes, queryWith } from '../words/query.ts'
 import { base, hear, made, onClick, tell } from './app/page.ts'
 import { createBeads } from './board/beads.ts'
 import { type BoardData, clockOf, dataOf } from './board/data.ts'

@@ -67,7 +67,7 @@ function checksOf(facts: Facts, withExamined: boolean): Check[] {
     check('Bells', problems.length === 0, `${problems.length > 0 ? n(problems.length) : ''} ${timeOf(bellAt)}`),
     ...(tickAt === undefined ? [] : [check('Tick', tickAt !== null && now - tickAt <= 3 * MINUTE, timeOf(tickAt))]),
     check(
-      'restart',
+      'recent data',
       !restored,
       restored ? `${timeOf(restored.noticedAt)} ${restored.lost.from} to ${restored.lost.to}` : '',
     ),

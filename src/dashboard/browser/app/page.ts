@@ -1,4 +1,4 @@
-import { type Changes, queryWith } from '../../../http/query.ts'
+import { type Changes, queryWith } from '../../words/query.ts'
 
 export const meta = (name: string): string =>
   document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? ''

@@ -1,6 +1,6 @@
 import { differenceOf } from '../../../core/difference.ts'
 import { type End, endText } from '../../../core/wires.ts'
-import { queryWith } from '../../../http/query.ts'
+import { queryWith } from '../../words/query.ts'
 import { clock } from '../../words/text.ts'
 import { isWriting, onClick, base as path, tell } from '../app/page.ts'
 import { type Change, putGraph } from './api.ts'
