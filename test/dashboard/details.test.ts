@@ -190,7 +190,7 @@ test('Workers shows own classes before the standard library, and links to the qu
   expect([rowOf('cool'), rowOf('heat')].map((row) => row.includes('no claims yet'))).toEqual([true, false])
   expect(own).toContain('href="/ui/queues/kiln">kiln</a>')
   const bake = await reader.html('/ui/workers/kiln/bake')
-  expect(bake).toMatch(/Today, UTC.*1 run, <span><a class="up"[^>]*>1<\/a> failed<\/span>/s)
+  expect(bake).toMatch(/Today, UTC.*1 run, <a class="link up"[^>]*>1 failed<\/a>/s)
   expect(bake).toMatch(/aria-label="0 jobs completed, 1 failed"[^>]*><rect class="f-failed"/)
   expect(bake).toContain('list of whole numbers')
   expect(await reader.html('/ui/workers?q=split')).toContain('<details open')
