@@ -31,7 +31,7 @@ const PREVIEW = 4_096
 
 /** Returns the beginning of a text file, and undefined for a file of another type. */
 export async function textOf({ bucket }: Files, { id, type, size }: ListedFile): Promise<string | undefined> {
-  if (!/^text|json|xml/.test(type ?? '')) return undefined
+  if (!/^text|[/+](json|xml)/.test(type ?? '')) return undefined
   const found = await bucket.get(keyOf(id), { offset: 0, length: PREVIEW })
   return found ? (await new Response(found.body).text()) + (size > PREVIEW ? '…' : '') : undefined
 }

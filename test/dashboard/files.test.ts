@@ -75,6 +75,8 @@ test('the content of a file was visible only after a download', async () => {
   const image = await store(13, 'image/png', 'pixels')
   expect(await opened(image)).toContain(`<img class="body" src="/ui/files?get=${image}"`)
   expect(await opened(await store(14, 'application/pdf', 'pages'))).toContain('Only images and text have a preview.')
+  const excel = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
+  expect(await opened(await store(15, excel, 'PK'))).toContain('Only images and text have a preview.')
   expect(await opened('AAAAAAAAAAAAAB')).not.toContain('have a preview')
 })
 

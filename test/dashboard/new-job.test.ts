@@ -63,7 +63,7 @@ describe('a new job of a class with a required input', () => {
     expect(html.includes('url: [&quot;https://example.com/&quot;]')).toBe(true)
   })
 
-  test('JSON that is no object creates no job, and the error says what was expected', async () => {
+  test('a JSON text other than an object creates no job, and the error names the expected type', async () => {
     const before = await jobs()
     for (const body of ['null', '7', '[]']) {
       const { error } = await create({ body })

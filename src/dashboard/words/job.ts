@@ -1,4 +1,5 @@
 import type { Encoded } from '../../core/codec/value.ts'
+import type { JobView } from '../../engine/engine.ts'
 import { plain } from './text.ts'
 
 export function messageOf(error: Encoded, most = 300): string {
@@ -19,6 +20,10 @@ const opened = (value: Encoded): unknown => {
     return undefined
   }
 }
+
+/** Failed runs in a row. `attempt` includes the current run. */
+export const failedRuns = ({ attempt, status }: Pick<JobView, 'attempt' | 'status'>): number =>
+  attempt - Number(status === 'running')
 
 export function shareOf(progress: Encoded | null): number | undefined {
   const parsed = progress === null ? undefined : opened(progress)

@@ -91,7 +91,10 @@ function groupsOf(entries: readonly Entry[]): Entry[][] {
 
 const exactly = (at: number): string => new Date(at).toISOString().slice(11, 23)
 
-const foldedText = (more: number, at: number): string => `${n(more)} more like this, since ${exactly(at)}`
+const foldedOf = (groups: readonly Entry[][]): string[] =>
+  groups
+    .filter((of) => of.length > 2)
+    .map((of) => `${n(of.length - 1)} more like this, since ${exactly(of.at(-1)!.at)}`)
 
 export function foldedIn(entries: readonly Entry[]): string[] {
   const runs: Entry[][] = []
@@ -100,7 +103,7 @@ export function foldedIn(entries: readonly Entry[]): string[] {
     if (above && isEqual(above, entry)) runs.at(-1)!.push(entry)
     else runs.push([entry])
   }
-  return runs.flatMap((of) => (of.length > 2 ? foldedText(of.length - 1, of.at(-1)!.at) : []))
+  return foldedOf(runs)
 }
 
 const LOG_CHART_COLUMNS = 40
@@ -133,6 +136,6 @@ export async function logPage(_: Facts, { site: { engine } }: Scene, level?: str
     '.sifts input[type=search]@aria-label': labels,
     'ol.log > li[id]@id': groups.flat().map(({ id }) => `e${id}`),
     'ol.log > li[id]': groups.flat().map((entry) => logLine(entry, true)),
-    'ol.log summary': groups.flatMap((of) => (of.length > 2 ? foldedText(of.length - 1, of.at(-1)!.at) : [])),
+    'ol.log summary': foldedOf(groups),
   }
 }

@@ -5,6 +5,7 @@ import { useLook } from '../../look.ts'
 import { type Fact, Facts } from '../../parts/facts.tsx'
 import { LabelTags } from '../../parts/label-tags.tsx'
 import { Ago, Card, JobId, Link, Name, NameLink, StatusMark, To } from '../../parts/layout.tsx'
+import { failedRuns } from '../../words/job.ts'
 import { wayToLimit } from '../../words/limit.ts'
 import { workerPath } from '../../words/paths.ts'
 import { atLeast, count, dayOf, hourOf, many, moment, money, span, title } from '../../words/text.ts'
@@ -73,12 +74,12 @@ function Family({ job, known }: RailProps) {
   )
 }
 
-function retriesOf({ retry, attempt, status }: JobView): string | false {
+function retriesOf(job: JobView): string | false {
+  const { retry } = job
   if (retry?.max === undefined) return false
-  const failures = attempt - Number(status === 'running')
   const base = retry.backoff?.base
   const pause = base === undefined ? '' : `, ${span(base)} × ${retry.backoff?.factor ?? 2}`
-  return `${count(Math.min(failures, retry.max))} of ${count(retry.max)}${pause}`
+  return `${count(Math.min(failedRuns(job), retry.max))} of ${count(retry.max)}${pause}`
 }
 
 function costOf(job: JobView): string | false {

@@ -7,12 +7,12 @@ import { type Column, DataTable } from '../../parts/table.tsx'
 import { What } from '../../parts/what.tsx'
 import { canSort, isSorted } from '../../words/filter.ts'
 import { searchedOf } from '../../words/further.ts'
+import { failedRuns } from '../../words/job.ts'
 import { cut, span } from '../../words/text.ts'
 import { ownColumns } from './columns.tsx'
 
-/** A running job counts its current run as an attempt. */
-function Failures({ job: { attempt, status } }: { job: JobRow }) {
-  const failures = status === 'failed' ? Math.max(1, attempt) : attempt - Number(status === 'running')
+function Failures({ job }: { job: JobRow }) {
+  const failures = job.status === 'failed' ? Math.max(1, job.attempt) : failedRuns(job)
   return <span class={failures > 0 ? 'up' : 'dimmer'}>{failures || '–'}</span>
 }
 

@@ -56,7 +56,7 @@ for _ = 1, args.take_int() do
   bound(class, tonumber(concurrency), differs)
   -- Runs of these classes call other services, so a lane takes only a few of them.
   mark(queue_fields.called_classes, class, definition and serves == 'call' or nil)
-  -- The waiting jobs of a removed class stay where they are.
+  -- Removing a class does not move its waiting jobs.
   if definition then moved = mark(queue_fields.pulled_classes, class, serves == 'pull' or nil) or moved end
 end
 if whole ~= '' then

@@ -118,7 +118,7 @@ local function send_on(port, is_quiet)
   if owner_doc then queueing.wake(owner, owner_doc, 'own') end
 end
 
--- A loop, because a path may have 80 hops, and some Lua engines do not allow so many nested calls.
+-- A loop, because a path may have 80 hops, and some Lua engines do not allow 80 nested calls.
 local passing = {}
 
 function write.pass(port, is_quiet)
