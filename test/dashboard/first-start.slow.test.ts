@@ -47,7 +47,9 @@ test.skipIf(!program())('npm ci, npm start, two clicks: the demo has ended', { t
     console.log(
       `${seconds(all)}: npm ci ${seconds(install)}, npm start ${seconds(start)}, demo ${seconds(all - install - start)}`,
     )
-    await page.getByText('completed').first().waitFor()
+    await page.getByRole('link', { name: 'See its jobs' }).click()
+    const completed = page.locator('main tbody').getByText('completed')
+    await expect.poll(() => completed.count(), { timeout: 10_000 }).toBeGreaterThan(0)
   } finally {
     npm.kill('SIGTERM')
     await new Promise((resolve) => npm.once('close', resolve))
