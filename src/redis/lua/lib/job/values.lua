@@ -1,6 +1,6 @@
 -- Large values have their own keys. The document contains their total size, so a script that adds a value does not read
--- the other values. A script that removes a value of unknown size marks the total with `~`. If a marked total is too high,
--- the sizes are counted again.
+-- the other values. A script that removes a value of unknown size marks the total with `~`. If a marked total is too
+-- high, the sizes are counted again.
 
 values.BIG = 512
 local MOST_BYTES = 8388608
