@@ -1,5 +1,4 @@
 import { SidejobError } from '../../core/errors.ts'
-import { neighbours } from '../../core/neighbours.ts'
 import { readObject } from '../../core/readable.ts'
 import { duration } from '../../core/time.ts'
 import type { ApiKey, Scope } from '../../engine/engine.ts'
@@ -13,6 +12,7 @@ import { Ago, Card, Choice, Head, Name, NameLink } from '../parts/layout.tsx'
 import { Search } from '../parts/search.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
 import { given, maybe } from '../words/form.ts'
+import { neighbours } from '../words/neighbours.ts'
 import { decoded } from '../words/paths.ts'
 import { atLeast, count, many, title } from '../words/text.ts'
 

@@ -1,5 +1,5 @@
-import { differenceOf } from '../../../core/difference.ts'
 import { type End, endText } from '../../../core/wires.ts'
+import { differenceOf } from '../../words/difference.ts'
 import { queryWith } from '../../words/query.ts'
 import { clock } from '../../words/text.ts'
 import { isWriting, onClick, base as path, tell } from '../app/page.ts'
