@@ -221,8 +221,6 @@ export const workerView = workerShape
     schema: schemaOfClass,
   })
 
-export const workerName = z.strictObject({ queue: queueName, class: className })
-
 const workerUnfit = z.object({
   jobs: z.int().describe('number of waiting jobs whose args or values do not fit the new definition'),
   values: z
