@@ -12,7 +12,7 @@ export type Io = {
   row: (data: object, line: string) => void
   tell: (data: object, line: string) => void
   progress: (done: number, total: number, words: string) => void
-  lines: AsyncIterable<string>
+  lines: () => AsyncIterable<string>
   isTerminal: boolean
   confirm: (question: string) => Promise<boolean>
   json: boolean
@@ -47,7 +47,7 @@ export function jsonOf(text: string, name: string): unknown {
 /** Reads JSON from the argument, from a file (`@args.json`) or from standard input (`-`). */
 export async function jsonFrom(text: string, name: string, io: Pick<Io, 'lines'>): Promise<unknown> {
   // An open standard input keeps the process alive, so only `-` opens it.
-  if (text === '-') return parsedIn(await allOf(io.lines), `${name}: the input`)
+  if (text === '-') return parsedIn(await allOf(io.lines()), `${name}: the input`)
   if (!text.startsWith('@')) return jsonOf(text, name)
   const file = text.slice(1)
   const content = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {

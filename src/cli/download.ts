@@ -89,7 +89,7 @@ export const download: Command = {
     wait: { type: 'boolean', does: 'wait for each download (default); --no-wait prints only the ids of the jobs' },
   },
   async run(client, given, io) {
-    const urls = await urlsOf(io.lines)
+    const urls = await urlsOf(io.lines())
     if (urls.length === 0) throw new UsageError('expected URLs on standard input, got none')
     const downloads = await submit(client, urls, given)
     if (given.wait === false) {

@@ -29,7 +29,7 @@ async function chooser(given: Given, io: Pick<Io, 'lines'>): Promise<(file: File
   const age = given['older-than']
   if (!given.named === (age === undefined)) throw new UsageError('expected either --older-than or --named')
   if (given.named) {
-    const ids = await idsOf(io.lines)
+    const ids = await idsOf(io.lines())
     return ({ id }) => ids.has(id)
   }
   const before = Date.now() - duration(String(age))

@@ -100,8 +100,6 @@ export function createIo(json: boolean): Io {
       stderr.write(`\r\x1b[K[${'='.repeat(full)}${' '.repeat(WIDTH - full)}] ${done} of ${total}, ${words}`)
       bar = true
     },
-    get lines() {
-      return createInterface({ input: stdin })
-    },
+    lines: () => createInterface({ input: stdin }),
   }
 }

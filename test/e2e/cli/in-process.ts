@@ -10,10 +10,10 @@ export async function runInProcess(words: string[], lines: string[] = []) {
     const io = createIo(json)
     const print = (line: string) => void (printed += `${line}\n`)
     const note = (line: string) => void (noted += `${line}\n`)
-    const given = (async function* () {
+    async function* given() {
       yield* lines.splice(0)
-    })()
-    return { ...io, print, note, lines: given, ...talking(json, print, note) }
+    }
+    return { ...io, print, note, progress() {}, lines: given, ...talking(json, print, note) }
   })
   return { exit, printed, noted }
 }
