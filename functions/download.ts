@@ -76,7 +76,7 @@ async function stored(
 const delays = Array.from({ length: 30 }, (_, i) => (i + 1) * 2 * MINUTE)
 
 /**
- * Downloads a URL: `{ queue: 'downloader', class: 'download', args: { url } }`.
+ * Runs jobs such as `{ queue: 'downloader', class: 'download', args: { url } }`.
  *
  * @example workers: [download({ files, allowHosts: [] })]
  */
@@ -103,7 +103,7 @@ export const download = (resources: Resources) =>
 
 type Reaped = { file?: string; job?: number; askedAt?: number; record?: string }
 
-/** Keeps the file if another job has requested it in the meantime. */
+/** Keeps a file longer if another job has requested it since. */
 export const reap = ({ files, now = Date.now }: Pick<Resources, 'files' | 'now'>) =>
   defineWorker({
     queue: 'files',
@@ -123,9 +123,5 @@ export const reap = ({ files, now = Date.now }: Pick<Resources, 'files' | 'now'>
     },
   })
 
-/**
- * Returns both functions for `createWorker`.
- *
- * @example createWorker({ functions, storing: downloads })
- */
+/** @example createWorker({ functions, storing: downloads }) */
 export const downloads = (resources: Resources) => [download(resources), reap(resources)]

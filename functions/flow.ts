@@ -91,7 +91,7 @@ export const flow = defineFunction({
     'Runs a graph of jobs. A node is a job that starts when a value or default reaches it; an edge moves values from port to port. The flow is completed while all its nodes are completed, and fails when a node fails. A new graph changes the running flow.',
   in: { [GRAPH]: port(), '*': port() },
   out: { '*': port() },
-  // The commit is refused if another run has started the same node.
+  // Retries a commit that was refused because another run had started the same node.
   retry: { max: 5, backoff: { base: 500, cap: 5_000 } },
   async perform(job: Job) {
     const text = job.getClosed('graph')
@@ -106,7 +106,7 @@ export const flow = defineFunction({
     const isNew = now !== text
     if (isNew) job.setClosed(withGraph(graphsOf(job), now, { at: Date.now(), by: null }))
 
-    // A failed node must not undo the changes to the other nodes.
+    // Commit the changes to other nodes first, because a failed node fails this run.
     if ((await faultOf(job, graph)) && (plan.ops.length > 0 || isNew)) await job.checkpoint()
     const fault = await faultOf(job, graph)
     if (fault) throw new Terminal(fault)

@@ -16,7 +16,7 @@ export function checkRoom({ elements = 0, bytes = 0 }: { elements?: number; byte
   if (bytes > MAX_BYTES) throw tooLarge(`at least ${bytes} bytes`)
 }
 
-/** A lower bound of the bytes in a JSON list, with a comma after each value. */
+/** Returns the minimum bytes of a value and its comma in a JSON list. */
 export function sizeOf(value: unknown): number {
   if (typeof value === 'string') return value.length + 3
   if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + sizeOf(one), 3)

@@ -21,7 +21,7 @@ function without(values: unknown[], elements: unknown[]): unknown[] | undefined 
   return values.length - left.length === elements.length ? left : undefined
 }
 
-/** Reads a default that is an empty list only once. Otherwise, the loop would write this list forever. */
+/** Reads an empty default list only once, because the loop would otherwise write it forever. */
 async function next(job: Job): Promise<unknown[] | undefined> {
   const again = job.size('in') === 0 && job.default('in')?.length === 0
   if (again && job.get('empty')) return undefined

@@ -1,4 +1,4 @@
-// The client needs only the addresses of the routes. With this table, it does not include their code.
+// Builds a table of route addresses, so that the client does not include the code of the routes.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

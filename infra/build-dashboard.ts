@@ -1,4 +1,4 @@
-// Builds the browser files of the dashboard. Their names contain a hash, so that browsers may cache them forever.
+// Builds the dashboard's browser files, with a hash in each name so that browsers may cache them forever.
 
 import { hash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

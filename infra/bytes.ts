@@ -1,5 +1,5 @@
 // The sum of the bounds in bytes.json may only fall.
-// node infra/bytes.ts --update    lower the bounds of rooms that shrank
+// node infra/bytes.ts --update    lower the bounds of folders that shrank
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'

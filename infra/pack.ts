@@ -9,7 +9,7 @@ const TEXT = `(?:'(?:[^'\\\\]|\\\\.)*'|"(?:[^"\\\\]|\\\\.)*"|\`[^\`]*\`)`
 const TABLES = 'export const jobFields'
 
 /**
- * Removes the notes, because docs/keys.md has them.
+ * Removes the notes about fields, because docs/keys.md has these notes.
  *
  * @example withoutNotes("export const jobFields = {\n  queue: ['q', 'its queue'],\n}") // … queue: ['q', ''],
  */

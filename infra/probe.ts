@@ -1,4 +1,4 @@
-// `npm run probe [-- --record | -- --rules]` checks on the real platforms what the stand-ins assume.
+// `npm run probe [-- --record | -- --rules]` checks the assumptions of the stand-ins on real platforms.
 
 import { parseArgs } from 'node:util'
 import { probe } from './probe/index.ts'

@@ -3,11 +3,11 @@ import { type Files, requestHeaders } from '../../src/index.ts'
 
 export type Resources = {
   files: Files
-  /** Hosts in a private network that downloads may reach. Other private hosts are refused. */
+  /** The only hosts in private networks that downloads may reach. */
   allowHosts: readonly string[]
   /** Credentials for buckets that jobs name. A bucket is `name` (at AWS) or `https://host/name`, and may contain `*`. */
   s3?: { accessKeyId: string; secretAccessKey: string; buckets: readonly string[] }
-  /** In bytes (default: 1 GiB). */
+  /** Bytes (default: 1 GiB). */
   maxSize?: number
   fetch?: typeof fetch
   now?: () => number

@@ -11,7 +11,7 @@ type Looked = { size: number; type: string; image?: string; sha256: string; md5:
 
 type Source = { response: Response; args: Args; job: Job; sink: Sink; key: string; maxSize: number }
 
-/** Reuses one buffer for all parts. New buffers would raise the memory for a file of 1 GiB from 160 to 388 MiB. */
+/** Reuses one buffer: a buffer per part would raise the memory for a file of 1 GiB from 160 to 388 MiB. */
 class Taking {
   readonly #source: Source
   #part = new Uint8Array(PART)
@@ -99,7 +99,7 @@ class Taking {
     if (args.imageSize) this.#image = imageSize(this.#part.subarray(0, this.#filled), this.#type, response.status)
   }
 
-  /** The Content-Length of an encoded body is the length before decoding, so it cannot be compared. */
+  /** The Content-Length of an encoded body is the length before decoding, so such a body is not checked. */
   #checkLength(): void {
     const { headers, status } = this.#source.response
     const declared = headers.get('content-encoding') ? null : headers.get('content-length')

@@ -29,7 +29,7 @@ export const causeOf = (error: unknown): { message: string; code: string } => {
 const TEMPORARY = new Set([408, 425, 429])
 const MAX_RETRY_AFTER_MS = 86_400_000
 
-/** For a failed TLS connection, Cloudflare returns one of these statuses. Other platforms throw an error. */
+/** If a TLS connection fails, Cloudflare returns one of these statuses, and other platforms throw an error. */
 const tlsStatuses: Record<number, string> = { 525: 'the TLS handshake failed', 526: 'the certificate is not trusted' }
 
 export function checkStatus(response: Response): void {

@@ -6,7 +6,7 @@ export const HEAD = 1_024
 
 const isText = (bytes: Uint8Array): boolean => {
   try {
-    // `stream`: the bytes may end inside a character.
+    // `stream` accepts bytes that end inside a character.
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true })
     return !/\p{Cc}/u.test(text.replace(/\s/g, ''))
   } catch {

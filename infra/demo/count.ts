@@ -6,7 +6,7 @@ export const patientClient = (url: string, key: string): Client => createClient(
 
 export type Counted = { id: number; total: Record<string, number> }
 
-/** Milliseconds. A lost run is repeated within two minutes. */
+/** Milliseconds: twice the time until a lost run is repeated. */
 const PATIENCE = 240_000
 
 export async function countWords(

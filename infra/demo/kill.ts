@@ -12,8 +12,9 @@ import { progress } from './progress.ts'
 import { allTexts } from './texts.ts'
 
 const PERCENT = [30, 60, 90]
-// A short lease repeats killed runs soon. Small batches make it likely that each kill interrupts a run.
+// Short, so that killed runs are repeated soon.
 const LEASE = '3s'
+// Small, so that each kill probably interrupts a run.
 const BATCH = 4
 
 const dir = mkdtempSync(join(tmpdir(), 'sidejob-kill-'))

@@ -1,4 +1,4 @@
-// Adds examples to the OpenAPI document. A Worker serves it without examples, so that its upload is smaller.
+// Adds examples to the OpenAPI document. A Worker serves a smaller document without examples.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

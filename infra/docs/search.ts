@@ -63,7 +63,7 @@ const options: Options<Section> = {
     boost: { title: 4, page: 2, keywords: 6 },
     prefix: (term) => term.length > 2,
     fuzzy: (term) => (term.length > 5 ? 0.2 : false),
-    // Pages of the manual rank before reference pages, and those before other pages.
+    // Pages of the manual rank first, then reference pages, then other pages.
     boostDocument: (id) => {
       if (/^(compat|decisions|repository)\//.test(String(id))) return 0.1
       return /^(benchmarks|functions|keys|api)\./.test(String(id)) ? 0.4 : 1
@@ -88,7 +88,7 @@ export type Found = { id: string; title: string; page: string }
 
 const OF_A_PAGE = 2
 
-/** If no section contains all words, returns the sections with most of them. */
+/** If fewer than three sections contain all words, adds sections that contain some of the words. */
 export function find(index: MiniSearch<Section>, text: string, most = 12): Found[] {
   const words = wordsOf(text)
   const kept = words.filter((word) => !stops.has(word.toLowerCase()))

@@ -29,10 +29,10 @@ export function databaseQuestion(env: Env): Question {
   }
 }
 
-/** `Date` headers have whole seconds. */
+/** Large, because `Date` headers have whole seconds. */
 const SPREAD_MS = 2_000
 
-/** Returns milliseconds, or undefined if the server sends no `Date`. workerd does not send it. */
+/** Returns milliseconds, or undefined if the server sends no `Date`, like workerd. */
 async function aheadOf(url: string, init: RequestInit = {}): Promise<number | undefined> {
   const sent = Date.now()
   const { headers } = await fetch(url, { ...init, signal: AbortSignal.timeout(30_000) })

@@ -10,9 +10,8 @@ import { questionsOfWorker } from './worker.ts'
 type ProbeOptions = {
   env: Env
   record?: number
-  /** Milliseconds for which a subscription is silent. */
+  /** Milliseconds of silence before a subscription is tested again. */
   silence?: number
-  /** Maximum milliseconds until a cron trigger. */
   cronPatience?: number
   delays?: readonly number[]
   say?: (line: string) => void

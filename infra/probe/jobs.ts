@@ -15,7 +15,6 @@ const CLASS = { class: 'placeholder', queue: 'core' } as const
 const JOBS = 10
 const DELAYS_S = [3, 10, 30] as const
 const [PATIENCE_MS, PAUSE_MS] = [60_000, 100]
-/** Milliseconds until a job starts. */
 const [P50_MS, LATE_MS] = [2_000, 3_000]
 
 const ABOUT = [`${JOBS} jobs in sequence, from the call to the end`, 'jobs with a delay'] as const

@@ -45,7 +45,7 @@ export function questionsOfQstash(place: QstashPlace) {
       expected: '10 or more: each lane holds one, and a queue has at most 8 lanes',
       async ask() {
         const { parallelismMax } = await get<{ parallelismMax: number | null }>('/v2/globalParallelism')
-        // Without a limit, the account has Infinity, which is null in JSON.
+        // Without a limit, the maximum is Infinity, which JSON writes as null.
         return is((parallelismMax ?? Number.POSITIVE_INFINITY) >= 10, parallelismMax ? `${parallelismMax}` : 'no limit')
       },
     },

@@ -15,9 +15,9 @@ type RedisPlace = {
 }
 
 const MiB = 1024 * 1024
-/** Maximum bytes of a request or response on the smaller plans. */
+/** Maximum bytes of a request or response on Upstash's smaller plans. */
 const MOST = 10 * MiB
-/** Words to unpack: a script uses at most 2,400 at once, and gopher-lua has too few registers for 7,000. */
+/** Scripts unpack at most 2,400 words at once. gopher-lua has too few registers for 7,000. */
 const [PIECE, TOO_MANY] = [2_400, 7_000]
 const ROUNDS = 50
 const SILENCE_MS = 100_000

@@ -7,7 +7,7 @@ export type Line = { about: string; verdict: Verdict; expected: string; got: str
 export type Question = {
   about: string
   expected: string
-  /** `as` is undefined if the probe cannot find the answer. Then `got` tells the operator how to find it. */
+  /** If the probe cannot find the answer, `as` is undefined, and `got` says how an operator can find it. */
   ask: () => Promise<{ as?: boolean; got: string }>
 }
 

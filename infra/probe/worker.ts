@@ -16,7 +16,7 @@ type WorkerPlace = Where & {
 const [PATIENCE, PAUSE] = [60_000, 1_000]
 const ENDED = new Set(['DELIVERED', 'FAILED', 'CANCELED'])
 
-/** Milliseconds. A Worker records ticks of one source at most every two minutes. */
+/** Milliseconds. A Worker records ticks of cron at most every two minutes. */
 const CRON_PATIENCE_MS = 130_000
 
 type Ticked = { tickAt?: string | null; tickBy?: 'cron' | 'qstash' | null }

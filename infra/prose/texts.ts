@@ -1,4 +1,4 @@
-// Finds the texts of code that a user can read. Joins the parts of a text, and prints inserted values as ${…}.
+// Finds the texts in code that users see. Joins the parts of a text, and prints inserted values as ${…}.
 
 import { parseAst } from 'vitest/node'
 import { children, read } from '../lua-build/syntax.ts'
@@ -6,13 +6,13 @@ import { children, read } from '../lua-build/syntax.ts'
 /** `calls`: names of the calls around the text. */
 export type Text = { line: number; text: string; calls: readonly string[] }
 
-/** A node of TypeScript or Lua. Both parsers use these names. */
+/** A node in the syntax tree of TypeScript or Lua. */
 type Node = { type: string; start: number; end: number; range?: [number, number]; [field: string]: unknown }
 
 /** These attributes and fields contain styles and shapes, not prose. */
 const INVISIBLE = /^(class|className|d|points|style|transform|viewBox)$/
 
-/** Matches code, addresses, selectors and styles, which are not prose. */
+/** Code, addresses, selectors and styles, which are not prose. */
 const CODE =
   /^(curl|npx|import|const|SELECT|UPDATE|btn|fill|card|classes) |^\(|^[/.#]|[{}]|=>|\[data-|'self'|: [^;]*;.*: .*;|\w=\S*&|\w\(/
 
@@ -39,7 +39,7 @@ const isString = ({ type, value }: Node): boolean =>
 const isConcat = ({ type, operator }: Node): boolean =>
   type === 'BinaryExpression' && (operator === '..' || operator === '+')
 
-/** Parts of a text in order. Empty if the node is no text. */
+/** Returns the parts of a text in order, or an empty list if the node is no text. */
 function partsOf(node: Node): Node[] {
   if (isString(node)) return [node]
   if (isConcat(node)) {

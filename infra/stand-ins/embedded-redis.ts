@@ -1,4 +1,4 @@
-// Runs Redis in this process. A snapshot is saved at most once a second, and at the end.
+// Runs Redis in this process. Saves the data to a file at most once a second, and at the end.
 
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
@@ -52,7 +52,7 @@ type Note = { pid: number; port: number }
 
 const noteOf = (dir: string) => join(dir, 'embedded.json')
 
-/** Two processes that save to one folder would overwrite each other's data. */
+/** Refuses a folder that another process uses, because both would overwrite each other's data. */
 async function takeOver(dir: string): Promise<void> {
   mkdirSync(dir, { recursive: true })
   const note = readNote(dir)
@@ -89,7 +89,7 @@ function isAlive(pid: number): boolean {
 type Snapshot = { version: 1; databases: { id: number; entries: KeyspaceEntry[] }[] }
 
 const INTERVAL_MS = 1_000
-/** Snapshots block this process, so they may use at most 1/SHARE of its time. */
+/** Saving blocks this process, so the process saves for at most 1/SHARE of the time. */
 const SHARE = 20
 
 function keepSnapshots(state: RedisServerState, file: string) {
@@ -114,7 +114,7 @@ function keepSnapshots(state: RedisServerState, file: string) {
 
   async function save(): Promise<void> {
     if (!isChanged) return
-    // A running script has made only some of its changes, so the snapshot waits until the script has ended.
+    // A running script has made only some of its changes, so wait until all scripts have ended.
     const turns = await Promise.all(state.databases.map((database) => database.turnQueue.waitTurn()))
     isChanged = false
     const began = performance.now()

@@ -1,4 +1,4 @@
-// js-redis-server differs from Redis in these details.
+// Repairs details in which js-redis-server differs from Redis.
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -30,15 +30,15 @@ type Inner = {
   }
 }
 
-/** Bytes. Shorter scripts compile fast, and their text may differ from call to call. */
+/** Bytes. Shorter scripts are not cached: they compile fast, and their text may differ from call to call. */
 const LONG = 1_000
 
 /** Offset of the flag `readonly` in the record of a Lua table. */
 const READ_ONLY = 8
 
 /**
- * Caches compiled functions in Lua's table `string`, because compiling a script takes up to 10 ms. The write protection
- * of this table is off while the cache is created.
+ * Caches compiled functions in Lua's table `string`, because compiling a script takes up to 10 ms. This table is
+ * writable only while the cache is created.
  */
 function keepFunctions(runtime: RedisLuaRuntime): void {
   const { engine } = runtime as unknown as Inner
@@ -67,7 +67,7 @@ function keepFunctions(runtime: RedisLuaRuntime): void {
 /** Maximum instructions of one script. Checks of large jobs need more than the default. */
 const MAX_FUEL = 2_000_000_000
 
-/** If a script exceeds the memory, Lua ends and all later scripts fail. So the next script starts a new Lua. */
+/** After a script exceeds the memory, all later scripts in the same Lua fail, so the next script starts a new Lua. */
 export function createState(core: typeof Core): RedisServerState {
   core.setLuaWasmLoadOptions({ wasmBytes: readWasm(), limits: { maxFuel: MAX_FUEL } })
   const state = new core.RedisServerState({ databaseCount: 16 })
@@ -94,7 +94,7 @@ type Scan = { cursor: bigint; count?: number; noValues?: boolean }
 type Bulk = RedisValue & { value: Buffer }
 type Page = { value: RedisValue & { items: [cursor: Bulk, RedisValue & { items: Bulk[] }] } }
 
-/** js-redis-server uses a position as cursor. If keys are deleted between two pages, its scans skip other keys. */
+/** If keys are deleted between two pages of a scan, js-redis-server skips other keys: its cursor is a position. */
 export function createExecutor(core: typeof Core): CommandExecutor {
   const registry = core.createRedisCommandRegistry()
   for (const name of ['scan', 'sscan', 'hscan', 'zscan']) {

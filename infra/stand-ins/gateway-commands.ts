@@ -62,7 +62,7 @@ export function refusal(command: Command, readOnly: boolean): string | undefined
 
 const words = (text: string) => new Set(text.split(/\s+/))
 
-/** Refused commands: they block, need a connection of their own, or are for the operator of the server. */
+/** Upstash refuses commands that block, need their own connection, or are for the operator of the server. */
 const unavailable = words(`
   BLPOP BRPOP BLMOVE BRPOPLPUSH BLMPOP BZPOPMIN BZPOPMAX BZMPOP
   MULTI EXEC DISCARD WATCH UNWATCH AUTH HELLO SELECT QUIT RESET CLIENT READONLY READWRITE ASKING

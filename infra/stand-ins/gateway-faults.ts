@@ -6,7 +6,7 @@ export type Fault =
   | { kind: 'refuse'; status: number; error: string }
   | { kind: 'delay'; ms: number }
 
-/** The fault affects `times` of the requests that `when` accepts, from the `nth` on (default: the next). */
+/** The fault affects `times` requests that `when` accepts, beginning with the `nth` (default: the next). */
 type Aim = { nth?: number; times?: number; when?: (commands: Command[]) => boolean }
 
 export type Faults = ReturnType<typeof createFaults>

@@ -1,4 +1,4 @@
-// Converts replies byte by byte, because intermediate values would make the gateway slow.
+// Converts replies of Redis to JSON byte by byte, because intermediate values would make the gateway slow.
 
 import { COLON, MINUS, PLUS, STAR } from './resp.ts'
 

@@ -253,7 +253,7 @@ function listen(server: ReturnType<typeof createServer>, port: number, host: str
   })
 }
 
-/** Reads an oversized body to its end, so that the client receives the error. An iterator would be slower. */
+/** Reads an oversized body to its end, so that the client receives the error. Events are faster than an iterator. */
 function readBody(request: IncomingMessage): Promise<{ body: Buffer; size: number }> {
   const chunks: Buffer[] = []
   let size = 0

@@ -1,5 +1,4 @@
-// A website can point its domain to 127.0.0.1 (DNS rebinding). Requests from its pages are refused, because their
-// Host header contains that domain.
+// Refuses requests with a foreign Host header, because a website can point its domain to 127.0.0.1 (DNS rebinding).
 
 import type { IncomingMessage } from 'node:http'
 

@@ -25,7 +25,7 @@ type Options = {
   file?: string
   plan?: PlanName
   parallelism?: number
-  /** Anyone may move the clock: POST /test/clock {"advance": milliseconds}. */
+  /** Serves POST /test/clock {"advance": milliseconds} without authentication. */
   control?: boolean
 }
 export type Qstash = Awaited<ReturnType<typeof startQstash>>
@@ -68,7 +68,7 @@ export async function startQstash({
     if (answer.drop) incoming.socket.resetAndDestroy()
     else write(outgoing, answer)
   })
-  // Clients must close idle connections first. If the server closes one, a response seems to be lost.
+  // Long, so that clients close idle connections first: a close by the server would look like a lost response.
   server.keepAliveTimeout = 65_000
   await listen(server, port, host)
   const address = server.address() as AddressInfo

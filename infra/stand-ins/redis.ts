@@ -135,7 +135,7 @@ const OWNER = 'sidejob-owner-'
 const ownerPattern = new RegExp(`name=${OWNER}(\\d+)`)
 const noteOf = (dir: string) => join(dir, 'server.json')
 
-/** Two servers would destroy the data of a folder, so an earlier server without an owner is stopped. */
+/** Stops an earlier server without an owner, because two servers would destroy the data of a folder. */
 async function retire(dir: string) {
   const note = readNote(dir)
   const redis = note && (await connect({ host: HOST, port: note.port }, { timeout: 1_000 }).catch(() => undefined))
@@ -187,7 +187,7 @@ async function launch(binary: string, options: string[], wanted?: number) {
   }
 }
 
-/** If this process ends, the pipe breaks and the child stops the server. Ctrl-C does not reach the child. */
+/** If this process ends, the pipe breaks, and the shell stops the server. Ctrl-C does not reach the shell. */
 function spawnServer(binary: string, options: string[]) {
   const script = '(read answer <&3 || kill $$) & exec "$@" 3<&-'
   const child = spawn('/bin/sh', ['-c', script, 'sh', binary, ...options], {

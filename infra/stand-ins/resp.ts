@@ -19,7 +19,7 @@ export class RespError extends Error {
   override name = 'RespError'
 }
 
-/** The server may have run the commands, or not. */
+/** The server may or may not have run the commands. */
 export class ConnectionLost extends Error {
   override name = 'ConnectionLost'
 }
@@ -186,7 +186,7 @@ function write(socket: Socket, commands: Command[]) {
   socket.uncork()
 }
 
-/** `open` counts the elements still to read on all levels. So nested replies are read in one pass. */
+/** Reads nested replies in one pass: `open` counts the missing elements of all levels. */
 function createFramer(emit: (reply: Buffer) => void) {
   let bytes: Buffer = Buffer.alloc(0)
   let filled = 0

@@ -5,7 +5,7 @@ type Alarm = { at: number; order: number; ring: () => void }
 export type Timer = Node<Alarm>
 export type Clock = ReturnType<typeof createClock>
 type Options = {
-  /** Real milliseconds to wait for the answer of a receiver. After that, the clock advances without the answer. */
+  /** Real milliseconds to wait for the answer of a receiver before the clock advances without this answer. */
   patience?: number
 }
 
@@ -130,7 +130,7 @@ function createActivity() {
           resolve()
         }
       })
-      // These receivers are slow, so the next advance does not wait for them again.
+      // The next advance does not wait again for receivers that have not answered.
       open.clear()
     },
   }

@@ -1,4 +1,4 @@
-// Appends one line for each change. If most lines are outdated, rewrites the file. Without a file, stores nothing.
+// Appends a line to a file for each change, and rewrites the file if most lines are outdated.
 import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
@@ -75,7 +75,7 @@ export function openJournal(file: string | undefined) {
 
 const name = (table: string, key: string) => `${table}/${key}`
 
-// Drops an incomplete last line. A crash interrupted its write, so its message was never acknowledged.
+// Drops an incomplete last line: a crash interrupted the write, so the message was never acknowledged.
 function linesOf(path: string): string[] {
   try {
     return readFileSync(path, 'utf8').split('\n').slice(0, -1)

@@ -30,7 +30,7 @@ export function createRoutes({ broker, schedules, faults, token, now }: Services
     ['POST', '/v2/publish/*', sending(publish)],
     ['POST', '/v2/batch', sending(batch)],
 
-    // QStash's client sends PATCH, and its reference says POST.
+    // QStash's client sends PATCH, but QStash's API reference says POST.
     ['PATCH|POST', '/v2/schedules/:id/pause', done(({ name }) => schedules.setPaused(name, true))],
     ['PATCH|POST', '/v2/schedules/:id/resume', done(({ name }) => schedules.setPaused(name, false))],
     ['POST', '/v2/schedules/*', createSchedule],

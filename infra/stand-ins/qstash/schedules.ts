@@ -75,7 +75,7 @@ export function createSchedules({ clock, broker, journal }: { clock: Clock; brok
     journal.put('schedules', schedule.id, () => toJournal(schedule))
   }
 
-  // Missed times are skipped.
+  // Skips missed times.
   function arm(schedule: Schedule) {
     clock.cancel(schedule.timer)
     schedule.nextTime = nextTick(schedule.cron, clock.now())

@@ -7,8 +7,7 @@ export type Outcome = { status: number; headers: http.IncomingHttpHeaders; body:
 export type Flight = { abort(reason: string): void }
 export type Sender = ReturnType<typeof createSender>
 
-// Servers usually close idle connections after 5 s. The agent closes them earlier, so every reset is a fault of the
-// receiver.
+// Closes idle connections before servers do (usually after 5 s), so that every reset is a fault of the receiver.
 const KEEP_ALIVE = { keepAlive: true, timeout: 2_000 }
 
 export function createSender() {
@@ -52,7 +51,7 @@ export function sign({ url, body, key, now }: { url: string; body: Buffer; key: 
     nbf: 0,
     iat: issued,
     jti: `jwt_${randomUUID().replaceAll('-', '')}`,
-    // Not Node's base64url, because it omits the padding that QStash keeps.
+    // Node's base64url would omit the padding that QStash keeps.
     body: createHash('sha256').update(body).digest('base64').replaceAll('+', '-').replaceAll('/', '_'),
   }
   const text = `${JWT_HEADER}.${base64url(claims)}`

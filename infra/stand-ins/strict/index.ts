@@ -1,4 +1,4 @@
-// A Go program with Upstash's Lua and limits, in front of redis-server.
+// Starts a Go program that adds Upstash's Lua and limits to redis-server.
 
 import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -11,7 +11,7 @@ import type { Address } from '../resp.ts'
 
 const run = promisify(execFile)
 
-/** Debian's package golang-github-yuin-gopher-lua-dev is here. */
+/** Folder of Debian's package golang-github-yuin-gopher-lua-dev. */
 const GOPATH = '/usr/share/gocode'
 const cache = join(import.meta.dirname, '../../../node_modules/.cache/sidejob-strict')
 
@@ -69,7 +69,7 @@ export async function startStrict({
   }
 }
 
-/** gopher-lua allows 200 registers per function. The first entry of the result is the script itself. */
+/** Returns the registers of each function, beginning with the script itself. gopher-lua allows 200. */
 export async function registersOf(text: string): Promise<{ line: number; registers: number; upvalues: number }[]> {
   const child = execFile(await strictBinary(), ['-registers'], { maxBuffer: 1 << 26 })
   const said: string[] = []

@@ -1,5 +1,5 @@
-// Limits of a plan, with the vendor's error messages. The size of a record is read from Redis only if the known
-// additions may have filled the record.
+// Applies the limits of a plan, with Upstash's error messages. Reads the size of a record from Redis only if the
+// known additions may have filled the record.
 package main
 
 import (
@@ -14,7 +14,7 @@ const maxKey = 32 * 1024
 type limits struct {
 	record, monthly, perSecond int64
 	mutex                      sync.Mutex
-	// Numbers of billed commands: from clients, from scripts, and since `since`, the start of the current second.
+	// Numbers of billed commands: from clients, from scripts, and in the current second, which began at `since`.
 	outside, inside, inSecond int64
 	since                     time.Time
 	// Time of scripts, without the time of their commands.
@@ -29,7 +29,7 @@ func more(what string, page string) string {
 	return what + ". See https://upstash.com/docs/redis/troubleshooting/" + page + " for details"
 }
 
-// Counts a command of a client. Returns the reason if it is refused.
+// Counts a client's command, and returns the reason if the command is refused.
 func (l *limits) outer() string {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -69,7 +69,7 @@ func (l *limits) slowDown() {
 	time.Sleep(wait)
 }
 
-// Returns why a command is refused: its key or its record is too large.
+// Returns the reason if a command is refused because its key or its record is too large.
 func (l *limits) refusal(behind *link, verb string, words [][]byte) string {
 	for _, key := range keysOf(verb, words) {
 		if len(key) > maxKey {
@@ -144,7 +144,7 @@ func keysOf(verb string, words [][]byte) [][]byte {
 	return words[1:2]
 }
 
-// Returns the bytes that a command adds to each record: its arguments, and the server's overhead per entry.
+// Returns the bytes that a command adds to each record: its arguments, and the server's overhead per element.
 func growth(verb string, words [][]byte) map[string]int64 {
 	added := map[string]int64{}
 	switch {

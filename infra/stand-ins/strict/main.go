@@ -1,4 +1,4 @@
-// A strict Redis for tests, in front of a redis-server. It runs scripts in gopher-lua, one at a time like the vendor, and
+// A strict Redis for tests, in front of a redis-server. It runs scripts in gopher-lua, one at a time like Upstash, and
 // refuses commands beyond the limits of a plan. It passes other commands through unchanged.
 package main
 
@@ -101,7 +101,7 @@ func (s *server) converse(conn net.Conn) {
 	}
 }
 
-// Passes bytes in both directions, because the server may now send at any time.
+// Passes bytes in both directions, because after a subscription, the server may send at any time.
 func streamTo(client, behind *link, words [][]byte) {
 	client.out.Flush()
 	behind.writeCommand(words)

@@ -65,7 +65,6 @@ func (l *link) header(kind byte, n int) {
 	l.out.WriteString("\r\n")
 }
 
-// Sends a command and returns the bytes of its reply.
 func (l *link) ask(words [][]byte) ([]byte, error) {
 	l.writeCommand(words)
 	if err := l.out.Flush(); err != nil {

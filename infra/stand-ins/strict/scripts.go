@@ -1,5 +1,5 @@
-// Runs scripts in gopher-lua with its default 5,120 registers, and 200 per function. Allows only half of its 256 nested
-// calls, so a test fails before the vendor would refuse the script.
+// Runs scripts in gopher-lua with its default of 5,120 registers, and 200 per function. Allows only 128 of
+// gopher-lua's 256 nested calls, so a test fails before Upstash would refuse the script.
 package main
 
 import (
@@ -31,7 +31,7 @@ type scripts struct {
 	state  *lua.LState
 	mutex  sync.Mutex
 	known  map[string]*script
-	// Time that the current script has waited for the server. The vendor's scripts do not wait, because they run inside
+	// Time that the current script has waited for the server. Upstash's scripts do not wait, because they run inside
 	// the server.
 	waited time.Duration
 }
@@ -203,7 +203,7 @@ func (s *scripts) newState() *lua.LState {
 	return state
 }
 
-// Raises an error if a script creates a global or reads a missing one.
+// Raises an error if a script creates a global or reads a missing global.
 func protect(state *lua.LState) {
 	guard := state.NewTable()
 	guard.RawSetString("__index", state.NewFunction(func(l *lua.LState) int {
@@ -231,7 +231,6 @@ func sha1hex(l *lua.LState) int {
 	return 1
 }
 
-// redis.call raises errors; redis.pcall returns them.
 func (s *scripts) call(l *lua.LState, raises bool) int {
 	words := make([][]byte, l.GetTop())
 	for i := range words {
@@ -302,7 +301,7 @@ func toLua(l *lua.LState, reply []byte) (lua.LValue, []byte) {
 	return list, rest
 }
 
-// Converts the result of a script to a reply: numbers lose their fractions, a list ends at its first nil.
+// Converts the result of a script to a reply: numbers lose their fractions, and a list ends at its first nil.
 func toReply(l *lua.LState, value lua.LValue, reply []byte) []byte {
 	switch value := value.(type) {
 	case lua.LNumber:
