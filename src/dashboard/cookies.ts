@@ -10,7 +10,7 @@ export const LIFE = 43_200_000
 
 const isLoopback = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host)
 
-/** Browsers send `Secure` cookies to loopback only over https. */
+/** Omits `Secure` for http on loopback, because browsers would not send the cookies. */
 const common = (c: Context, base: string) => {
   const { hostname, protocol } = new URL(c.req.url)
   return { path: base, sameSite: 'Strict', secure: protocol === 'https:' || !isLoopback(hostname) } as const

@@ -4,8 +4,8 @@
 export type Cost = readonly [trips: number, look: number, first: number]
 
 /**
- * By path. Measured with two limits, failed jobs, no stored graphs, and one flow that has no nodes. Each further limit
- * adds two commands to the first request, or three if it has a rate or waiting jobs. Each flow with nodes adds one.
+ * By path. Measured with two limits, failed jobs, no stored graphs, and a flow without nodes. Each further limit adds
+ * two commands to the first request, or three if it has a rate or waiting jobs. Each flow with nodes adds a command.
  */
 export const costs: Readonly<Record<string, Cost>> = {
   '/': [2, 10, 30],

@@ -181,7 +181,7 @@ export function createLogin({ deps, gate, base }: { deps: Deps; gate: Gate; base
         if (!found) return usedUp(c)
         return html(c, <LinkPage {...{ base, c, to, host, once }} who={found.who} />, 200)
       }
-      // A page whose session ends soon asks for a new one with `again`.
+      // Pages send `again` to get a new session before their session ends.
       const isIn = c.req.query('again') === undefined && (await whoLooks(c, { deps, gate }))
       return isIn ? c.redirect(`${base}${to}`, 303) : draw(c, to)
     })

@@ -4,7 +4,7 @@
 import type { JobFilter, JobRow } from '../engine/engine.ts'
 import type { Asked } from './page.ts'
 
-/** Maximum milliseconds per request. After that, the browser sends another request. */
+/** Milliseconds until the browser must send another request. */
 const SEARCHES_FOR = 1_000
 const STEPS = 20
 /** Lifetime of found rows, in milliseconds. */

@@ -156,7 +156,7 @@ export const files = page<FilesData>({
     const { deps, query, cache, call } = asked
     if (!deps.downloads) return NO_FILES
     const got = query.get('get')
-    // The page has no signed addresses, because it may stay open for long. A click requests one.
+    // A click requests a signed address, because addresses in an open page would expire.
     if (got) throw new Elsewhere(((await call('GET', way(got))) as { url: string }).url)
     const { files } = deps.downloads
     const wanted = query.get('q')?.trim().slice(0, 200) ?? ''

@@ -15,7 +15,7 @@ import { many, moment, round, title } from '../words/text.ts'
 const levels = ['info', 'warn', 'error'] as const
 const MOST = 100
 
-/** A cursor is the id of the last entry, which begins with its time. */
+/** A cursor is the id of the last entry, and an id begins with a time. */
 const searchedTo = (cursor: string | null, zone: string): Searched | undefined =>
   cursor === null ? undefined : { where: `the entries since ${moment(Number.parseInt(cursor, 10), zone)}` }
 

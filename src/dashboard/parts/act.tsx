@@ -33,7 +33,7 @@ type ActProps = ButtonProps & {
   scope: Scope
   at?: string
   fields?: Record<string, string | number>
-  /** Why no user can use the act now. */
+  /** The reason if no user can use the act now. */
   off?: string
 }
 

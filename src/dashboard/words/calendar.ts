@@ -18,7 +18,7 @@ export const spans: readonly Span[] = [
 
 const spanOf = (name: string | null): Span => spans.find((one) => one.name === name) ?? spans[0]!
 
-/** `isNow`: the range moves with the clock. */
+/** `isNow`: the range moves with `now`. */
 export type Shown = { span: Span; from: number; to: number; now: number; isNow: boolean }
 
 const lengthOf = ({ before, after }: Span): number => before + after

@@ -11,7 +11,7 @@ const sortable = (path: string): string => path.replaceAll('/', '\0')
 export type Branch = { name: string; label: string }
 
 /**
- * Returns the sorted names as a tree, with the paths at which they part.
+ * Returns the sorted names as a tree, whose inner nodes are shared paths.
  *
  * @example branchesOf(['/shop/7', '/shop/8']) // /shop, then 7 and 8 below it
  */

@@ -3,7 +3,7 @@
 /** A chunk begins at a part that can change independently. */
 const STARTS = /(?=<(?:section|article|header|form|dl|li|tr|svg|datalist)\b)/
 
-/** Browsers and servers refuse long headers. */
+/** Maximum chunks: their names must fit in a header. */
 const MOST = 600
 
 /** Times change with every refresh. */

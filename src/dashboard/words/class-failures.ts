@@ -82,7 +82,7 @@ export const failing: Rule = (known) => {
   ]
 }
 
-/** Classes that were failing, and whose failed jobs were neither retried nor muted. These classes are not alerts. */
+/** Classes that were failing, and whose failed jobs were neither retried nor muted. No alert reports them. */
 export function leftFailed({ kinds = [], classes, deploys, now }: Known, needs: readonly Need[]): Need[] {
   // Callbacks have their own rule.
   const told = [CALLBACKS.class, ...needs.flatMap(({ rule, name }) => (rule === 'failing' ? name : []))]

@@ -19,7 +19,7 @@ function ofAll(failed: number, { looked, silent }: SeenKinds): FailedSign | unde
   return red(told, since > 0 ? `${title}; ${later}` : title) ?? grey(since, later)
 }
 
-/** Red only if some kinds are known not to be muted. `seen` is absent before the first read of the kinds. */
+/** Red only if some kinds are known to be unmuted. `seen` is absent before the first read of the kinds. */
 export function failedSign({ failed, hasMutes, now }: Known, seen?: SeenKinds): FailedSign | undefined {
   if (!hasMutes) return red(failed, `${count(failed)} failed`)
   if (!seen || seen.looked === 0 || now - seen.at > KNOWN)

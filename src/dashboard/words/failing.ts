@@ -9,8 +9,8 @@ export type ClassRow = Awaited<ReturnType<Engine['stats']['classes']>>['classes'
 const [MINUTE, HOUR] = [60_000, 3_600_000]
 
 /**
- * A class is failing if at least `least` jobs failed and their share of the ended jobs exceeds `share`. If fewer jobs
- * failed, it is failing if at least `few` jobs failed and their share is at least `half`.
+ * A class is failing if at least `least` jobs failed and their share of the ended jobs exceeds `share`. A class with
+ * fewer failed jobs is failing if at least `few` jobs failed and their share is at least `half`.
  */
 export const FAILURES = { span: 15 * MINUTE, least: 20, share: 0.01, few: 3, half: 0.5 }
 
@@ -84,7 +84,7 @@ export function failingClasses(known: Known): FailingClass[] {
     .sort((a, b) => b.failed - a.failed)
 }
 
-/** Counts per minute are stored for six hours. For older failures, assumes that they were spread evenly. */
+/** Spreads older failures evenly, because counts per minute are stored only for six hours. */
 function minutesOf({ minutes = [], count, firstAt, lastAt }: ErrorKind) {
   if (minutes.length > 0) return minutes
   return [{ at: lastAt, count: Math.ceil(count / Math.ceil((lastAt - firstAt + 1) / FAILURES.span)) }]

@@ -72,7 +72,7 @@ function missing(node: FlowNodeView, wires: readonly WireView[]): string[] {
 
 const sleeps = ({ until }: FlowNodeView, now: number): boolean => until !== null && until > now
 
-/** The node is suspended, although each of its inputs has had a value for more than a minute. */
+/** True if the node is suspended, although each input has had a value for more than a minute. */
 export function isUnread(node: FlowNodeView, { now, wires }: Facts): boolean {
   const into = wiresInto(node, wires)
   const isFilled = into.length > 0 && into.every((wire) => wire.size > 0 && isLate(wire, now))

@@ -20,7 +20,7 @@ export const linesIn = (text: string): string[] =>
     .map((line) => line.trim())
     .filter(Boolean)
 
-/** Stays text, so that numbers keep all digits. */
+/** Returns text, so that numbers keep all digits. */
 export function typedJson(text: string, name: string): string {
   try {
     JSON.parse(text)
@@ -46,7 +46,7 @@ export const objectOf = (members: Record<string, string | undefined>): string =>
     .map(([name, json]) => `${JSON.stringify(name)}:${json}`)
     .join(',')}}`
 
-/** Shortens the path of an error to its field: a member inside its value may have the same name as another field. */
+/** Shortens an error's path to the form's field: a member of the value may have the name of another field. */
 export async function naming<T>(fields: readonly string[], asked: Promise<T>): Promise<T> {
   try {
     return await asked

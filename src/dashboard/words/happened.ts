@@ -8,7 +8,7 @@ type Happened = { text: string; at?: { of: 'since' | 'until'; moment: number }; 
 
 export type HappenedRow = Pick<JobRow, 'status' | 'progress' | 'ranAt' | 'message' | 'reason' | 'queue'>
 
-/** The stored reason does not mention a pause of the queue, so the pause replaces it. */
+/** Stored reasons do not mention pauses of the queue, so a pause replaces the stored reason. */
 const firstOf = ({ reason, queue }: HappenedRow, paused: ReadonlySet<string>): Reason | null =>
   reason !== null && (reason.code === 'QUEUED' || reason.code === 'PULL') && paused.has(queue)
     ? { code: 'PAUSED', message: `queue ${queue} is paused`, data: { queue }, since: reason.since }

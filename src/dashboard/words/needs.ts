@@ -76,7 +76,7 @@ const lateSchedules: Rule = ({ schedules }) =>
       }),
     )
 
-/** Milliseconds that a limit must be full. */
+/** A limit that is full for this long is a problem. */
 const FULL = 5 * MINUTE
 
 const fullLimits: Rule = ({ limits, now }) =>
@@ -112,7 +112,7 @@ const pausedQueues: Rule = ({ queues, now }) =>
         }),
     )
 
-/** In a queue for lanes and pull workers, `oldestReady` may belong to either. */
+/** In a queue for lanes and pull workers, the oldest ready job may wait for either. */
 function slowOf(queue: QueueView, now: number): Need {
   const { name, lanes, maxLanes, oldestReady, counts } = queue
   const isPull = counts.pull > 0 && counts.pull >= readyIn(queue)

@@ -4,7 +4,7 @@ import type { KeptWait } from '../../core/schemas.ts'
 import type { JobView, Reason } from '../../engine/engine.ts'
 import { cut, listed, many, percent, span } from './text.ts'
 
-/** `unstored`: runs and waits of which nothing is known. `waiting` includes `queued` if the time between is unknown. */
+/** `unstored`: runs and waits without records. `waiting` includes `queued` if the end of the wait is unknown. */
 export type StretchKind = 'queued' | 'waiting' | 'unstored' | 'done' | 'failed' | 'running'
 
 export type Stretch = { kind: StretchKind; from: number; to: number; text?: string; share?: number; run?: number }
@@ -31,7 +31,7 @@ export type Scale = {
 }
 
 const END = 96.4
-/** A multiple of the length of a short run. Longer parts are shortened in the drawing. */
+/** The drawing shortens parts that last longer than this many short runs. */
 const FOLD = 10
 
 const shortOf = (lengths: readonly number[]): number =>

@@ -3,7 +3,7 @@ const VARYING = /(#|<(?:url|text|id|time|path)>)/
 export type Piece = { text: string; varies: boolean }
 
 /**
- * If the two do not match, returns the message as one piece.
+ * If the texts do not match, returns the message as one piece.
  *
  * @example varyingIn('card # declined', 'card 4242 declined') // 'card ', '4242' which varies, ' declined'
  */

@@ -1,4 +1,4 @@
-// If a page is not full, loading continues for up to three seconds.
+// Fills a page for up to three seconds.
 
 import { furtherText } from '../../words/further.ts'
 import { addressWith, isElsewhere, onClick, pageAt, tell } from './page.ts'

@@ -17,7 +17,7 @@ function focusOpened(): void {
 }
 
 export function startOpened(): void {
-  // Set the focus after the page has loaded, because the browser then moves the focus to the anchor.
+  // Set the focus after the load, because the load itself moves the focus to the anchor.
   if (document.readyState === 'complete') focusOpened()
   else addEventListener('load', () => setTimeout(focusOpened))
   addEventListener('hashchange', focusOpened)

@@ -12,7 +12,7 @@ const toasts = (): HTMLElement => document.getElementById('toasts')!
 
 const STAY = 10_000
 
-/** Pixels: width of a toast next to a button, space around it, and maximum width of a phone. */
+/** Pixels: width of a toast next to a button, space around a toast, and maximum width of a phone. */
 const [WIDE, FREE, PHONE] = [340, 8, 760]
 
 function putBeside(made: HTMLElement, at: Element): void {

@@ -86,7 +86,7 @@ function wireParts(id: string, path: string) {
   return { line, badge, rect, text, value, group }
 }
 
-/** A node shows the names of its inputs, or of its outputs, if it has at least `named` of them. */
+/** A node with at least `named` inputs shows their names. The same rule applies to outputs. */
 export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads, named = 2) {
   const nodes = new Map<string, ReturnType<typeof nodeParts>>()
   const wires = new Map<string, ReturnType<typeof wireParts>>()
@@ -97,7 +97,7 @@ export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads,
     wires.set(id, parts)
     below.append(parts.group)
   }
-  // Zoomed out, all wires are one element, because a thousand elements slow each frame down.
+  // On a small scale, all wires are one element, because a thousand elements slow each frame down.
   below.prepend(make('path', { class: 'wire all', d: [...layout.wires.values()].map(({ path }) => path).join('') }))
   for (const placed of layout.nodes.values()) {
     const parts = nodeParts(placed, named)

@@ -38,7 +38,7 @@ export function createFind(view: ReturnType<typeof createView>, board: () => Boa
     next = text === last ? (next + 1) % matches.length : 0
     last = text
     const { box, focus } = matches[next]!
-    // Delayed, because a closing dialog returns the focus, and the board follows the focus.
+    // Wait, because a closing dialog returns the focus, and the board follows the focus.
     setTimeout(() => {
       view.look(box)
       focus()

@@ -26,7 +26,7 @@ const MOST_WRAPPED = 16
 export const clip = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text)
 export const shortPort = (port: string): string => clip(port, PORT_NAME.letters)
 
-/** Prefixed, because Dagre uses names as object keys, and a node may be called `constructor`. */
+/** Dagre uses names as object keys, so the prefix protects a node called `constructor`. */
 const keyOf = (node: string): string => `node:${node}`
 const startOf = ({ from }: GraphWire): string => (from.node === null ? `in:${from.port}` : keyOf(from.node))
 const endOf = ({ to }: GraphWire): string => (to.node === null ? `out:${to.port}` : keyOf(to.node))
@@ -71,7 +71,7 @@ function boxAround(parts: readonly (Point & Partial<Box>)[]): Box {
   return { x, y, width: right - x, height: Math.max(...parts.map((one) => one.y + (one.height ?? 0))) - y }
 }
 
-/** Returns the wires that close a cycle. Not recursive, because a chain may be too long. */
+/** Returns the wires that close a cycle. Not recursive, because a long chain would fill the stack. */
 function backWires(nodes: Iterable<string>, wires: readonly GraphWire[]) {
   const leaving = Map.groupBy(wires, ({ from }) => from.node)
   const back = new Set<string>()
@@ -170,7 +170,7 @@ function createTracks(space: number) {
   }
 }
 
-/** A wire that leaves to the right, and returns to the left in a lane at the height `low`. */
+/** A wire that leaves to the right, and returns to the left at the height `low`. */
 type Detour = { id: string; out: Point[]; into: Point[]; right: number; left: number; low: number; x?: number }
 
 function detourOf({ id, out, into, right, left, low, x = (right + left) / 2 }: Detour): [string, Route] {

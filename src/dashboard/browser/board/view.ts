@@ -22,7 +22,7 @@ export function createView(svg: SVGSVGElement) {
   let all: Box = { x: 0, y: 0, width: 1, height: 1 }
   let [seen, drawn] = [all, all]
   const told: ((seen: Box, shown: Box, detail: string) => void)[] = []
-  // Observed, because measuring after a change lays out the whole board.
+  // Observes the size, because measuring it lays out the whole board.
   let { width: wide, height: high } = svg.getBoundingClientRect()
   new ResizeObserver(([entry]) => {
     const { width, height } = entry!.contentRect
@@ -58,7 +58,7 @@ export function createView(svg: SVGSVGElement) {
       layer.style.transform = transform
   }
 
-  /** Moves and scales the last drawing, by a factor of at most 2, because a new drawing takes longer than a frame. */
+  /** Moves and scales (at most by 2) the last drawing, because a new drawing takes longer than a frame. */
   function slide(): void {
     const [was, is] = [shown(drawn), shown(seen)]
     const [by, scale] = [was.width / is.width, wide / is.width]

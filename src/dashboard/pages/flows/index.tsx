@@ -79,7 +79,7 @@ function Head({ data, query }: Props) {
   const { view } = data
   const { flow, undo } = view
   const way = useWay()
-  // Phones show this choice for every flow, wide screens only for a large flow.
+  // Phones show this choice for every flow. Wide screens show it only for large flows.
   const forms = ['List', 'Board'].map((text, i) => {
     const board = i === 1 ? '1' : undefined
     return { text, to: way({ board }), on: query.has('board') === (i === 1) }

@@ -7,7 +7,7 @@ import { messageOf } from '../../words/job.ts'
 import { deploymentsOf } from '../jobs/kinds.tsx'
 import { type Chosen, chosenIn } from './query.ts'
 
-/** Maximum values of a wire, and failed nodes with their errors. */
+/** Maximum values of a wire, and maximum failed nodes. */
 const [VALUES, FAILED] = [5, 100]
 
 export type Near = {

@@ -97,7 +97,7 @@ async function gone({ engine, params }: Asked, error: unknown): Promise<never> {
   }
   await findStored()
   if (!(await engine.jobs.existed(id))) throw error
-  // The ended job may still wait in Redis for its write to the history. Write it, then search again.
+  // The ended job may not be in the history yet, so write it, then search again.
   await history.drain()
   await findStored()
   const kept = history.isOn

@@ -32,7 +32,7 @@ function Summary({ id, all, more }: { id: number; all: readonly Child[]; more: n
 function Family({ job, known }: RailProps) {
   const read = new Map(known.map((child) => [child.job.id, child.job.status]))
   const { id, parent, children, moreChildren = 0, status } = job
-  // A parent's record shows running children as queued, so the link of a queued child filters by both.
+  // A parent's record shows running children as queued, so the link of queued children also finds running children.
   const isUnsure = Object.values(children).some(({ id, status }) => status === 'queued' && !read.has(id))
   const all = Object.entries(children)
     .map(([name, { id, class: of, status: recorded }]): Child => {

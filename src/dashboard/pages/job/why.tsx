@@ -32,7 +32,7 @@ export function CellText({ cell: { text, limit }, kind }: { cell: Cell; kind?: s
 function Link({ cell, own, family }: { cell: Cell; own: number; family: Family }) {
   const { sub, status, means, isStuck, remedies } = cell
   const isOwn = cell.job === own
-  // Omit the other buttons of the job, because the head of the page has them.
+  // Omits buttons that the head of the page already has.
   const buttons = remedies.filter((one) => !('act' in one) || one.act === 'first' || one.at !== jobPath(own))
   const name = family.find(({ job }) => job.id === cell.job)?.name ?? cell.class
   return (

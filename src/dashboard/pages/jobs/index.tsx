@@ -75,7 +75,7 @@ const completionsOf = (jobs: readonly JobRow[], names: readonly string[]): strin
   const labels = jobs.flatMap((job) => Object.entries(job.labels).map(([name, value]) => `labels.${name}:${value}`))
   const groups = jobs.flatMap(({ group }) => (group === null ? [] : [`group:${group}`]))
   const all = new Set([...statuses, ...names, ...groups, ...labels])
-  // A space separates two filters.
+  // Omits texts with spaces, because a space separates filters.
   return [...all].filter((text) => !/\s/.test(text)).slice(0, FEW)
 }
 

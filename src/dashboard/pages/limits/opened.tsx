@@ -10,7 +10,7 @@ import { isLong, timesLonger, usualOf } from '../../words/stuck.ts'
 import { about, clock, count, cut, many } from '../../words/text.ts'
 import { byClass } from '../jobs/by-class.tsx'
 
-/** The newest holder. `usual`: upper bound of the duration of 95% of the runs of its class today. */
+/** The newest holder of the limit. `usual`: upper bound of the duration of 95% of its class's runs today. */
 type Stuck = Holder & { usual?: number }
 /** `jobs`: queued and running jobs of a group. */
 export type Near = { limit: RoomView; jobs: number; holders: Holder[]; waiting: LimitWaiter[]; stuck?: Stuck }
@@ -20,7 +20,7 @@ const GROUPS = 8
 /** Rows on phones. Wide screens show 8. */
 const FEW = 3
 
-/** Assumed usual duration of a class of which no run has ended today, in milliseconds. */
+/** Assumed milliseconds of a run if no run of its class has ended today. */
 const UNKNOWN = 30_000
 const FRESH = 60_000
 
