@@ -10,7 +10,7 @@ if (major < OLDEST) {
   process.exit(1)
 }
 
-// If a reader such as `head` has enough lines, it closes the pipe. This is no error.
+// A reader such as `head` closes the pipe after some lines, and this is no error.
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0)

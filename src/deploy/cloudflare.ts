@@ -92,7 +92,7 @@ export function createCloudflare(options: { token: string; base?: string }) {
       if (found) return { id: found.uuid, isNew: false }
       return { id: (await ask<D1Database>('POST', at, { name })).uuid, isNew: true }
     },
-    /** The statements are not one transaction, so each must be safe to repeat. */
+    /** Without a transaction, each statement must be safe to repeat. */
     sqlOf(account: string, id: string): SqlDatabase {
       const all = async ([sql, ...params]: Statement) =>
         (

@@ -81,7 +81,7 @@ export function refuseEviction({ eviction, name }: Database): void {
   )
 }
 
-/** A region of AWS ends with a hyphen and a digit, a region of Google Cloud with a digit only. */
+/** AWS regions end with a hyphen and a digit, Google Cloud regions only with a digit. */
 export function placementOf(region: string): string {
   if (/^(aws|gcp|azure):[\w-]+$/.test(region)) return region
   if (/^[a-z]+(-[a-z]+)+-\d+$/.test(region)) return `aws:${region}`

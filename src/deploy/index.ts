@@ -57,7 +57,7 @@ async function advised<T>(work: Promise<T>, account?: string): Promise<T> {
   })
 }
 
-/** QStash is called last, so if it fails, the error says that the Worker is already deployed. */
+/** Deploy calls QStash last, so an error of QStash says that the Worker is already deployed. */
 async function ofQstash<T>(ask: () => Promise<T>): Promise<T> {
   return askAgain(ask).catch((error: Error & { status?: number }) => {
     if (error instanceof DeployFailure) throw error
@@ -165,7 +165,7 @@ async function placeFor(redis: string | undefined, { raw }: Project, { account, 
 
 type Tick = { schedule: string; warnings: string[] }
 
-/** QStash counts each tick as a message, so QStash ticks every ten minutes if a cron trigger ticks every minute. */
+/** QStash bills each tick as a message, so it ticks every ten minutes if a cron trigger ticks every minute. */
 function tickOf({ path, raw }: Project, { cron: own = EVERY_MINUTE }: Found, cron: boolean): Tick {
   const triggers = cronsOf(raw)
   if (cron && triggers.includes(own)) return { schedule: EVERY_TEN_MINUTES, warnings: [] }

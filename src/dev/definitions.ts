@@ -14,7 +14,7 @@ export type Definitions = {
   env: Record<string, unknown>
 }
 
-/** Replaces Cloudflare's modules, which Node lacks. Projects extend their classes, so each export is a class. */
+/** Replaces Cloudflare's modules, which Node lacks. Each export is a class, because projects may extend it. */
 const CLOUDFLARE = `
 const named = new Map()
 const get = (_, name) => named.get(name) ?? named.set(name, class {}).get(name)

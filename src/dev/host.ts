@@ -12,7 +12,7 @@ import type { HostMessage, HostOptions, HostRequest } from './worker.ts'
 
 const tell = (message: HostMessage) => process.send?.(message)
 
-// When the parent ends, the channel closes. Without an exit, this process and workerd would live on.
+// The channel closes when the parent ends. Without an exit, this process and workerd would continue to run.
 process.on('disconnect', () => process.exit())
 process.once('message', (options: HostOptions) => serve(options).catch(fail))
 

@@ -34,7 +34,7 @@ export function configOf(project: string): string {
   throw new Error(`${path}: expected ${configs.join(', ')}, got none: run npx sidejob init to create one`)
 }
 
-/** In milliseconds. Short, because a reload interrupts runs, and their jobs run again only after their leases end. */
+/** Milliseconds. Short, because jobs that a reload interrupts run again only after their leases end. */
 const LEASE = 10_000
 /** Lanes do not wait for jobs, because after a reload, new jobs would call a lane that no longer exists. */
 const WARM = '0s'

@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 
 const HOST = '127.0.0.1'
 
-/** The system gives ports above this range to other processes. `fetch` refuses some ports below it, such as 10080. */
+/** The system gives ports above this range to other processes. `fetch` refuses some lower ports, such as 10080. */
 const [LOW, HIGH] = [10_081, 32_000]
 const TRIES = 20
 

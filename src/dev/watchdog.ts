@@ -1,4 +1,4 @@
-// Limits the CPU time of workerd, because workerd itself limits it only on Cloudflare.
+// Limits the CPU time of workerd, because workerd has such a limit only on Cloudflare.
 
 import { readFileSync } from 'node:fs'
 

@@ -30,7 +30,7 @@ type Beside = {
 }
 
 const defaults = { body: 10 * 1024 * 1024 }
-/** The rest of a too large body is read up to this multiple of the limit before the error is sent. */
+/** A body that is too large is read up to this multiple of the limit before the error is sent. */
 const READ_ON = 3
 
 export const createApp = ({ facades = [], dashboard, ...deps }: Deps & Beside): Hono => {

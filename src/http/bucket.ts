@@ -7,7 +7,7 @@ export type Pace = { rate: number; burst: number }
 
 type Bucket = { left: number; at: number }
 
-/** The returned function takes tokens. It returns 0, or the seconds until the bucket has enough tokens. */
+/** The returned function takes tokens, and returns 0 or the seconds until the bucket has enough tokens. */
 export function buckets(names: number, now: () => number) {
   const known = new Lru<string, Bucket>(names)
   return (name: string, { rate, burst }: Pace, n = 1): number => {

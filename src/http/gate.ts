@@ -8,7 +8,7 @@ import { networkOf } from './network.ts'
 import type { Caller } from './places.ts'
 
 export type Gate = {
-  /** Each lookup takes a token from the bucket of the caller's address. A caller that is found gets it back. */
+  /** Takes a token from the bucket of the caller's address, and returns the token if the caller is found. */
   lookUp: <T>(request: Request, name: string | undefined, find: () => Promise<T | undefined>) => Promise<T | undefined>
   /** The stream counts until the returned function is called. @throws LIMITED */
   listen: (caller: Pick<Caller, 'id' | 'unlimited' | 'tenant'>, isAtRoot: boolean) => () => void
@@ -59,7 +59,7 @@ export function createGate({ limiter }: { limiter?: Limiter }): Gate {
   return {
     async lookUp(request, name, find) {
       const address = request.headers.get('cf-connecting-ip')
-      // Cloudflare always sends the address. Without it, callers are not counted, because they would share one bucket.
+      // Callers without an address (never on Cloudflare) are not counted, because they would share one bucket.
       if (address === null) return find()
       const network = networkOf(address)
       const wasKnown = name !== undefined && known.get(name) === true

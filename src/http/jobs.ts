@@ -333,7 +333,7 @@ const asExisting = (job: Enqueued): Enqueued => ({ ...job, existing: true })
 const many = ({ jobs, existing }: Made) =>
   reply(201, existing ? { jobs: jobs.map(asExisting), existing: true as const } : { jobs })
 
-// Returns 200 if the `unique` key already had a job. A repeated call returns 201, as its first call did.
+// Returns 200 if the `unique` key already had a job. A repeated call returns 201, like the first call.
 const one = (job: Enqueued, repeated: boolean) => {
   if (repeated) return reply(201, asExisting(job))
   return job.existing ? job : reply(201, job)

@@ -43,7 +43,7 @@ export const links = {
     answers: { 201: z.object({ url: z.string(), expiresAt: moment }) },
     handle: async ({ engine, deps, params, body, caller }) => {
       const { id } = await engine.jobs.get(params.job)
-      // The creator of the link should see that the port is missing, and not the person who answers.
+      // A missing port must be an error for the creator of the link, not for the person who answers.
       await engine.ports.get(String(id), 'in', params.port, 0)
       const path = `/v1/answers/${id}/${params.port}`
       const [tenant = ''] = TENANT.exec(deps.publicUrl) ?? []

@@ -59,7 +59,7 @@ const schemasOf = ({ path, query, body, answers, facade }: Route): z.ZodType[] =
     (schema) => schema !== undefined,
   )
 
-/** Parsing an empty object would show the same, but zod would compile the schema for it, which is slow. */
+/** Does not parse an empty object instead, because zod would first compile the schema, which is slow. */
 function needsBody(
   { $ref, anyOf, required = [], minProperties = 0, type }: Shape,
   named: Record<string, Shape>,

@@ -29,7 +29,7 @@ export type Tenants<E extends Engine = Engine> = {
     name: string,
     slice: { cursor?: string; preview?: boolean },
   ) => Promise<{ keys: number; files: number; cursor: string | null }>
-  /** Also runs the tick of each tenant. A failing tenant does not stop the next tenant. */
+  /** Also runs the tick of each tenant, even if the tick of another tenant fails. */
   tick: (by?: Parameters<Engine['tick']>[0]) => ReturnType<Engine['tick']>
 }
 

@@ -39,7 +39,7 @@ export function createReport() {
   const sum = (findings: Iterable<Finding>, fits: (finding: Finding) => boolean): number =>
     [...findings].filter(fits).reduce((jobs, finding) => jobs + finding.jobs, 0)
 
-  /** True if only other deployments serve the class. If no deployment of this code is known, the class is gone. */
+  /** True if only other deployments serve the class. False if no deployment of this code is known. */
   const isElsewhere = ({ servedBy }: GivenWaitingJob): boolean =>
     servedBy === null || (servedBy.length > 0 && ours.size > 0 && !servedBy.some((id) => ours.has(id)))
 

@@ -47,7 +47,7 @@ const parentOf = (text: string | undefined): string | undefined => {
   return id === 0 ? undefined : String(id)
 }
 
-// Checks the parameters in Bedrock's order, so that the first error is the same.
+// Checks parameters in Bedrock's order, so that the first error is also the same.
 const wantedOf = (from: Given): Wanted => ({
   name: needName(from),
   priority: priorityOf(from('jobPriority') ?? from('priority')),

@@ -91,7 +91,7 @@ export const needName = (from: Given): string => {
   return name
 }
 
-/** An id that no job can have is "not found". */
+/** Throws "not found" for an id that no job can have. */
 export const needJob = (from: Given): string => {
   const text = needText(from, 'jobID', 255)
   if (!/^(0|-?[1-9]\d*)$/.test(text)) throw refusals.malformed('jobID')
@@ -103,7 +103,7 @@ export const isJob = (text: string): boolean => /^[1-9]\d{0,15}$/.test(text) && 
 
 const PRIORITIES = new Set(['0', '250', '500', '750', '850', '1000'])
 
-/** In sidejob, smaller numbers run first: 500 minus Bedrock's priority. */
+/** Returns 500 minus Bedrock's priority, because sidejob runs smaller numbers first. */
 export const priorityOf = (text: string | undefined): number | undefined => {
   if (!text) return undefined
   if (!PRIORITIES.has(text.trim())) throw refusals.badPriority()

@@ -71,7 +71,7 @@ const ifText = (schema: z.ZodType<string, string>) =>
     .pipe(schema.optional())
     .optional()
 
-/** The original ignores unknown members too. */
+/** Ignores unknown members, like the original service. */
 export const submission = z
   .object({
     url: text,

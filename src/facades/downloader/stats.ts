@@ -8,7 +8,7 @@ const responses = ['200', 'tls', 'mime', 'body', 'image-size']
 export const aggregations = async (engine: Engine): Promise<GroupView[]> =>
   (await engine.groups.list()).groups.filter(({ id }) => !isCallbackGroup(id))
 
-/** In milliseconds. In milliseconds. A queue counts as dead if a job has been ready for this long. Ready jobs start within seconds, and the tick finds stuck jobs within two minutes. */
+/** Milliseconds. A queue counts as dead if a job is ready for longer: the tick finds stuck jobs within two minutes. */
 const STUCK = 3 * 60_000
 
 const isAlive = (queue: QueueView | undefined): boolean => !queue?.oldestReady || Date.now() - queue.oldestReady < STUCK

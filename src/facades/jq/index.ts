@@ -35,7 +35,7 @@ const facade = {
   },
 }
 
-/** The original ignores unknown members too. */
+/** Ignores unknown members, like the original service. */
 function bodyOf<Schema extends z.ZodType>(c: Context, bytes: Uint8Array, schema: Schema): z.output<Schema> {
   const format = formatOf(c.req.header('content-type') ?? 'application/vnd.msgpack')
   return check(schema, readBody(bytes, format, closedIn(schema)))
