@@ -75,7 +75,7 @@ function countTrips(): () => number {
 
 type Cost = { trips: number; commands: number }
 
-/** At another moment, an answer in a cache may be too old. */
+/** Measures at `moment`, because cached answers may be too old at another moment. */
 async function look(path: string, of = pages, by = reader, moment = Date.now()): Promise<Cost> {
   const trips = countTrips()
   const { billed } = await costOf(of, async () => {

@@ -1,4 +1,4 @@
-// The browser reports requests late, so the page itself counts them.
+// The browser reports requests late, so the page itself counts its requests.
 
 import type { Page } from 'playwright-core'
 

@@ -76,7 +76,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       return found
     })
 
-  /** Links inside a sentence may be smaller. */
+  /** Finds controls that are too small to tap. Links inside a sentence may be small. */
   const small = (page: Page) =>
     page.evaluate(() =>
       [...document.querySelectorAll<HTMLElement>('a, button, summary, select, textarea, input:not([type=hidden])')]

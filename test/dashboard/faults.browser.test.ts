@@ -169,7 +169,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   async function send(page: Page, { fill, press, open }: Case): Promise<void> {
     if (open) await page.getByText(open).click()
     for (const [label, text] of Object.entries(fill)) await labelled(page, label).fill(text)
-    // The page of a new job has two forms with such a button.
+    // Press the first button, because the page of a new job has two forms with such a button.
     await page.getByRole('button', { name: press, exact: true }).first().click()
   }
 

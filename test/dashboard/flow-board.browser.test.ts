@@ -87,7 +87,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
     as(['read'], `/flows/${flow}`, async (page) => {
       const id = 'rows.rejected>rejected.in'
       const rate = async () => (await site.engine.flows.wires(String(flow))).wires.find((wire) => wire.id === id)!.rate
-      // The rate falls from minute to minute.
+      // The rate falls from minute to minute, so wait until both numbers are from the same minute.
       await site.until(async () => (await label(page, id)) === `${await rate()}/min`)
     }))
 

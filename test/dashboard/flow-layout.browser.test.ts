@@ -71,7 +71,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
 
   const overlaps = (page: Page) =>
     page.evaluate(() => {
-      // The page hides texts outside of the visible part.
+      // Show all texts, because the page hides texts outside of the visible part.
       for (const node of document.querySelectorAll('[data-see]')) delete (node as SVGElement).dataset.see
       type Rect = { what: string; wire?: string; left: number; right: number; top: number; bottom: number }
       const rectOf = (element: Element, what: string, wire?: string): Rect => {

@@ -83,7 +83,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         await row.waitFor()
         await served.engine.jobs.terminate(String(id), { recursive: false })
         await row.locator('.st.terminated').waitFor()
-        // An animation may end before the test sees it, so the page counts them.
+        // The page counts animations, because an animation may end before the test sees it.
         const rows = (await countsOf(page)).grounds
         expect(rows.length).toBe(grounds)
         for (const text of rows) expect(text).toContain(`#${id}`)

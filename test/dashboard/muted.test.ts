@@ -60,7 +60,7 @@ test('the red number next to Jobs excludes muted kinds as soon as the kinds have
 test('the user who mutes or restores a kind sees the number at once', async () => {
   const admin = await pages.enter(['admin'])
   const press = (act: string) => admin.act('/ui/jobs', { act, error: kind('known') })
-  // The first request does not read the kinds of errors.
+  // Request the page twice, because the first request does not read the kinds of errors.
   for (const _ of [1, 2]) await reader.html('/ui/')
   expect(await signOn('/')).toMatchObject({ n: '5', look: 'red' })
   expect((await press('muteKind')).status).toBe(200)

@@ -20,7 +20,7 @@ afterAll(() => pages.close())
 
 test('the page of a job shows its version, and a note if this version does not answer', async () => {
   const own = { version: 'v1', versionUrl: 'https://v1.example.com' }
-  // An address without a server: no bell wakes v2 before v1 has run the job.
+  // This address has no server, so no bell wakes v2 before v1 has run the job.
   const qstash = { ...pages.engineOptions.qstash, url: 'http://127.0.0.1:1' }
   const v1 = createEngine({ ...pages.engineOptions, ...own, qstash })
   const { jobs } = await v1.jobs.enqueue([{ queue: 'default', class: 'order' }])

@@ -16,7 +16,7 @@ async function fail(name: string): Promise<void> {
 
 beforeAll(async () => {
   pages = await startPages()
-  // Pages use the real clock, so the engine starts eight hours behind it.
+  // Pages use the real time, so the engine starts eight hours in the past.
   await pages.advance(-8 * HOUR)
   for (const name of ['slow', 'quick', 'one', 'later', 'early', 'late'])
     await pages.engine.workers.register('default', name, { pull: true, retry: { max: 0 } })

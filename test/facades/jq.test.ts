@@ -109,7 +109,7 @@ async function runOut(id: string, step: number) {
     await kit.advance(step)
     await kit.engine.tick()
     await new Promise((resolve) => setTimeout(resolve, 20))
-    // The clock must not move during the run, because that would end its lease.
+    // Do not move the clock during a run, because this would end the lease of the run.
     await kit.until(async () => (await status(id)) !== 'running')
   }
 }

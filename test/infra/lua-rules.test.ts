@@ -330,7 +330,7 @@ test.each(Object.entries(KIB))('%s is at most %i KiB', (name, kib) =>
   expect(Buffer.byteLength(scripts.get(name)!.text)).toBeLessThanOrEqual(kib * 1024),
 )
 
-// A function may have 200 locals, in some engines 200 registers. Each call creates all functions of a script again.
+// Lua allows 200 locals per function, and some engines 200 registers. Each call of a script creates all its functions.
 test.each([...scripts.keys()])('%s makes at most 90 functions a call, and has at most 100 locals', (name) => {
   const { text } = scripts.get(name)!
   expect(functionsMade(text)).toBeLessThanOrEqual(90)

@@ -1,4 +1,4 @@
-// A complete sidejob in one process, with a real Redis. Tests can move its clock.
+// A complete sidejob in one process, with a real Redis and a clock that tests can move.
 
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'

@@ -7,7 +7,7 @@ import * as scripts from '../../src/redis/scripts.generated.ts'
 
 const idle: RunningRedis[] = []
 
-/** Commands that make a server like new, except that its scripts stay loaded. */
+/** Commands that reset a server, but keep its scripts loaded. */
 const reset = [
   ['CLIENT', 'KILL', 'TYPE', 'normal'],
   ['CLIENT', 'KILL', 'TYPE', 'pubsub'],

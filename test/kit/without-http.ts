@@ -8,7 +8,7 @@ import { argumentsOf, inSources, type Script } from '../../src/redis/script.ts'
 
 type Plain = string | number | null | Plain[]
 
-/** The vendor's client gives its errors this name. */
+/** Upstash's client gives its errors this name. */
 const refusalOf = ({ message }: RespError) => Object.assign(new Error(message), { name: 'UpstashError' })
 
 export function plain(reply: Reply): Plain {

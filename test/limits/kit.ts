@@ -60,14 +60,14 @@ export async function startDoors(options: KitOptions = {}) {
   }
 
   let measuring: Promise<number> | undefined
-  /** Each measurement delays all calls, so concurrent callers share one. */
+  /** A measurement delays all calls, so concurrent callers share a measurement. */
   const slowness = () => {
     measuring ??= measuredSlowness().finally(() => (measuring = undefined))
     return measuring
   }
 
   const slow: string[] = []
-  /** Records the call if Redis was busy for too long during it. */
+  /** Records a call during which Redis was busy for too long. */
   async function watched<T>(name: string, work: () => Promise<T>): Promise<T> {
     if (!server) return work()
     await raw('SLOWLOG', 'RESET')
@@ -79,7 +79,7 @@ export async function startDoors(options: KitOptions = {}) {
       0,
       ...[...calls.matchAll(/\*6\r\n:\d+\r\n:\d+\r\n:(\d+)\r\n/g)].map(([, us]) => Number(us) / 1_000),
     )
-    // `longest` includes waits for other processes, so the CPU time of Redis is its upper bound.
+    // `longest` includes waits for other processes, so it may exceed the CPU time of Redis.
     const took = Math.min(all, longest)
     if (took < MAX_CALL_MS) return done
     const factor = await slowness()

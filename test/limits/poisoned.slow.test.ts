@@ -1,4 +1,4 @@
-// The commit of a "poison" is always refused. The 99 other runs of its batch must not notice it.
+// The commit of a "poison" is always refused, which must not affect the 99 other runs of the batch.
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'

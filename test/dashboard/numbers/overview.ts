@@ -22,7 +22,7 @@ const SHARED = 15_000
 const signsAt = (facts: Facts, now: number): string[] =>
   [heldIn(facts, now), fullIn(facts)].flatMap((of) => (of.length ? n(of.length) : []))
 
-/** Pages share these numbers for seconds, in which a queue may become slow. */
+/** Pages share these numbers for some seconds, and a queue may become slow in the meantime. */
 const signsOf =
   (facts: Facts, first: readonly string[] = []) =>
   (found: readonly string[]): string[] => {

@@ -2,8 +2,8 @@ import type { Page } from 'playwright-core'
 import { type Clock, isSame, saysTime, type Time } from './words.ts'
 
 /**
- * Expected texts by `selector`, or by `selector@attribute`. In the texts, ` | ` separates the cells of a row. A `time`
- * element is written as `@` and its time in milliseconds, and a title with a digit in braces.
+ * Expected texts by `selector`, or by `selector@attribute`. In the texts, ` | ` separates the cells of a row. `@5`
+ * means a `time` element with a time of 5 ms. Braces contain a title that has a digit.
  */
 export type Claims = Record<string, readonly string[] | ((found: readonly string[]) => readonly string[])>
 

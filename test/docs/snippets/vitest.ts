@@ -1,4 +1,4 @@
-// Tests that the manual shows run inside another test, so they cannot use vitest itself.
+// The manual's sample tests run inside another test, so they cannot use vitest itself.
 
 export { expect } from 'vitest'
 

@@ -141,7 +141,7 @@ export async function startRehearsal(jobs: number) {
     return queues.some(({ name, counts, lanes }) => name === 'default' && counts.scheduled === jobs && lanes === 0)
   }, 120_000)
   const digest = () => rawCommand(redis.port, 'DEBUG', 'DIGEST')
-  // A lane writes to its queue when it ends, so wait for that before the comparison.
+  // A lane writes to its queue when it ends, so wait for this write before the comparison.
   await kit.until(async () => {
     const before = await digest()
     await new Promise((done) => setTimeout(done, 1_000))

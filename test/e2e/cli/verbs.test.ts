@@ -436,7 +436,7 @@ test('--json makes every command print JSON only', async () => {
     'alerts ack',
     'alerts unack',
     'tail',
-    // These need a database, so test/history/cli.test.ts tests them.
+    // test/history/cli.test.ts tests these commands, because they need a database.
     'history ls',
     'history show',
     'history sql',

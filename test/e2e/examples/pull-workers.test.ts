@@ -15,7 +15,7 @@ const isThere = (...command: string[]) => spawnSync(command[0]!, command.slice(1
 const temporary = mkdtempSync(join(tmpdir(), 'sidejob-pull-'))
 const built = join(temporary, 'worker')
 
-/** Not `go run`, because this starts a second process, which would survive the kill of the first process. */
+/** `go run` would start a second process, which would survive the kill of the first process. */
 const build = () =>
   spawnSync('go', ['build', '-o', built, join(root, 'examples/go-worker/worker.go')], {
     env: { ...process.env, GO111MODULE: 'off' },

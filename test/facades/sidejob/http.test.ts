@@ -1,4 +1,4 @@
-// The ids are rows of docs/compat/sidejob.md.
+// The ids in titles are rows of docs/compat/sidejob.md.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createApp } from '../../../src/http/app.ts'

@@ -1,4 +1,4 @@
-// The ids are rows of docs/compat/sidejob.md.
+// The ids in titles are rows of docs/compat/sidejob.md.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { defineWorker } from '../../../src/index.ts'

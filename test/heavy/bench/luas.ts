@@ -27,7 +27,7 @@ async function startServer(): Promise<Started> {
   return { address: server, pid, describe: server.describe, close: server.close }
 }
 
-/** Compiles each script once. Upstash may compile it for each call. */
+/** Compiles each script once, although Upstash may compile a script for each call. */
 async function startVendor(): Promise<Started> {
   const server = await startServer()
   const strict = await startStrict({ redis: server.address, plan: 'off', compileEach: false })

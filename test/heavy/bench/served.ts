@@ -44,7 +44,7 @@ async function inWorkerd(redis: Address, { warm, eager }: Lanes) {
     persist: false,
     say: console.error,
     vars: varsOf({ warm, eager }),
-    // Without the wrapper that applies the limits of a plan in development, as in a deployment.
+    // As in a deployment, no wrapper applies the limits of a plan.
     alone: true,
     plan: 'off',
   })

@@ -1,6 +1,6 @@
 // `npm run bench:trickle` creates single jobs at a fixed rate (`--rate 12 --seconds 60`). Idle lanes end with `--lanes
 // leave` and wait for jobs with `--lanes wait`. With `--lanes eager`, lanes start within the request that creates a
-// job. Redis is 2 ms and QStash 50 ms away, unless `--near`.
+// job. Redis is 2 ms and QStash 50 ms away, unless `--near` is set.
 
 import { parseArgs } from 'node:util'
 import { startRedis } from '../../../infra/stand-ins/redis.ts'

@@ -1,5 +1,5 @@
 // `npm run bench:workloads` compares workloads with BullMQ on the same Redis, alternately, and with QStash alone.
-// --strict     uses the vendor's Lua and limits, without BullMQ
+// --strict     uses Upstash's Lua and limits, without BullMQ
 // --million    adds a million waiting jobs
 // --write      writes docs/speed.md
 // --json <file>, --only chain, --rounds 3

@@ -129,12 +129,12 @@ function connectToChild(draft: Draft): void {
   const [name, child] = someChild(draft) ?? []
   const to = child && inputOf(child.class)
   const from = outputOf(draft.lent.document.class)
-  // A herald also publishes its values, so a wire from it could deliver a value twice.
+  // A herald also publishes its values, so a wire from a herald could deliver a value twice.
   if (name && to && from === 'out' && draft.lent.document.class !== 'herald')
     draft.ops.push({ op: 'connect', from: { out: from }, to: [{ child: name, in: to }] })
 }
 
-/** Ports of a reader receive published values, so a wire to it could deliver a value twice. */
+/** Ports of a reader receive published values, so a wire to a reader could deliver a value twice. */
 function wire(draft: Draft): void {
   const [name, child] = someChild(draft) ?? []
   const [other, sibling] = someChild(draft) ?? []

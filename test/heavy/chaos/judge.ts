@@ -49,7 +49,7 @@ export const portOf = (job: number, field: string): string => `${job}/${field}`
 export type Step = { before: View; after: View; facts: Facts; no: number; now: number }
 export type Report = (fault: string, detail: string) => void
 
-/** Maximum real milliseconds between a call and the moment at which its script reads the clock. */
+/** Maximum real milliseconds from a call to the moment at which its script reads the time. */
 export const MARGIN = 1_000
 
 const ended = new Set(['completed', 'failed', 'terminated'])
@@ -213,7 +213,7 @@ export function createJudge(report: Report) {
     }
   }
 
-  /** A requested time is kept until a run starts at or after it, or until another request. */
+  /** A requested time is kept until a run starts at this time or later, or until another request. */
   function times({ before, after, facts, now }: Step): void {
     for (const { id, doc } of after.jobs.values()) {
       const was = before.jobs.get(id)?.doc

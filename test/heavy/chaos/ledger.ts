@@ -93,7 +93,7 @@ export function createLedger(world: World) {
       return {}
     },
 
-    /** If a lane was refused and committed nothing, no answer is stored. A repeated claim may then get jobs. */
+    /** A refused lane that committed nothing has no stored answer, so a repeated claim may get jobs. */
     claim(key: string, { lent, word, answers }: CommitAnswer): boolean {
       const tokens = lent.map(({ document }) => document.token!)
       const known = lentTo.get(key)

@@ -1,5 +1,5 @@
 // npm run chaos runs thousands of random interleavings on a real Redis
-// npm run chaos -- --seed 123 --trace    repeats one and prints its steps
+// npm run chaos -- --seed 123 --trace    repeats an interleaving and prints its steps
 // npm run chaos -- --count 500 --from 1 --together 8 --minutes 10
 
 import { writeFileSync } from 'node:fs'

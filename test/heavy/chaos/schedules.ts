@@ -50,7 +50,7 @@ const all: Series[] = [
   interval('scheduled', 20),
   interval('scheduled', 15, 'last'),
   interval('scheduled', 25, 'skip', true),
-  // A slot is skipped if it is five minutes late, so shorter periods would never skip one.
+  // A slot is skipped if it is five minutes late, so shorter periods would never skip a slot.
   cron('*/10 * * * *', 600, 'skip'),
   interval('scheduled', 500, 'skip'),
   interval('started', 30),

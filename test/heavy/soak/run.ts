@@ -1,6 +1,6 @@
-// npm run soak                       lists the shows
-// npm run soak -- limits             runs one
-// npm run soak -- limits jobs=500    sets its size
+// npm run soak                       lists the soak tests
+// npm run soak -- limits             runs the soak test `limits`
+// npm run soak -- limits jobs=500    runs this soak test with 500 jobs
 
 import { loadavg } from 'node:os'
 import { claims } from './claims.ts'

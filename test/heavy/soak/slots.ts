@@ -24,11 +24,11 @@ function clockOf(zone: string, from: number, to: number): { at: number; wall: nu
 }
 
 /**
- * If the clock goes back, an hourly pattern is due twice in the repeated hour. If the clock goes forward, it is not due
- * in the skipped hour. Any other pattern is due once: at its first time, or at the end of the skipped hour.
+ * If a zone repeats an hour, an hourly pattern is due twice in this hour. If a zone skips an hour, an hourly pattern is
+ * not due in this hour. Any other pattern is due once: at its first time, or at the end of the skipped hour.
  */
 export function createZone(zone: string, from: number, to: number) {
-  // Clock changes near both ends of the range must be complete.
+  // Extends the range, so that clock changes near both ends are complete.
   const clock = clockOf(zone, from - 2 * DAY, to + 2 * DAY)
   const shownFirst = new Map<number, number>()
   let last = clock[0]!.wall - HALF_HOUR

@@ -12,7 +12,7 @@ import { type Soak, startSoak } from './stack.ts'
 const MiB = 1024 * 1024
 const CREDENTIALS = { SIDEJOB_S3_ACCESS_KEY_ID: 'key', SIDEJOB_S3_SECRET_ACCESS_KEY: 'secret', SIDEJOB_S3_BUCKETS: '*' }
 
-/** `/<MiB>` sends a length, `/<MiB>/chunked` does not. */
+/** `/<MiB>` sends a Content-Length, and `/<MiB>/chunked` does not. */
 async function startOrigin() {
   const hashes = new Map<string, Hash>()
   const server = createServer(async (request, response) => {
@@ -68,7 +68,7 @@ async function watch({ client }: Soak, id: number): Promise<number> {
   }
 }
 
-/** Starts a new stack, so that its process has its own memory peak. */
+/** Starts a new stack, because a process keeps its memory peak. */
 async function stream({ into, chunked, size }: Way): Promise<Streamed> {
   const [origin, s3] = [await startOrigin(), await startS3()]
   const soak = await startSoak({ vars: CREDENTIALS })

@@ -74,7 +74,7 @@ export function createCloudflareApi(state: State, onDeployed: OnDeployed = async
     return ok(result, { result_info: { page, per_page: size, count: result.length, ...total } })
   }
 
-  /** An upload removes secrets that it does not mention, unless it keeps them. */
+  /** An upload removes secrets that it does not mention, unless `keep_bindings` contains `secret_text`. */
   function made({ metadata, modules }: Upload, former?: FakeWorker): FakeWorker {
     const kept = metadata.keep_bindings?.includes('secret_text') ? former?.secrets : {}
     return {

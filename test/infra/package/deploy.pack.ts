@@ -10,7 +10,7 @@ import { jsonOf, must, type Packed, pack, start, textOf } from './kit.ts'
 
 const VITE = ['vite@7.3.8', '@cloudflare/vite-plugin@1.64.0']
 const TOKEN = 'the-redis-token'
-/** Not the keys of the development server, because these are public and a deployment refuses them. */
+/** A deployment refuses the keys of the development server, because these keys are public. */
 const qstashAccount = { token: 'qstash-token', currentSigningKey: 'sig_1', nextSigningKey: 'sig_2' }
 
 let packed: Packed
