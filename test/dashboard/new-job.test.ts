@@ -107,4 +107,24 @@ describe('a new job of a class with a required input', () => {
     expect(html.includes('[ 320, 960 ]')).toBe(true)
     expect(html.includes('u000d')).toBe(false)
   })
+
+  test('a duplicate has the values that wait at the input ports of the job', async () => {
+    for (const inputs of [
+      { url: [URL_OF_PICTURE] },
+      { url: [URL_OF_PICTURE], sizes: [[64]] },
+      { url: [URL_OF_PICTURE, 'https://cdn.example/882.heic'], sizes: [[64]] },
+    ]) {
+      const { to } = await create({ inputs: JSON.stringify(inputs) })
+      const html = await writer.html(`/ui/jobs/new?from=${to!.slice('/jobs/'.length)}`)
+      expect(JSON.parse(boxOf(html))).toMatchObject({ class: 'thumb', inputs })
+      expect(html).not.toContain('Not copied')
+    }
+  })
+
+  test('a duplicate of a job with more waiting values than a form can hold says that they are not copied', async () => {
+    const inputs = { url: Array.from({ length: 21 }, () => URL_OF_PICTURE) }
+    const { to } = await create({ inputs: JSON.stringify(inputs) })
+    const html = await writer.html(`/ui/jobs/new?from=${to!.slice('/jobs/'.length)}`)
+    expect(html).toContain('Not copied: values that wait at its input ports.')
+  })
 })

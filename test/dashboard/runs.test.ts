@@ -66,6 +66,13 @@ test('a new job is created with the inputs of the last run', async () => {
   expect((await reader.act(`/ui/jobs/${id}`, { act: 'again' })).status).toBe(403)
 })
 
+test('a duplicate says that it has no values that a run has read', async () => {
+  const id = String(await pages.make('adder', { inputs: { n: [1] } }))
+  await pages.until(async () => (await pages.engine.jobs.get(id)).in.n!.taken === 1)
+  const writer = await pages.enter(['read', 'write'])
+  expect(await writer.html(`/ui/jobs/new?from=${id}`)).toContain('Not copied: values that its runs have read.')
+})
+
 test('a schedule lists its last runs, or says that only the last run is stored', async () => {
   const reader = await pages.enter(['read'])
   const cron = { cron: '0 3 * * *' }

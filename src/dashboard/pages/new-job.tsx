@@ -1,16 +1,18 @@
-import { encodedToJson } from '../../core/codec/value.ts'
+import { type Encoded, encodedToJson } from '../../core/codec/value.ts'
 import { missing } from '../../core/errors.ts'
 import { isId } from '../../core/job.ts'
+import { REDACTED } from '../../core/redact.ts'
 import type { JobView, WaitedLimit } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
 import type { Act } from '../page.ts'
 import { page } from '../page.ts'
 import { LinkButton } from '../parts/act.tsx'
 import { Code } from '../parts/job-code.tsx'
-import { JobForm, jobBody, type Named, refuseMissing } from '../parts/job-form.tsx'
+import { JobForm, jobBody, type Named, PORT, refuseMissing } from '../parts/job-form.tsx'
 import { Card, Head, Link, NameLink, To } from '../parts/layout.tsx'
 import { Search } from '../parts/search.tsx'
-import { given, jsonText, labelWords, maybe } from '../words/form.ts'
+import { sum } from '../words/counts.ts'
+import { given, jsonText, labelWords, maybe, objectOf } from '../words/form.ts'
 import { limitOfClass } from '../words/limit.ts'
 import { jobLink, limitPath, ofClass, queuePath } from '../words/paths.ts'
 import { pausedNames } from '../words/queue.ts'
@@ -19,7 +21,14 @@ import { cut, many } from '../words/text.ts'
 import { typedAs } from '../words/value-form.ts'
 import { byQueue, Classes, type Counted, countedIn, named, todayOf, type Worker } from './workers/classes.tsx'
 
-type Like = Pick<JobView, 'id' | 'queue' | 'class' | 'args' | 'group' | 'priority' | 'labels'>
+type Like = Pick<JobView, 'id' | 'queue' | 'class' | 'args' | 'group' | 'priority' | 'labels'> &
+  Partial<Pick<JobView, 'in'>>
+
+/** Values that wait at input ports, as JSON. */
+type Inputs = Record<string, string[]>
+
+/** A form holds at most this many ports, values of a port, and characters of all values. */
+const [PORTS, VALUES, LENGTH] = [10, 20, 4_000]
 
 type NewJobData = {
   workers: Worker[]
@@ -27,6 +36,7 @@ type NewJobData = {
   paused: ReadonlySet<string>
   limits: readonly WaitedLimit[]
   from?: Like
+  inputs?: Inputs
   queue: string
   class?: string
 }
@@ -42,21 +52,48 @@ async function bodyIn(form: FormData, engine: Engine): Promise<string> {
   return worker ? refuseMissing(form, body, worker) : body
 }
 
-async function likeOf(engine: Engine, from: string): Promise<Like | undefined> {
+/** Returns undefined if a form has no room for the values, or may not show them. */
+async function waitingIn(engine: Engine, { id, in: ports }: JobView): Promise<Inputs | undefined> {
+  const waiting = Object.entries(ports).filter(([, { size }]) => size > 0)
+  if (waiting.length > PORTS || waiting.some(([, { size }]) => size > VALUES)) return undefined
+  const found = await Promise.all(
+    waiting.map(async ([name]) => {
+      const { values } = await engine.ports.get(String(id), 'in', name, VALUES)
+      return [name, values.map(({ data }) => encodedToJson(data))] as const
+    }),
+  )
+  const json = found.flatMap(([, values]) => values).join()
+  return json.length > LENGTH || json.includes(REDACTED) ? undefined : Object.fromEntries(found)
+}
+
+async function likeOf(engine: Engine, from: string): Promise<Pick<NewJobData, 'from' | 'inputs'>> {
   const alive = await engine.jobs.get(from).catch((error) => {
     if (engine.history.isOn && isId(from)) return missing(error)
     throw error
   })
-  return alive ?? (await engine.history.get(from)).ends[0]
+  if (alive) return { from: alive, inputs: await waitingIn(engine, alive) }
+  return { from: (await engine.history.get(from)).ends[0] }
 }
 
-const typedLike = ({ args, group, priority, labels }: Like, { args: schema }: Worker): URLSearchParams =>
-  new URLSearchParams({
-    args: args === null ? '' : typedAs(readSchema(schema && encodedToJson(schema)), encodedToJson(args)),
+const textOf = (schema: Encoded | undefined, json: string): string =>
+  typedAs(readSchema(schema && encodedToJson(schema)), json)
+
+function typedInputs(inputs: Inputs, ports: Worker['in'] = {}): Record<string, string> {
+  const waiting = Object.entries(inputs)
+  if (waiting.every(([name, values]) => values.length === 1 && ports[name]))
+    return Object.fromEntries(waiting.map(([name, [json]]) => [`${PORT}${name}`, textOf(ports[name]!.schema, json!)]))
+  return { inputs: objectOf(Object.fromEntries(waiting.map(([name, values]) => [name, `[${values}]`]))) }
+}
+
+function typedLike({ args, group, priority, labels }: Like, inputs: Inputs, worker: Worker): URLSearchParams {
+  return new URLSearchParams({
+    args: args === null ? '' : textOf(worker.args, encodedToJson(args)),
     group: group ?? '',
     priority: String(priority),
     labels: labelWords(labels),
+    ...typedInputs(inputs, worker.in),
   })
+}
 
 export const make: Act = {
   scope: 'write',
@@ -130,6 +167,16 @@ function Wait({ data: { paused, limits }, worker: { queue, class: name } }: { da
   )
 }
 
+function NotCopied({ data: { from, inputs }, worker }: { data: NewJobData; worker: Worker }) {
+  if (!from) return null
+  const hasRead = from.in ? sum(Object.values(from.in), ({ taken }) => taken) > 0 : worker.in !== undefined
+  const left = [
+    ...(from.in && !inputs ? ['values that wait at its input ports'] : []),
+    ...(hasRead ? ['values that its runs have read'] : []),
+  ]
+  return left.length > 0 && <p class="gone">Not copied: {left.join(', ')}.</p>
+}
+
 function Fill({ data, worker, typed }: { data: NewJobData; worker: Worker; typed: URLSearchParams }) {
   return (
     <>
@@ -137,6 +184,7 @@ function Fill({ data, worker, typed }: { data: NewJobData; worker: Worker; typed
         <LinkButton to="/jobs/new">Choose another class</LinkButton>
       </Head>
       <Wait data={data} worker={worker} />
+      <NotCopied data={data} worker={worker} />
       <div class="cols c21">
         <Card>
           {worker.description && <p class="body dim">{cut(worker.description, 1_000)}</p>}
@@ -157,21 +205,22 @@ export const newJob = page<NewJobData>({
   async load(asked) {
     const { engine, query, cache } = asked
     const id = query.get('from')
-    const [{ workers }, { stats, limits }, counted, from] = await Promise.all([
+    const [{ workers }, { stats, limits }, counted, { from, inputs }] = await Promise.all([
       engine.workers.list(),
       cache.glance(),
       countedIn(asked),
-      id ? likeOf(engine, id) : undefined,
+      id ? likeOf(engine, id) : { from: undefined, inputs: undefined },
     ])
     const { queue, class: name } = from ?? { queue: query.get('queue') || 'default', class: query.get('class') }
-    return { workers, paused: pausedNames(stats), limits, counted, from, queue, class: name || undefined }
+    return { workers, paused: pausedNames(stats), limits, counted, from, inputs, queue, class: name || undefined }
   },
   title: titleOf,
   crumbs: (data) => [{ name: titleOf(data) }],
   View({ data, query }) {
     const worker = named(data.workers, data.queue, data.class)
     if (!worker) return <Choose data={data} query={query} />
-    return <Fill data={data} worker={worker} typed={data.from ? typedLike(data.from, worker) : query} />
+    const { from, inputs = {} } = data
+    return <Fill data={data} worker={worker} typed={from ? typedLike(from, inputs, worker) : query} />
   },
   acts: { make },
 })

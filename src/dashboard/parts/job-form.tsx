@@ -13,7 +13,7 @@ import { ValueFields } from './value-fields.tsx'
 export type Named = WorkerDefinition & { queue: string; class: string }
 type Port = NonNullable<WorkerDefinition['in']>[string]
 
-const PORT = 'in.'
+export const PORT = 'in.'
 
 const OPTIONS = ['inputs', 'priority', 'group', 'wait', 'alias', 'labels'] as const
 
@@ -58,9 +58,8 @@ export function JobForm({ worker, stay, typed }: { worker: Named; stay?: boolean
         title={`Options: ${isOption ? 'args' : 'inputs'}, priority, group, delay, alias, labels`}
         open={[...OPTIONS, 'later', ...(isOption ? ['args'] : [])].some(was)}
       >
-        {isOption ? (
-          args
-        ) : (
+        {isOption && args}
+        {(!isOption || was('inputs')) && (
           <TextArea name="inputs" label="Inputs" note={'JSON: { "port": [values] }'} rows={2} value={was('inputs')} />
         )}
         <div class="cronf">
