@@ -213,6 +213,32 @@ test('Workers said “no claims yet” at a class with a running job of an unnam
   expect(['held', 'idle'].map((name) => rowOf(name).includes('no claims yet'))).toEqual([false, true])
 })
 
+test('Workers said that jobs of a paused queue wait for a pull worker', async () => {
+  const { engine } = pages
+  await engine.workers.register('grist', 'grind', { pull: true })
+  const jobs = [await pages.make('grind', { queue: 'grist' }), await pages.make('grind', { queue: 'grist' })]
+  const rowOf = async () => {
+    pages.forget()
+    return /queues\/grist".*?<\/th>/s.exec(await reader.html('/ui/workers'))![0]
+  }
+  expect(await rowOf()).toContain('2 jobs wait for a pull worker')
+  await engine.queues.update('grist', { paused: true })
+  const row = await rowOf()
+  expect(row).toContain('>paused, 2 jobs wait<')
+  expect(row).not.toContain('pull worker')
+  await engine.queues.update('grist', { paused: false })
+  for (const job of jobs) await engine.jobs.remove(String(job), {})
+})
+
+test('the chart of a queue in which no job ended said "4 failed"', async () => {
+  await pages.engine.workers.register('quiet', 'listen', { pull: true })
+  pages.forget()
+  const html = await reader.html('/ui/queues/quiet')
+  expect(html).toContain('No job ended in the last')
+  expect(html).not.toContain('class="ylab')
+  expect(await reader.html('/ui')).toContain('class="ylab')
+})
+
 test('Workers showed a pull worker in green that was last seen 14 minutes ago', async () => {
   const { engine } = pages
   const claim = (process: string) => engine.runs.claim('spindle', { process, lease: 3_600_000 })

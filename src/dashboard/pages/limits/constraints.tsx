@@ -127,10 +127,12 @@ export function ConstraintForm({ drafted: { name, isNew, typed, tried } }: { dra
           name="groupBy"
           label="Separate limit for each"
           placeholder="host"
-          note="value at a path in args"
+          note="path in args"
           value={typed.groupBy}
           mono
         />
+      </div>
+      <div class="cronf">
         <Bounds {...typed} />
       </div>
       <TextArea name="args" label="Args" note='JSON: { "size": "large" }' rows={2} value={typed.args} />

@@ -18,6 +18,8 @@ const FEW = 6
 const jobsIn = ({ at }: Point, { span, columns }: Range, status: Ended, queue?: string): string =>
   `/jobs${queryWith('', { status, queue, ended: stretchText({ from: at, to: at + span / columns }) })}`
 
+const hasEnds = ({ completed, failed }: Point): boolean => completed + failed > 0
+
 type PlotColumnProps = {
   point: Point
   i: number
@@ -103,7 +105,7 @@ function Numbers({ points, said, to }: { points: Point[]; said: string; to: (poi
       <summary class="link">Show as table</summary>
       <DataTable
         caption={said}
-        rows={points.filter(({ completed, failed }) => completed + failed > 0)}
+        rows={points.filter(hasEnds)}
         columns={[
           { head: 'From', cell: ({ at }) => `${dayOf(at, zone)} ${hourOf(at, zone)}` },
           number('#Completed', 'completed'),
@@ -133,12 +135,16 @@ function Plot({ points, range, deploys, said, to }: PlotProps) {
   )
   return (
     <div class="plot">
-      <span class="ylab y1" aria-hidden="true">
-        {count(top / per)}
-      </span>
-      <span class="ylab y2" aria-hidden="true">
-        {count(low / per)} failed
-      </span>
+      {points.some(hasEnds) && (
+        <>
+          <span class="ylab y1" aria-hidden="true">
+            {count(top / per)}
+          </span>
+          <span class="ylab y2" aria-hidden="true">
+            {count(low / per)} failed
+          </span>
+        </>
+      )}
       <svg
         height={HEIGHT}
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
@@ -181,7 +187,8 @@ export function Ends({ points, range, deploys, queue }: EndsProps) {
   const completed = sum(points, (point) => point.completed)
   const failed = sum(points, (point) => point.failed)
   const told = deploys.map((one) => `; ${deployName(one)} at ${hourOf(one.at, zone)}`).join('')
-  const said = `${count(completed)} jobs completed and ${count(failed)} failed in ${range.to === undefined ? `the last ${range.text}` : `${range.text} from ${hourOf(points[0]!.at, zone)}`}${told}`
+  const time = range.to === undefined ? `the last ${range.text}` : `${range.text} from ${hourOf(points[0]!.at, zone)}`
+  const said = `${count(completed)} jobs completed and ${count(failed)} failed in ${time}${told}`
   return (
     <Card
       title={range.step === 'minute' ? 'Ended per minute' : 'Ended per hour'}
@@ -200,7 +207,11 @@ export function Ends({ points, range, deploys, queue }: EndsProps) {
       }
     >
       <Plot {...{ points, range, deploys, said }} to={jobs} />
-      <Numbers points={points} said={said} to={jobs} />
+      {points.some(hasEnds) ? (
+        <Numbers points={points} said={said} to={jobs} />
+      ) : (
+        <p class="foot dim">No job ended in {time}.</p>
+      )}
     </Card>
   )
 }

@@ -165,11 +165,18 @@ function PullWorkers({ queue, programs = [], unnamed = [], pulls }: Pulling & { 
       )}
       {waiting > 0 && (
         <>
+          {' '}
           <span class="st suspended">{many(waiting, 'job waits', 'jobs wait')} for a pull worker</span>{' '}
           {own.length === 0 && <NameLink kind="link said" to="/workers?register" of="Create a pull worker" />}
         </>
       )}
     </>
+  )
+}
+
+function Paused({ waiting = 0 }: { waiting?: number }) {
+  return (
+    <span class="st suspended">{`paused${waiting > 0 ? `, ${many(waiting, 'job waits', 'jobs wait')}` : ''}`}</span>
   )
 }
 
@@ -185,8 +192,11 @@ export function ClassTable({ workers, programs, unnamed, pulls, ...known }: Tabl
           <tr class="of">
             <th scope="rowgroup" colspan={heads.length}>
               <NameLink to={queuePath(queue)} of={queue} most={40} kind="said" />{' '}
-              {known.paused.has(queue) && <span class="st suspended">paused</span>}{' '}
-              <PullWorkers {...{ queue, programs, unnamed }} pulls={own.some(({ pull }) => pull) ? pulls : undefined} />
+              {known.paused.has(queue) && <Paused waiting={pulls?.get(queue)} />}{' '}
+              <PullWorkers
+                {...{ queue, programs, unnamed }}
+                pulls={own.some(({ pull }) => pull) && !known.paused.has(queue) ? pulls : undefined}
+              />
             </th>
           </tr>
           {own.map((worker) => (
