@@ -16,7 +16,7 @@ export const map = defineFunction({
     for (;;) {
       if (n === undefined) {
         if (job.default('in') !== undefined)
-          throw new Terminal('input port "in" cannot have a default, because no run would read the default')
+          throw new Terminal('input port "in" cannot have a default, because no run would read it: remove the default')
         if (job.size('in') === 0) return job.unset('n', 'values')
         const collection = (await job.read('in'))!
         const elements = Array.isArray(collection) ? collection : Object.entries(collection)

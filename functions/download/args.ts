@@ -14,6 +14,7 @@ export type Resources = {
 }
 
 const FRAMING = /^(host|connection|content-length|transfer-encoding|upgrade|te|trailer|keep-alive|proxy-.*)$/i
+const framing = (headers: object) => Object.keys(headers).find((name) => FRAMING.test(name))
 
 export const downloadArgs = z.strictObject({
   url: z.string(),
@@ -21,10 +22,9 @@ export const downloadArgs = z.strictObject({
   host: z.string().optional(),
   askedAt: z.number().optional(),
   headers: requestHeaders
-    .refine(
-      (headers) => !Object.keys(headers).some((name) => FRAMING.test(name)),
-      'expected no header that controls the connection',
-    )
+    .refine((headers) => !framing(headers), {
+      error: ({ input }) => `expected no header that controls the connection, got ${framing(input as object)}`,
+    })
     .optional(),
   maxSize: z.int().min(1).optional(),
   mimeType: z.string().max(1_000).optional(),

@@ -30,7 +30,7 @@ async function nothingIn(client: Client, namespace: string): Promise<UsageError>
     `No keys in the namespace ${namespace}; nothing is exported. ` +
       (found.length
         ? `Set SIDEJOB_NAMESPACE to a namespace of this database: ${listed}`
-        : 'This database has no jobs: compare UPSTASH_REDIS_REST_URL with its page in the Upstash console'),
+        : 'This database has no jobs: compare UPSTASH_REDIS_REST_URL with the address in the Upstash console'),
   )
 }
 

@@ -62,7 +62,8 @@ const move: Command = {
     ...filterOptions,
   },
   async run(client, given, io, jobs) {
-    if (given.to === undefined) throw new UsageError('--to: expected a version, got none')
+    if (given.to === undefined)
+      throw new UsageError('--to: expected a version or the address of a push worker, got none')
     const filter = filterOf(given)
     const all = { waits: 'function' } as const
     const which =

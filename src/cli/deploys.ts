@@ -19,7 +19,7 @@ const rowOf = ({ queue, class: name, before, after }: Row) => ({
 async function newest(client: Client): Promise<{ id: string }> {
   const { deployments } = await client.deployments.list()
   if (deployments[0]) return deployments[0]
-  throw new UsageError('no deployment has announced its classes yet')
+  throw new UsageError('no deployment has announced its classes yet: deploy the Worker first')
 }
 
 export const deployCommands: Record<string, Command> = {

@@ -27,7 +27,8 @@ async function idsOf(lines: AsyncIterable<string>): Promise<Set<string>> {
 
 async function chooser(given: Given, io: Pick<Io, 'lines'>): Promise<(file: File) => boolean> {
   const age = given['older-than']
-  if (!given.named === (age === undefined)) throw new UsageError('expected either --older-than or --named')
+  if (!given.named === (age === undefined))
+    throw new UsageError(`expected either --older-than or --named, got ${given.named ? 'both' : 'neither'}`)
   if (given.named) {
     const ids = await idsOf(io.lines())
     return ({ id }) => ids.has(id)

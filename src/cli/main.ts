@@ -130,7 +130,7 @@ function unknown([first = '', second]: string[]): string {
   if (verbs.length > 0) {
     const meant = second === undefined ? undefined : nearest(second, verbs)
     const hint = meant ? ` Did you mean "sidejob ${first} ${meant}"?` : ''
-    return `sidejob ${first}: expected ${verbs.join(', ')}, got ${second ?? 'nothing'}.${hint}`
+    return `sidejob ${first}: expected one of ${verbs.join(', ')}, got ${second ?? 'nothing'}.${hint}`
   }
   const names = Object.keys(commands)
   const meant = nearest(first, [...names, ...new Set(names.map((name) => name.split(' ')[0]!))])

@@ -57,7 +57,9 @@ export async function checkHealth(url: string, { key, ...patience }: Asking = {}
   }, patience)
   if (found) return found
   const all = answered.join('; ')
-  const redis = /"redis":false/.test(all) ? ' Compare UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN.' : ''
+  const redis = /"redis":false/.test(all)
+    ? ' Compare UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN with the Upstash console.'
+    : ''
   throw new DeployFailure(
     `The Worker does not answer as version ${VERSION} of sidejob: ${all}.${redis} ` +
       'Check that PUBLIC_URL is the address of this Worker, then deploy again.',

@@ -31,7 +31,9 @@ export function createCloudflare(options: { token: string; base?: string }) {
       headers: { authorization: `Bearer ${options.token}`, ...(body && { 'content-type': 'application/json' }) },
       body: body && JSON.stringify(body),
     }).catch((error: Error) => {
-      throw new DeployFailure(`Cloudflare cannot be reached: ${error.message}. Nothing was changed; deploy again.`)
+      throw new DeployFailure(
+        `Cloudflare cannot be reached: ${error.message}. Try again: completed steps are not repeated.`,
+      )
     })
     const answer = (await response.json().catch(() => undefined)) as Envelope<T> | undefined
     if (response.ok && answer?.success) return answer

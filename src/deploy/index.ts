@@ -84,9 +84,10 @@ async function meansOf(env: Env, project?: Project): Promise<Means> {
 async function onlyAccount(cloudflare: Cloudflare): Promise<string> {
   const accounts = await advised(cloudflare.accounts())
   if (accounts.length === 1) return accounts[0]!.id
-  if (accounts.length === 0) throw new DeployFailure('This token belongs to no Cloudflare account: create a new one.')
+  if (accounts.length === 0)
+    throw new DeployFailure('This token has access to no Cloudflare account: create a new token.')
   const list = accounts.map(({ id, name }) => `  CLOUDFLARE_ACCOUNT_ID=${id}  # ${name}`).join('\n')
-  throw new DeployFailure(`The token belongs to ${accounts.length} accounts. Choose one, and set\n${list}`)
+  throw new DeployFailure(`This token has access to ${accounts.length} accounts. Choose one, and set\n${list}`)
 }
 
 async function addressOf(

@@ -82,7 +82,7 @@ function refused(env: Env): string[] {
     ...['QSTASH_TOKEN', 'QSTASH_CURRENT_SIGNING_KEY', 'QSTASH_NEXT_SIGNING_KEY'].map(
       (name) =>
         published.has(env[name] ?? '') &&
-        `${name}: expected a value from your QStash account, got the token of QStash's development server`,
+        `${name}: expected a value from your QStash account, got the value of QStash's development server`,
     ),
     badKeys(env),
     ...webhooks.map(

@@ -27,11 +27,11 @@ export function configOf(project: string): string {
   const path = resolve(project)
   if (/\.(toml|jsonc?)$/.test(path)) {
     if (existsSync(path)) return path
-    throw new Error(`there is no ${path}`)
+    throw new Error(`there is no file ${path}`)
   }
   const found = configs.map((name) => join(path, name)).find((file) => existsSync(file))
   if (found) return found
-  throw new Error(`${path}: expected ${configs.join(', ')}, got none: run npx sidejob init to create one`)
+  throw new Error(`${path}: expected one of ${configs.join(', ')}, got none. Run npx sidejob init to create it`)
 }
 
 /** Milliseconds. Short, because jobs that a reload interrupts run again only after their leases end. */

@@ -15,7 +15,9 @@ type Location = { file?: string; line?: number; column?: number; lineText?: stri
 export function readSettings(wrangler: Wrangler, config: string): ProjectSettings {
   const { name, main, define, vars } = parsed(wrangler, config)
   if (!main)
-    throw new Error(`${basename(config)}: main is required: the path of the Worker's entry, such as src/index.ts`)
+    throw new Error(
+      `${basename(config)}: expected main, the path of the Worker's entry, such as src/index.ts, got none`,
+    )
   const entry = resolve(dirname(config), main)
   if (!existsSync(entry)) {
     const shown = relative(dirname(config), entry)

@@ -38,7 +38,8 @@ function dependencyIn(folder: string): string {
 
 function createProject(folder: string, template: string): string[] {
   const known = templates()
-  if (!known.includes(template)) throw new UsageError(`--template: expected ${known.join(', ')}, got ${template}`)
+  if (!known.includes(template))
+    throw new UsageError(`--template: expected one of ${known.join(', ')}, got ${template}`)
   if (existsSync(folder) && readdirSync(folder).length > 0)
     throw new UsageError(`${folder} is not empty. Choose a new folder, or use sidejob init for an existing Worker`)
   cpSync(join(packageFolder(), 'templates', template), folder, { recursive: true })

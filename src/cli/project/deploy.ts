@@ -5,7 +5,9 @@ import { configIn, configNames } from './config.ts'
 async function projectIn(folder: string): Promise<{ config: string; name?: string }> {
   const config = configIn(folder)
   if (!config)
-    throw new UsageError(`expected ${configNames.join(', ')} in ${folder}; use sidejob create to make a project`)
+    throw new UsageError(
+      `${folder}: expected one of ${configNames.join(', ')}, got none. Use sidejob create to make a project`,
+    )
   const { readProject } = await import('../../deploy/config.ts')
   return { config, name: readProject(config).raw.name }
 }

@@ -119,7 +119,10 @@ test('files purge does nothing unless the files are specified', async () => {
 })
 
 test('an unknown option or an incomplete command is refused with the list of expected options', async () => {
-  expect(await run('bulk')).toMatchObject({ exit: 2, noted: expect.stringContaining('expected retry, terminate') })
+  expect(await run('bulk')).toMatchObject({
+    exit: 2,
+    noted: expect.stringContaining('expected one of retry, terminate'),
+  })
   expect(await spawned('download --fast')).toMatchObject({ exit: 2, noted: expect.stringContaining('--fast') })
   expect(await run('download --help')).toMatchObject({ exit: 0, printed: expect.stringContaining('--aggregation') })
 })
@@ -172,7 +175,10 @@ test.each([
   ['lst', 'sidejob: unknown command "lst". Did you mean "sidejob ls"?'],
   ['logs 7', 'sidejob: unknown command "logs". Did you mean "sidejob log"?'],
   ['jobs ls', 'sidejob: unknown command "jobs". Did you mean "sidejob ls"?'],
-  ['queues paus x', 'sidejob queues: expected ls, pause, set, resume, got paus. Did you mean "sidejob queues pause"?'],
+  [
+    'queues paus x',
+    'sidejob queues: expected one of ls, pause, set, resume, got paus. Did you mean "sidejob queues pause"?',
+  ],
   ['xyzzy', 'sidejob: unknown command "xyzzy". sidejob --help lists all commands'],
 ])('`sidejob %s` suggests the nearest command', async (words, noted) => {
   expect(await run(words)).toMatchObject({ exit: 2, noted: `${noted}\n`, printed: '' })

@@ -89,7 +89,10 @@ describe.skipIf(kind === 'embedded')('sidejob rehearse and move', () => {
     expect(moved.exit).toBe(1)
     expect(moved.printed).toContain(`1 ${would}`)
 
-    expect(await stage.move()).toMatchObject({ exit: 2, noted: 'sidejob move: --to: expected a version, got none\n' })
+    expect(await stage.move()).toMatchObject({
+      exit: 2,
+      noted: 'sidejob move: --to: expected a version or the address of a push worker, got none\n',
+    })
     expect(await stage.move('--to', 'v3')).toMatchObject({
       exit: 1,
       noted: expect.stringContaining('to: expected a version that a deployment has announced (v1, v2), got v3'),

@@ -363,7 +363,7 @@ describe('failures before the upload', () => {
   test('several accounts, on pages of two: all are named', async () => {
     for (const n of [2, 3, 4, 5]) cloud.state.accounts.push({ id: `acc${n}`, name: `No. ${n}` })
     const words = await failure()
-    expect(words).toContain('The token belongs to 5 accounts.')
+    expect(words).toContain('This token has access to 5 accounts.')
     for (const n of [2, 3, 4, 5]) expect(words).toContain(`CLOUDFLARE_ACCOUNT_ID=acc${n}  # No. ${n}`)
   })
 
@@ -392,9 +392,9 @@ describe('failures before the upload', () => {
     expect(await failure()).toContain('npx wrangler login')
   })
 
-  test('Cloudflare cannot be reached: that nothing was done', async () => {
+  test('Cloudflare cannot be reached: that completed steps are not repeated', async () => {
     cloud.state.faults.push({ at: /workers\/subdomain/, breaks: 'before' })
-    expect(await failure()).toMatch(/Cloudflare cannot be reached.*Nothing was changed/)
+    expect(await failure()).toMatch(/Cloudflare cannot be reached.*Try again: completed steps are not repeated/)
   })
 
   test('in CI the keys have to be given', async () => {
@@ -479,7 +479,9 @@ describe('failures during and after the upload, and the next attempt', { timeout
 
   test('Redis cannot be reached from the Worker', async () => {
     cloud.state.health = { ok: false, redis: false, version: '0.1.0' }
-    expect(await failure()).toContain('Compare UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN')
+    expect(await failure()).toContain(
+      'Compare UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN with the Upstash console',
+    )
   })
 
   test('a page for bots stands before the Worker', async () => {

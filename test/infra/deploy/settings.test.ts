@@ -66,7 +66,7 @@ test('public values, and values for tests, must not be deployed', () => {
   expect(refusedFor({ SIDEJOB_API_KEY: 'dev' })).toContain('at least 16 characters, got "dev", the key of local stacks')
   for (const [name, value] of Object.entries(development))
     if (name !== 'QSTASH_URL')
-      expect(refusedFor({ QSTASH_TOKEN: value })).toContain("the token of QStash's development server")
+      expect(refusedFor({ QSTASH_TOKEN: value })).toContain("the value of QStash's development server")
   expect(refusedFor({ SIDEJOB_WEBHOOK_SECRET: 'whsec_c2hvcnQ=' })).toContain('at least 24 bytes in base64, got 5 bytes')
 })
 

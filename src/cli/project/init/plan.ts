@@ -186,7 +186,7 @@ export function planOf(folder: string, mount: string): Plan {
   const config = configs.map((name) => join(folder, name)).find((path) => existsSync(path))
   if (!config)
     throw new UsageError(
-      `${folder}: expected a Worker with ${configs.join(', ')}, got none. Use sidejob create to make a new project`,
+      `${folder}: expected one of ${configs.join(', ')}, got none. Use sidejob create to make a new project`,
     )
   const { main } = configIn(config, readFileSync(config, 'utf8'))
   const own = packageChange(folder)
