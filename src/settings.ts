@@ -105,7 +105,7 @@ export const settings = {
     about: 'Lanes',
     means:
       'Number of recorded runs per job, from 1 to 100; a class can override it with `history`. Each run of a job with a history costs extra commands.',
-    without: 'only the last ten failed runs are recorded; `20` under `sidejob dev`',
+    without: 'only the last ten failed or lost runs are recorded; `20` under `sidejob dev`',
   },
   SIDEJOB_HISTORY_DAYS: {
     about: 'Lanes',

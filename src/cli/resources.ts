@@ -251,7 +251,7 @@ export const resources: Record<string, Command> = {
     'Mute a kind of error',
     'kind',
     (client, kind, given) => client.errors.patch(kind, { muted: true, ...chosen(given, 'until') }),
-    { until: { type: 'string', does: "end of the mute: '2027-01-15T08:00:00Z'; by default until you unmute it" } },
+    { until: { type: 'string', does: "end of the mute: '2027-01-15T08:00:00Z'; if omitted, it never ends" } },
   ),
   'errors unmute': act('Unmute a kind of error', 'kind', (client, kind) => client.errors.patch(kind, { muted: false })),
   'channels ls': {
@@ -305,7 +305,7 @@ export const resources: Record<string, Command> = {
     'Mute an alert, so that it is not sent',
     'alert',
     (client, alert, given) => client.alerts.mute({ alert, ...chosen(given, 'until', 'reason') }),
-    { until: { type: 'string', does: "end of the mute: '2027-01-15T08:00:00Z'; by default until you unmute it" } },
+    { until: { type: 'string', does: "end of the mute: '2027-01-15T08:00:00Z'; if omitted, it never ends" } },
   ),
   'alerts unmute': act('Unmute an alert', 'alert', (client, alert) => client.alerts.unmute({ alert })),
   'audit ls': {

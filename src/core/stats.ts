@@ -44,7 +44,7 @@ export const seriesQuery = z
     step: z.enum(['minute', 'hour']).optional(),
     from: time.optional().describe('the series starts with the minute or hour of this time'),
     to: time.optional().describe('only minutes or hours that start before this time'),
-    details: flag.optional().describe('true to add the points of each queue'),
+    details: flag.optional().describe('true to add the counts of each queue'),
   })
   .refine(({ from, to }) => from === undefined || to === undefined || from < to, {
     path: ['to'],
@@ -127,5 +127,5 @@ export const series = z.object({
       `counts of the last ${keptSteps.minute} minutes or ${keptSteps.hour} hours, oldest first; minutes and hours without events are omitted`,
     ),
   more: isCut,
-  queues: z.record(z.string(), z.array(pointView)).optional().describe('points of each queue. Present if details=true'),
+  queues: z.record(z.string(), z.array(pointView)).optional().describe('counts of each queue. Present if details=true'),
 })

@@ -18,7 +18,7 @@ export const waitingJob = z.object({
   masked: z
     .array(z.string())
     .describe(
-      'parts whose values are redacted, or sealed with a key that the deployment lacks, such as `args` or `state.card`',
+      'parts whose values are redacted, or encrypted with a key that the deployment lacks, such as `args` or `state.card`',
     ),
   servedBy: z
     .array(z.string())

@@ -35,7 +35,7 @@ export const alerts = {
     scope: 'write',
     summary: 'Mute an alert',
     description:
-      'Until the mute ends, the alert is not sent. If it was sent before, a message still reports its end. You can also mute an alert that is not open.',
+      'Until the mute ends, the alert is not sent. If it was already sent, a message reports when it is over. You can also mute an alert that is not open.',
     body: muteInput,
     answers: { 200: done },
     handle: ({ engine, body: { alert, reason, until }, caller }) =>

@@ -61,8 +61,7 @@ export const system = {
     scope: 'open',
     summary: 'Check the health of the deployment',
     description:
-      '`details=true` adds the response time of Redis, the last tick, the last bell and the faults that the doctor found. An API key is optional; ' +
-      'requests with an API key also return the version. Each isolate checks Redis at most once per second.',
+      '`details=true` adds the response time of Redis, the last tick, the last bell and the faults that the doctor found. An API key is optional; requests with an API key also return the version. Each isolate checks Redis at most once per second.',
     greets: true,
     query: z.object({ details: flag.optional() }),
     answers: { 200: health, 503: health },

@@ -49,10 +49,10 @@ export const alertList = z.object({
 const REASON = 200
 
 export const alertInput = z.strictObject({
-  alert: z.string().min(1).max(300).describe('name of the alert in the list, such as slow mail'),
+  alert: z.string().min(1).max(300).describe('name of the alert, as listed by GET /v1/alerts, such as `slow mail`'),
   reason: z.string().max(REASON).optional(),
 })
 
 export const muteInput = alertInput.extend({
-  until: time.optional().describe('end of the mute; by default until you unmute it'),
+  until: time.optional().describe('end of the mute; if omitted, it never ends'),
 })

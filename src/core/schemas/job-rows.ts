@@ -133,7 +133,7 @@ const paged = {
     .int()
     .optional()
     .describe(
-      'total number of matches. Present if the list has the failed jobs of one class or of one kind of error. Also present if the list has only ended or suspended jobs, and at most the queue as another condition',
+      'number of all matches. Present for the failed jobs of one class or of one kind of error. Also present for ended or suspended jobs, if no condition other than `status` and `queue` is set',
     ),
   newest: z
     .int()

@@ -25,7 +25,7 @@ const keyLimits = z.strictObject({
     .max(1e12)
     .optional()
     .describe(
-      `maximum number of bytes stored for the key: jobs, graphs, results, and responses to repeat for an Idempotency-Key. An unfinished job counts at least 1 KiB. By default ${quotas.bytes}`,
+      `maximum number of bytes stored for the key: jobs, graphs, results, and responses kept for an Idempotency-Key. An unfinished job counts at least 1 KiB. By default ${quotas.bytes}`,
     ),
 })
 

@@ -283,7 +283,7 @@ export const bedrock = {
     'ClearCrashedBedrockJobs',
     'admin',
     'Clear the list of job names to fail',
-    'Undoes `CrashBedrockJob`: jobs with these names are delivered again.',
+    'Undoes `CrashBedrockJob`: all jobs are delivered again.',
     {},
     withoutBody(({ engine }) => clearCrashed(engine)),
   ),
