@@ -59,7 +59,7 @@ export const laneOf = async (call: Call | undefined): Promise<{ id: string; seq:
 
 export function checkClaim({ word }: { word: string }): void {
   if (word === 'stale')
-    throw new SidejobError('TAKEN', 'this Idempotency-Key was used for a different claim. Use a new key')
+    throw new SidejobError('TAKEN', 'this Idempotency-Key was used for a different claim. Use a new Idempotency-Key')
 }
 
 export function checkRefusal(answer: string): void {

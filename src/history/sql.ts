@@ -18,7 +18,7 @@ export function wrapped(sql: string, limit: number): string {
     throw new Error('expected one query without a semicolon inside')
   if (/pragma|load_extension/i.test(query)) throw new Error('expected a query without PRAGMA or load_extension')
   if (!/^(?:SELECT|WITH|VALUES)\b/i.test(query.replace(QUOTED, ' ').trim()))
-    throw new Error('expected SELECT, WITH, VALUES or EXPLAIN QUERY PLAN')
+    throw new Error('expected a query that begins with SELECT, WITH, VALUES or EXPLAIN QUERY PLAN')
   return `${plan}SELECT * FROM (\n${query}\n) LIMIT ${limit + 1}`
 }
 

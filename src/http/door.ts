@@ -111,7 +111,7 @@ export function checkScope(route: Route, request: Request, scopes: readonly Scop
   const needed = neededScope(route, request)
   if (needed === 'any' || scopes.includes(needed) || scopes.includes('admin')) return
   const has = scopes.length > 0 ? scopes.join(', ') : 'none'
-  throw new SidejobError('FORBIDDEN', `${route.method} ${route.path} needs the scope "${needed}", this key has ${has}`)
+  throw new SidejobError('FORBIDDEN', `${route.method} ${route.path} needs the scope "${needed}"; this key has ${has}`)
 }
 
 export const admitSigned = async (request: Request, bytes: Uint8Array, { verify, publicUrl }: Deps): Promise<void> => {

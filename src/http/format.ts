@@ -19,7 +19,10 @@ export const formatOf = (contentType: string | null): Format => {
   const [type, ...parameters] = (contentType ?? 'application/json').toLowerCase().split(';').map(trimmed)
   const charset = parameters.find((parameter) => parameter.startsWith('charset='))
   if (!Object.hasOwn(mediaTypes, type!) || (charset && !/^charset="?utf-?8"?$/.test(charset))) {
-    throw new SidejobError('UNSUPPORTED', `expected ${Object.keys(mediaTypes).join(', ')} in UTF-8, got ${contentType}`)
+    throw new SidejobError(
+      'UNSUPPORTED',
+      `Content-Type: expected application/json or application/msgpack in UTF-8, got ${contentType}`,
+    )
   }
   return mediaTypes[type!]!
 }

@@ -30,7 +30,7 @@ function expectPage({ headers }: Request, origins: readonly string[] = []): void
   if (headers.get('sec-fetch-site') !== 'cross-site' || origins.includes(origin) || origins.includes('*')) return
   throw new SidejobError(
     'FORBIDDEN',
-    `expected a request from this deployment or from SIDEJOB_ORIGINS, got a request from ${origin.slice(0, 100) || 'another site'}`,
+    `expected a request from this deployment or an origin in SIDEJOB_ORIGINS, got one from ${origin.slice(0, 100) || 'another site'}`,
   )
 }
 

@@ -14,7 +14,7 @@ const meanings: readonly Meaning[] = [
   {
     when: /WRONGPASS|NOAUTH|unauthorized/i,
     code: 'MISCONFIGURED',
-    message: `Redis refused the token: expected the token of the database at UPSTASH_REDIS_REST_URL in ${TOKEN}`,
+    message: `Redis refused the token: set ${TOKEN} to the token of the database at UPSTASH_REDIS_REST_URL`,
   },
   {
     when: /NOPERM/,

@@ -126,6 +126,6 @@ test('a whole part or a path inside it can be redacted, and missing values stay 
 
 test('an invalid path is refused, with the expected form', async () => {
   await expect(async () => startKit({ workers: [{ ...pay, redact: ['arg.card'] }] })).rejects.toThrow(
-    'class pay of queue default: redact[0]: expected a path that begins with args, state, in, out, result, error, progress, such as "args.card.number", got "arg.card"',
+    'class pay of queue default: redact[0]: expected a path that begins with one of args, state, in, out, result, error, progress, such as "args.card.number", got "arg.card"',
   )
 })

@@ -96,7 +96,7 @@ const rows: Row[] = [
     { ...post('/v1/queues/default/claim', '{}'), as: 'write' },
     'FORBIDDEN',
     403,
-    'needs the scope "work", this key has write',
+    'needs the scope "work"; this key has write',
   ],
   [
     'registering with a write key',

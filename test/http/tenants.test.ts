@@ -135,7 +135,7 @@ describe('each route, with each key, at each address', () => {
     const answer = await app.request('/v1/jobs', { method: 'POST', headers })
     expect(answer.status).toBe(403)
     expect(await answer.json()).toMatchObject({
-      error: { message: 'POST /v1/jobs needs the scope "write", this key has read' },
+      error: { message: 'POST /v1/jobs needs the scope "write"; this key has read' },
     })
   })
 

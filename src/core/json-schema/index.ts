@@ -272,7 +272,7 @@ class Look {
     if (n >= minContains && !(n > maxContains!)) return undefined
     return {
       path,
-      message: `expected ${n < minContains ? `at least ${minContains}` : `at most ${maxContains}`} matching items, got ${n}`,
+      message: `expected ${n < minContains ? `at least ${minContains}` : `at most ${maxContains}`} items that match "contains", got ${n}`,
     }
   }
 
@@ -345,7 +345,7 @@ class Look {
     const fault = this.#first(all, value, path)
     if (fault) return fault
     if (not !== undefined && !this.#loosely(() => this.fault(not, value, path)))
-      return { path, message: `expected a value that "not" allows, got ${shown(value)}` }
+      return { path, message: `expected a value that does not match the schema of "not", got ${shown(value)}` }
     return (anyOf && this.#some(anyOf, value, path, false)) ?? (oneOf && this.#some(oneOf, value, path, true))
   }
 

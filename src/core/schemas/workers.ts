@@ -32,7 +32,7 @@ export const redactedPaths = z
       .max(255)
       .regex(REDACT_PATH, {
         error: ({ input }) =>
-          `expected a path that begins with ${redactable.join(', ')}, such as "args.card.number", got ${JSON.stringify(input)}`,
+          `expected a path that begins with one of ${redactable.join(', ')}, such as "args.card.number", got ${JSON.stringify(input)}`,
       }),
   )
   .max(50)

@@ -67,7 +67,7 @@ async function checkMatch(state: FlowState, match: string | undefined): Promise<
   const hash = await graphHashOf(state)
   if (match === hash || (match === '*' && hash !== null)) return
   const is = hash ? `"${hash}"` : 'none'
-  const message = `If-Match: expected the hash of the current graph, ${is}, got "${match}": the graph has changed. Get the current graph and apply your change to it`
+  const message = `If-Match: expected the hash of the current graph (${is}), got "${match}": the graph has changed. Get the current graph and apply your change to it`
   throw new SidejobError('CHANGED', message, { path: ['If-Match'] })
 }
 

@@ -26,7 +26,7 @@ export function createTenants({ store, now }: Context) {
       const all = await store.tenants()
       const known = Object.hasOwn(all, name) ? tenantOf(name, all[name]!) : undefined
       if (!known && Object.keys(all).length >= MAX_TENANTS)
-        throw new SidejobError('LIMITED', `Expected at most ${MAX_TENANTS} tenants. Suspend one first`)
+        throw new SidejobError('LIMITED', `expected at most ${MAX_TENANTS} tenants: suspend one first`)
       const { createdAt } = known ?? { createdAt: now() }
       const kept: Kept = { createdAt, limits: limits ?? known?.limits }
       await store.setTenant(name, JSON.stringify(kept))

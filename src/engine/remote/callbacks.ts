@@ -109,7 +109,8 @@ const kafkaAnswer = (text: string): KafkaAnswer => {
 async function kafkaFault({ body }: Response): Promise<string | undefined> {
   const bytes = await readUpTo(body, KAFKA_ANSWER).catch(() => undefined)
   const { offsets } = kafkaAnswer(new TextDecoder().decode(bytes))
-  if (!Array.isArray(offsets) || offsets.length === 0) return 'expected the response of a Kafka REST proxy'
+  if (!Array.isArray(offsets) || offsets.length === 0)
+    return 'expected the response of a Kafka REST proxy, got one without offsets'
   const refused = offsets.find(({ error_code }) => error_code !== null && error_code !== undefined)
   return refused && (refused.error ?? `the broker answered ${refused.error_code}`)
 }

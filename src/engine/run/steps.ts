@@ -102,7 +102,8 @@ export class Steps {
 
   /** Runs `action` once and stores its result. Later calls return the stored result. */
   step<T>(name: string, action: () => T | Promise<T>): Promise<T> {
-    if (name.startsWith(OURS)) throw new Terminal(`a step cannot be named ${name}: expected a name without ${OURS}`)
+    if (name.startsWith(OURS))
+      throw new Terminal(`a step cannot be named ${name}: expected a name that does not begin with ${OURS}`)
     return this.#desk.once(this.#scope, this.#scope + name, action)
   }
 
@@ -265,7 +266,8 @@ export class Steps {
     const base = place + kind
     if (name === undefined) return `${base}#${use(base)}`
     const key = place + name
-    if (name.startsWith(OURS)) throw new Terminal(`a wait cannot be named ${name}: expected a name without ${OURS}`)
+    if (name.startsWith(OURS))
+      throw new Terminal(`a wait cannot be named ${name}: expected a name that does not begin with ${OURS}`)
     if (use(key) > 1) throw new Terminal(`two waits in one run are named ${name}: give each its own name`)
     if ((await kept(key)) !== undefined || isOpen(key) || !isOpen(`${base}#${uses(base) + 1}`)) return key
     return `${base}#${use(base)}`

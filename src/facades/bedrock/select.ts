@@ -30,7 +30,7 @@ type Token = { kind: 'word' | 'text' | 'number' | 'sign' | 'end'; text: string }
 const TOKEN = /\s*(?:'((?:[^']|'')*)'|"((?:[^"]|"")*)"|([a-z_]\w*)|(-?\d+(?:\.\d+)?)|(<=|>=|<>|!=|==|[<>=(),;*]))/iy
 
 const bad = (wanted: string, came: string) =>
-  new Refusal(402, `Bad query: expected ${wanted}, got ${came || 'its end'}`)
+  new Refusal(402, `Bad query: expected ${wanted}, got ${came || 'the end of the query'}`)
 
 function tokensOf(query: string): Token[] {
   const tokens: Token[] = []

@@ -434,7 +434,7 @@ describe('flows are seen from outside', () => {
       await expect(late()).rejects.toMatchObject({
         code: 'CHANGED',
         status: 412,
-        message: `If-Match: expected the hash of the current graph, "${now}", got "${seen}": the graph has changed. Get the current graph and apply your change to it`,
+        message: `If-Match: expected the hash of the current graph ("${now}"), got "${seen}": the graph has changed. Get the current graph and apply your change to it`,
       })
     expect((await client.flows.get(flow.id)).hash).toBe(now)
     await client.flows.undo(flow.id, {}, { ifMatch: now })

@@ -22,7 +22,7 @@ function trees.adopt(id, doc, orphan, name)
   while above do
     if above == orphan then
       journal.refuse('REFUSED',
-        'job ' .. id .. ' cannot adopt job ' .. orphan .. ': that is the job itself or one of its ancestors')
+        'job ' .. id .. ' cannot adopt job ' .. orphan .. ': a job cannot adopt itself or its ancestors')
     end
     if levels > trees.MAX_DEPTH then
       journal.refuse('LIMITED',

@@ -63,7 +63,7 @@ local function check_copies(port, what, bytes, n)
     journal.refuse('TOO_LARGE',
       ports.title(port) .. ' of job ' .. port.id .. ': expected at most ' .. MAX_COPIED
       .. ' bytes of copies for all its targets, got ' .. what .. ' of ' .. bytes .. ' bytes for '
-      .. n)
+      .. n .. ' targets')
   end
 end
 
