@@ -86,5 +86,5 @@ async function show(c: Context<Env>, page: Page, draw: Draw): Promise<Response> 
 function expectScope({ look }: Asked, { scope = 'read' }: Page): void {
   if (may(look, scope)) return
   const has = look.who.scopes.length > 0 ? look.who.scopes.join(', ') : 'none'
-  throw new SidejobError('FORBIDDEN', `this page needs the scope "${scope}", your key has ${has}`)
+  throw new SidejobError('FORBIDDEN', `this page needs the scope "${scope}"; your key has ${has}`)
 }

@@ -213,7 +213,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       const section = page.locator('.insp section', { hasText: 'Last 10 minutes' })
       expect(await section.locator('.legend').textContent()).toBe(`arrived 1,318read ${sum(out)}`)
       expect(await section.getByRole('img').getAttribute('aria-label')).toBe(
-        `In the last ten minutes, 1,318 values arrived, ${sum(out)} read`,
+        `In the last ten minutes, 1,318 values arrived and ${sum(out)} were read`,
       )
     }))
 

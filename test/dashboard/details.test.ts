@@ -285,7 +285,7 @@ test('Queues lists queues with failed and held jobs first, and a paused queue ha
     />40 failed<\/span>.*>40 runs today, 40 failed jobs<\/span>/s,
   )
   expect(await reader.html('/ui/jobs/new?queue=bellows&class=forge')).toMatch(
-    /class="gone">Its queue is paused: <a[^>]*\/queues\/bellows"/,
+    /class="gone">The queue is paused: <a[^>]*\/queues\/bellows"/,
   )
   expect(await reader.html('/ui/jobs/new')).toMatch(/chisel.*40 runs today.*Queue bellows <span[^>]*>paused</s)
 })

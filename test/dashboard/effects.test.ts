@@ -214,7 +214,7 @@ test('the last message of a channel is kept on request, and shown with its age',
   expect(shown).toMatch(/\/till.*false.*1 message in ten minutes.*<time [^>]*data-ago/s)
   expect(shown).not.toContain('hunter2')
   await press('/channels', { act: 'publish', channel: '/till', message: values[1]!, keep: '1' })
-  expect(await admin.html('/ui/channels')).toContain('too large to keep')
+  expect(await admin.html('/ui/channels')).toContain('too large to show')
   await pages.engine.channels.publish('/till', '1', { keep: 0 })
   expect(await admin.html('/ui/channels')).not.toContain('/till')
 })

@@ -312,7 +312,7 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     await page.keyboard.press('Delete')
     await previews.asked
     await page.keyboard.press('Control+Enter')
-    await page.getByText('Preview: loading. If it has no errors, the graph is applied').waitFor()
+    await page.getByText('Loading the preview. If it has no errors, the graph is applied').waitFor()
     expect((await site.engine.flows.get(String(other))).graph!.nodes).toHaveProperty('rejected')
     previews.release()
     await page.waitForURL(`${site.url}/ui/flows/${other}`)

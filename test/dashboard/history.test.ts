@@ -154,7 +154,7 @@ describe('a job that Redis no longer has', () => {
     await db.batch([['DELETE FROM ends WHERE job = ?', jobs.zipped!]])
     const answer = await reader.get(`/ui/jobs/${jobs.zipped}`)
     expect(answer.status).toBe(404)
-    expect(await answer.text()).toContain('was removed some time after it ended, and the history does not have it')
+    expect(await answer.text()).toContain('was removed after it ended, and the history does not have it')
     expect((await reader.get('/ui/jobs/9999/history')).status).toBe(404)
   })
 })
@@ -185,7 +185,9 @@ test('without a history, the pages name their limit and explain how to enable th
   expect(textOf(past)).toMatch(/Job #\d+ has not ended: it is \w+ Open job #\d+ This deployment has no history/)
   expect(past).toContain(`href="/ui/jobs/${waiting}"`)
   const live = await visitor.html('/ui/jobs?class=none')
-  expect(textOf(live)).toContain('This list keeps ended jobs for a day, or 30 days if they failed: search the history')
+  expect(textOf(live)).toContain(
+    'This list keeps most ended jobs for a day, and failed jobs for 30 days: search the history',
+  )
   expect(live).toContain('href="/ui/jobs?class=none&amp;in=history"')
   const answer = await visitor.get(`/ui/jobs/${id}`)
   const gone = await answer.text()

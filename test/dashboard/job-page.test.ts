@@ -108,7 +108,7 @@ test('a sleeping job shows when it wakes, and its steps have the numbers of stor
   const timeline = plainText(timelineIn(html))
   expect(timeline).toMatch(/first step ran \d.*sends#1 callWorker .*second step, run 2/)
   expect(timeline).toMatch(/ run 2 /)
-  expect(timeline).toContain('Only the last run and failed runs are stored')
+  expect(timeline).toContain('Only the last run and the last ten failed or lost runs are stored')
   expect(timelineIn(html)).toMatch(/aria-label="runs not stored/)
 })
 

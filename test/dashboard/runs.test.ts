@@ -88,9 +88,9 @@ test('a schedule lists its last runs, or says that only the last run is stored',
   const shown = await reader.html(`/ui/schedules?runs=${kept}`)
   expect(shown).toMatch(/Last runs of adds.*suspended/s)
   expect(shown).toContain(`/ui/jobs/${kept}?tab=runs&amp;run=1#run`)
-  expect(shown).not.toContain('Only the last run and failed runs are stored')
+  expect(shown).not.toContain('Only the last run and the last ten failed or lost runs are stored')
   expect(await reader.html(`/ui/schedules?runs=${brief}`)).toMatch(
-    /Last runs of plain.*Only the last run and failed runs are stored/s,
+    /Last runs of plain.*Only the last run and the last ten failed or lost runs are stored/s,
   )
   for (const none of ['999999', 'x y'])
     expect(await reader.html(`/ui/schedules?runs=${encodeURIComponent(none)}`)).not.toContain('id="past"')
@@ -135,7 +135,7 @@ test('without kept runs the page explains how to keep them', async () => {
     await pages.until(async () => (await pages.engine.jobs.get(String(id), { details: true })).cost!.total === 2)
     return reader.html(`/ui/jobs/${id}?tab=runs`)
   }
-  const note = 'Only the last run and failed runs are stored.'
+  const note = 'Only the last run and the last ten failed or lost runs are stored.'
   expect(await shown('plain')).toContain(note)
   expect(await shown('adder')).not.toContain(note)
 })

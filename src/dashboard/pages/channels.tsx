@@ -94,7 +94,7 @@ const columns: readonly Column<Row>[] = [
     cell: ({ own: { last } }) =>
       last &&
       (last.message === undefined ? (
-        <span class="dimmer">{bytes(last.size)}; too large to keep</span>
+        <span class="dimmer">{bytes(last.size)}; too large to show</span>
       ) : (
         <Value value={last.message} />
       )),

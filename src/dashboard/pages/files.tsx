@@ -67,7 +67,7 @@ function None({ data: { total, wanted } }: { data: FilesData }) {
   if (!wanted)
     return (
       <Empty act={<Link to="/jobs/new?queue=downloader&class=download">New download</Link>}>
-        No files yet. Files that jobs of class download have stored appear here.
+        No files yet. Jobs of class download store files.
       </Empty>
     )
   return <Empty act={<Link to="/files">Show all files</Link>}>No files match.</Empty>

@@ -139,7 +139,7 @@ function Choose({ data, query }: { data: NewJobData; query: URLSearchParams }) {
   const wanted = name ?? query.get('q')?.slice(0, 100) ?? ''
   return (
     <>
-      <Head title="New job" note="Choose its class: the function or worker that runs it.">
+      <Head title="New job" note="Choose a class: the function or worker that runs the job.">
         <Search at="/jobs/new" label="Search classes" value={wanted} />
       </Head>
       {wanted && (
@@ -161,7 +161,7 @@ function Wait({ data: { paused, limits }, worker: { queue, class: name } }: { da
   const [to, of] = isPaused ? [queuePath(queue), queue] : [limitPath(key), key]
   return (
     <p class="gone">
-      {isPaused ? 'Its queue is paused: ' : `${many(waiting, 'job already waits', 'jobs already wait')} for limit `}
+      {isPaused ? 'The queue is paused: ' : `${many(waiting, 'job already waits', 'jobs already wait')} for limit `}
       <NameLink kind="link said" to={to} of={of} most={60} />
     </p>
   )

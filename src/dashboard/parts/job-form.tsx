@@ -71,8 +71,8 @@ export function JobForm({ worker, stay, typed }: { worker: Named; stay?: boolean
         <TextArea name="labels" label="Labels" note="name=value, one per line" rows={2} value={was('labels')} />
         {canWait && (
           <label class="rowf">
-            <input type="checkbox" class="check" name="later" checked={was('later') !== undefined} /> Create it without
-            required inputs: they are written later
+            <input type="checkbox" class="check" name="later" checked={was('later') !== undefined} /> Write required
+            inputs later
           </label>
         )}
       </Options>
@@ -130,7 +130,7 @@ export function refuseMissing(form: Typed, body: string, worker: Named): string 
   const [name] = missing
   throw new SidejobError(
     'BAD_REQUEST',
-    `inputs.${name}: expected a value. To write it later, select that under Options`,
+    `inputs.${name}: expected a value. To write it later, select “Write required inputs later” under Options`,
     { path: ['inputs', name] },
   )
 }

@@ -149,7 +149,7 @@ const silentBells: Rule = ({ bells }) =>
         need('bells', {
           name: 'QStash',
           text: '{} refuses bells.',
-          more: `${bells.why}; ${many(bells.refused, 'request')} refused in a row. Until it accepts them, ticks serve the queues`,
+          more: `${bells.why}; ${many(bells.refused, 'request')} refused in a row. Until QStash accepts bells, ticks serve the queues`,
           buttons: DOCTOR,
         }),
       ]
@@ -198,7 +198,7 @@ export const openBreakers: Rule = ({ breakers }) =>
       need('breaker', {
         name: host,
         text: `{} keeps failing and is not called: ${many(failures, 'failure')} in a row.`,
-        more: `Called by ${of === 'callbacks' ? 'callbacks' : 'push workers'}; retried automatically`,
+        more: `Used by ${of === 'callbacks' ? 'callbacks' : 'push workers'}; retried automatically`,
         buttons: [
           { to: '/limits#breakers', text: 'See it' },
           { act: 'reset', at: '/limits', fields: { host, of }, scope: 'admin', icon: 'retry', text: 'Resume calls' },

@@ -49,7 +49,7 @@ const till = (reason: Reason, when: When): string => (reason.until === undefined
 const portsIn = (reason: Reason): string[] => (reason.data.ports as string[] | undefined) ?? [nameOf(reason, 'port')]
 
 const orAt = (reason: Reason, when: When): string =>
-  reason.until === undefined ? '' : ` Without one, it continues ${till(reason, when)}.`
+  reason.until === undefined ? '' : ` Otherwise, it continues ${till(reason, when)}.`
 
 const ahead = (reason: Reason): string => {
   const n = numberOf(reason, 'ahead')
@@ -122,6 +122,8 @@ function triedText(failures: number, losses: number): string {
 const runAt =
   (code: keyof typeof timed): Say =>
   (reason, { job }, when) => ({ text: at(code, reason, when), remedies: [run(job)] })
+
+const damaged: Say = ({ message }) => ({ text: stop(title(message)), sub: 'Open Doctor to repair it.' })
 
 const says: Record<ReasonCode, Say> = {
   LIMITED: limited,
@@ -204,11 +206,8 @@ const says: Record<ReasonCode, Say> = {
     text: `It was due ${span(numberOf(reason, 'ms'))} ago, but its queue has not been checked since.`,
     sub: 'The tick checks its queue within a minute.',
   }),
-  MISPLACED: ({ message }) => ({ text: stop(title(message)), sub: 'The doctor repairs it.' }),
-  UNREADABLE: ({ message }) => ({
-    text: stop(title(message)),
-    sub: 'The doctor repairs it if enough of its data is left.',
-  }),
+  MISPLACED: damaged,
+  UNREADABLE: damaged,
   ASKED_FOR_NOTHING(reason, { job }) {
     const values = numberOf(reason, 'values')
     return {

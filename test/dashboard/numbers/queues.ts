@@ -20,7 +20,7 @@ export function queueRow(facts: Facts, queue: QueueView, ends = true): string {
   return [
     mode === 'pull' ? `${name} pull` : name,
     paused ? 'paused' : served.join(' '),
-    paused ? `{They start when the queue is resumed.}${n(ready)}` : n(ready),
+    paused ? `{Jobs start when the queue is resumed.}${n(ready)}` : n(ready),
     oldestReady === null ? '–' : since(oldestReady),
     n(limited),
     n(count('running')),

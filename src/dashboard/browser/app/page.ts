@@ -5,7 +5,7 @@ export const meta = (name: string): string =>
 
 export const base = meta('base')
 
-export const NO_RESPONSE = 'No response: the action may or may not have been carried out. Press again.'
+export const NO_RESPONSE = 'No response: the action may have taken effect. Check before you press again.'
 
 export const isWriting = (target: EventTarget | null): boolean =>
   target instanceof Element &&

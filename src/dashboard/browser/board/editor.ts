@@ -119,7 +119,7 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
   async function apply(): Promise<void> {
     if (isWaiting && mayWrite) {
       wanted = key
-      panel.querySelector('.note')!.textContent = 'Preview: loading. If it has no errors, the graph is applied'
+      panel.querySelector('.note')!.textContent = 'Loading the preview. If it has no errors, the graph is applied'
     }
     if (applyButton.disabled) return
     applyButton.disabled = true
@@ -152,7 +152,7 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
 
   function splice(wire = chosen.wire): void {
     if (idsOf(draft.now).has(wire!)) askSplice(data, draft.now, wire!, faultOfName, become)
-    else tell('say', { say: 'Select a wire first, or drag the button onto one', isError: true })
+    else tell('say', { say: 'Select a wire first, or drag the button onto a wire', isError: true })
   }
 
   function connect(from: End, to: End): string | undefined {

@@ -87,7 +87,7 @@ function changeSaid({ start, stop, replace, wires, orphaned, unfit = [] }: Graph
     ...(lost > 0 ? [`${many(lost, 'value')} ${lost === 1 ? 'remains' : 'remain'} unread.`] : []),
     ...unfit.map(
       ({ wire, values, of, why }) =>
-        `${count(values)} of ${many(of, 'value')} waiting for ${wire} ${values === 1 ? 'does' : 'do'} not match: ${why}.`,
+        `${count(values)} of ${many(of, 'value')} at ${wire} ${values === 1 ? 'does' : 'do'} not match the schema: ${why}.`,
     ),
   ]
 }
@@ -113,7 +113,7 @@ async function askUndo({ engine, params }: ActAsked): Promise<Confirm> {
     title: 'Undo the last change?',
     text: [
       said.length > 0 ? said.join(' ') : 'This restores other settings of the graph. Nodes and wires do not change.',
-      'This does not return values that were already read.',
+      'Values that were already read stay read.',
       ...(earlier > 0 ? [`${many(earlier, 'earlier change')} can be undone after this one.`] : []),
     ],
     verb: 'Undo',

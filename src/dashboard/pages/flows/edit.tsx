@@ -94,8 +94,8 @@ function Panel({ flow }: { flow: number }) {
       </section>
       <section>
         <p class="note">
-          To add a wire, drag from port to port, or choose Wire. Select a node or a wire, then Delete. Changes apply
-          together or not at all, and can be undone on the page of the flow.
+          To add a wire, drag from port to port, or choose Wire. Select a node or a wire, then choose Delete. Changes
+          apply together or not at all, and can be undone on the page of the flow.
         </p>
       </section>
     </aside>

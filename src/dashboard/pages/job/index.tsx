@@ -103,7 +103,7 @@ async function gone({ engine, params }: Asked, error: unknown): Promise<never> {
   const kept = history.isOn
     ? 'the history does not have it'
     : 'this deployment has no history (a D1 database, bound as HISTORY)'
-  throw new SidejobError('NOT_FOUND', `Job ${id} was removed some time after it ended, and ${kept}`)
+  throw new SidejobError('NOT_FOUND', `Job ${id} was removed after it ended, and ${kept}`)
 }
 
 type JobData = Awaited<ReturnType<typeof load>>

@@ -111,7 +111,8 @@ export function RunRows({ id, runs, open }: { id: number; runs: readonly PastRun
 export const OnlyLastRun = ({ history }: Pick<JobView, 'history'>) =>
   history === 0 ? (
     <p class="note foot">
-      Only the last run and failed runs are stored. To keep 20 runs, set <code>history: 20</code> on the worker.
+      Only the last run and the last ten failed or lost runs are stored. To keep 20 runs, set <code>history: 20</code>{' '}
+      on the worker.
     </p>
   ) : null
 

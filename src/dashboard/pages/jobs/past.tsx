@@ -49,8 +49,8 @@ export const NoHistory = () => (
   <div class="stack">
     <Card title="This deployment has no history">
       <p class="body">
-        Redis keeps an ended job for a day, and a failed job for 30 days, unless its class sets another time. A history
-        in a D1 database keeps both for 90 days.
+        By default, Redis keeps an ended job for a day, or for 30 days if it failed or can receive input. A history in a
+        D1 database keeps it for 90 days.
       </p>
     </Card>
     <Snippet title="1. Add a database to wrangler.toml" text={'[[d1_databases]]\nbinding = "HISTORY"'} />

@@ -77,7 +77,7 @@ function NoJobs({ hasJobs, query }: Pick<RowsProps, 'hasJobs' | 'query'>) {
   if (hasJobs)
     return (
       <Empty>
-        No jobs match. This list keeps ended jobs for a day, or 30 days if they failed:{' '}
+        No jobs match. This list keeps most ended jobs for a day, and failed jobs for 30 days:{' '}
         <Link to={`/jobs${queryWith(query.toString(), { in: 'history' })}`}>search the history</Link>
       </Empty>
     )

@@ -33,7 +33,7 @@ const columns: readonly Column<GroupView>[] = [
     cell: ({ concurrency, running }) =>
       concurrency === null ? count(running) : `${count(running)} of ${count(concurrency)}`,
   },
-  { head: '#Wait for it', label: 'wait for it', kind: 'dim', cell: ({ waiting }) => count(waiting) },
+  { head: '#Wait for limit', label: 'wait for limit', kind: 'dim', cell: ({ waiting }) => count(waiting) },
   { head: '#Wait elsewhere', label: 'wait elsewhere', kind: 'dim', cell: (group) => count(elsewhereIn(group)) },
   {
     head: '-Acts',

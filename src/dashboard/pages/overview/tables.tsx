@@ -157,7 +157,7 @@ function queueColumns(now: number, canResume: boolean): Column<Queue>[] {
     },
     {
       ...number('Ready', (queue) => <Zero n={startableIn(queue)} />),
-      title: ({ paused }) => (paused ? 'They start when the queue is resumed.' : undefined),
+      title: ({ paused }) => (paused ? 'Jobs start when the queue is resumed.' : undefined),
     },
     number(
       'Oldest',

@@ -14,10 +14,10 @@ export const fields: Readonly<Record<WorkerField, Omit<FieldProps, 'name' | 'val
   },
   timeout: { label: 'Run timeout', placeholder: 'default 30s' },
   retain: { label: 'Kept after it ends', placeholder: 'default 1d, failed 30d' },
-  history: { label: 'Runs kept', type: 'number', placeholder: 'default: only the last run' },
+  history: { label: 'Runs kept', type: 'number', placeholder: 'default: last and failed runs' },
   description: { label: 'Description' },
   in: { label: 'Input ports', note: 'JSON: { "url": { "schema": { "type": "string" } } }' },
-  out: { label: 'Output ports', note: 'JSON, in the form of the input ports' },
+  out: { label: 'Output ports', note: 'JSON, like the input ports' },
   args: { label: 'Args', note: 'JSON Schema of the args of a job' },
   result: { label: 'Result', note: 'JSON Schema of the result of a job' },
   limits: {

@@ -25,7 +25,7 @@ export function Traffic({ wire }: { wire: WireView }) {
         values={came}
         others={out}
         tone="accent"
-        label={`In the last ten minutes, ${many(inAll, 'value')} arrived, ${count(outAll)} read`}
+        label={`In the last ten minutes, ${many(inAll, 'value')} arrived and ${count(outAll)} were read`}
       />
       {time && <p class="note">Without new values, it would drain in {time}.</p>}
     </section>
