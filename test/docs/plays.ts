@@ -266,8 +266,8 @@ export const plays: Play[] = [
       stays: /^(go run |)examples\/.*$/m,
       env: () => ({ GO111MODULE: 'off' }),
       blocks: {
-        [language === 'go' ? 'go run' : 'examples/shell-worker']: ['waiting for work'],
-        'npx sidejob run shout': ['HELLO'],
+        'export SIDEJOB_API_KEY': ['waiting for work'],
+        'npm run -s sidejob -- run shout': ['HELLO'],
       },
     }),
   ),
