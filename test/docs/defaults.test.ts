@@ -109,7 +109,7 @@ test('the default durations', async () => {
   expect(said('key rotation')).toBe('the old key remains valid for 1 day')
   expect(parseRepeat({ cron: '* * * * *' }).missed).toBe('last')
   expect(parseRepeat('FINISHED, +1 DAY').missed).toBe('run')
-  expect(said('`repeat.missed`')).toBe("`last` for cron, `run` for Bedrock's words")
+  expect(said('`repeat.missed`')).toBe('`last` for cron, `run` for Bedrock patterns')
   await kit.engine.workers.register('pulled', 'work', { pull: true })
   for (let i = 0; i < 2; i++) await kit.make('work', { queue: 'pulled' })
   const runs = await kit.engine.runs.claim('pulled', {})
