@@ -127,7 +127,7 @@ export async function played(play: Play): Promise<string[]> {
     const given = play.given ? [blockAt(play.page, play.given).text.split('\n')[0]!] : []
     const texts = blocks.map((block) => {
       const put = stands.reduce((text, [from, to]) => text.replaceAll(from, to), block)
-      return play.stays ? put.replace(play.stays, (line) => `stay ${line}`) : put
+      return play.stays ? put.replace(play.stays, (line) => `stay ${line.replace(' &', '')}`) : put
     })
     const env = {
       SITE: site.url,

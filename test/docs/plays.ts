@@ -176,7 +176,7 @@ export const plays: Play[] = [
   {
     page: 'docs/languages.md',
     files: () => ({ 'worker.py': blockAt('docs/languages.md', '"""A push worker').text }),
-    stays: /^python3 worker\.py/m,
+    stays: /^python3 worker\.py &/m,
     needs: ['python3'],
     blocks: { 'export WEBHOOK_SECRET': ['listening on', 'zip completed', '[1,"a"]', '[2,"x"]'] },
   },
@@ -250,7 +250,7 @@ export const plays: Play[] = [
       page: `examples/${language}-worker/README.md`,
       folder: root,
       needs: language === 'python' ? ['python3'] : [],
-      stays: /^(node|python3) examples\/.*$/m,
+      stays: /^(node|python3) examples\/.* &/m,
       blocks: {
         'export WEBHOOK_SECRET': ['listening on'],
         'curl -X PUT': ['"push":{"url":'],
