@@ -134,6 +134,7 @@ export const claims: Claim[] = [
   },
   { page: 'docs/testing.md', starts: "import { call } from 'sidejob/testing'" },
   { page: 'docs/testing.md', starts: "import { sandbox } from 'sidejob/testing'" },
+  { page: 'docs/testing.md', starts: "import { createWorker } from 'sidejob/cloudflare'" },
   {
     page: 'docs/testing.md',
     starts: "import { createSidejob } from 'sidejob'",
