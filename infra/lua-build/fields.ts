@@ -1,4 +1,4 @@
-// Lua and TypeScript share names. The build shortens them in Lua: `doc.lease_until` becomes `doc.le`,
+// Lua uses the field names of TypeScript, and the build shortens these names: `doc.lease_until` becomes `doc.le`,
 // `fields.lease_until` becomes 'le', and `PLACE.leased` becomes 'l'. The build refuses undeclared names.
 
 import { replies, rows } from '../../src/redis/answers.ts'
@@ -26,7 +26,7 @@ const records: Record<string, Names> = {
 
 const makers: Record<string, string> = { 'cache.find': 'fields', 'cache.need': 'fields', 'cache.queue': 'queue_fields' }
 
-/** Kinds are shortened to one letter, because every script contains this text. */
+/** Shortens each kind to one letter, because every script contains the result. */
 const kindsOf = (fields: Record<string, readonly string[]>): string =>
   `{${Object.values(fields).flatMap(([name, , kind]) => (kind ? [`${name}='${kind[0]}'`] : []))}}`
 
@@ -124,7 +124,7 @@ const nothing = (kind: string): string => (kind === 'texts' || /[\]?]$/.test(kin
 
 const camel = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-/** `reply.made { jobs = … }` becomes `{ 'made', … }` in the order of src/redis/answers.ts. */
+/** `reply.made { jobs = … }` becomes `{ 'made', … }`, with its values in the order of src/redis/answers.ts. */
 function answerEdits(call: Node & Call, file: string, text: string): Edit[] | undefined {
   const { base, identifier } = call.base as never as Member
   const shapes = base?.type === 'Identifier' ? answerTables[base.name!] : undefined
@@ -152,7 +152,7 @@ const wordTables: Record<string, Readonly<Record<string, Args>>> = { verbs: { ..
 
 const READ = 'args.take()'
 
-/** Lua that reads an argument of a simple kind. For other kinds, run/ops/given.lua has functions. */
+/** Lua code that reads an argument, by kind. Functions of run/ops/given.lua read the other kinds. */
 const readers: Partial<Record<Kind, string>> = {
   text: READ,
   value: READ,
@@ -165,7 +165,7 @@ const readers: Partial<Record<Kind, string>> = {
   values: 'args.take_list()',
 }
 
-/** These kinds take several arguments, or have another name in Lua. */
+/** Lua variables for kinds that take several arguments or have another name in Lua. */
 const called: Partial<Record<Kind, string[]>> = {
   target: ['id', 'doc'],
   job: ['spec', 'job_args'],
@@ -174,7 +174,7 @@ const called: Partial<Record<Kind, string[]>> = {
 }
 
 /**
- * Adds statements that read the arguments of a verb, in the order of src/redis/ops.ts. Line numbers do not change.
+ * Adds statements that read the arguments of a verb, in the order of src/redis/ops.ts. Adds no lines.
  *
  * @example readArguments('lib/run/ops/on_x.lua', 'function verbs.unset(me, field) end') // '… local field =
  * args.take() end'

@@ -9,7 +9,7 @@ import { headerOf, luaFiles, readLua } from './sources.ts'
 
 const target = join(import.meta.dirname, '../../src/redis/scripts.generated.ts')
 
-/** Tests remove rules with this function. */
+/** Edits a Lua file before the build. Tests use it to remove rules. */
 export type Editing = (file: string, text: string) => string
 
 export const editedTexts = (edit: Editing = (_, text) => text): Map<string, string> =>
@@ -64,7 +64,7 @@ function moduleText(scripts: readonly Built[], stamp: string): string {
 }
 
 function main(): void {
-  // The largest script comes first, because the other scripts share its lines.
+  // The largest script comes first, because the smaller scripts share its lines.
   const scripts = [...buildScripts().scripts.values()].sort((a, b) => b.text.length - a.text.length)
   const stamp = hash('sha1', JSON.stringify(scripts.map(({ units: _, ...one }) => one)))
   if (existsSync(target) && readFileSync(target, 'utf8').split('\n', 1)[0]!.endsWith(stamp)) return

@@ -1,11 +1,11 @@
-// A Lua file may use any module by its name, without `require`. This finds the names that each statement uses.
+// A Lua file may use any module by its name, without `require`. This code finds the names that each statement uses.
 
 import { basename } from 'node:path'
 import { marks } from '../../src/redis/marks.ts'
 import { declaredIn, fieldEdits, shared } from './fields.ts'
 import { type Edit, type Node, nameOfLocal, type Place, read, refuse, type Source } from './syntax.ts'
 
-/** Module '' is Lua itself. */
+/** For names of Lua itself, `module` is ''. */
 export type Given = { module: string; name: string; isMember: boolean; at: number; constant?: string }
 
 export type Use = { symbol: Given; start: number; end: number; isTarget: boolean }
@@ -22,7 +22,7 @@ export type Unit = {
 export type File = {
   file: string
   source: Source
-  /** Path of each module that the file uses, by name. */
+  /** Name of a module → path. */
   requires: ReadonlyMap<string, string>
   own: string
   body: readonly Node[]
@@ -196,7 +196,7 @@ export function nameEdits(
   const { source, edits } = file
   const isIn = ({ start }: { start: number }): boolean => start >= from && start < to
   const used = new Set(uses.map(({ start }) => start))
-  // The depth also counts locals of the file. Subtract them, because they get other names.
+  // A depth includes the locals of the file, which get other names.
   const before = source.body.filter(({ range }) => range[0] < from).flatMap(localsOf).length
   const locals = source.places.filter(isIn).flatMap(({ start, end, line, name, binding }): Edit[] => {
     const text = binding ? nameOfLocal(binding.depth - before) : args.get(name)

@@ -1,12 +1,12 @@
-// A script contains only the statements that it needs. The table `F` has its functions by number. A loader creates a
-// function on its first use, together with its group.
+// A script contains only the statements that it needs. Its functions are in the table `F`, by number. A loader creates
+// each function on its first use, together with its group.
 
 import { hash } from 'node:crypto'
 import { type File, type Given, handy, linked, nameEdits, type Unit, type Use, usesIn } from './modules.ts'
 import type { Header } from './sources.ts'
 import { nameOfShared, type Piece, print } from './syntax.ts'
 
-/** `end`: number of the last member in `F`, plus 1. */
+/** `end`: index of the last member in `F`, plus 1. */
 type Group = { units: Unit[]; end: number }
 
 type Part = Piece & { file?: string }
@@ -70,7 +70,7 @@ export class Library {
     this.#giveNames(units)
   }
 
-  /** Scripts assign members of these units. If the loader created the units later, it would reset the members. */
+  /** Scripts assign members of these units. A loader that created the units later would reset the members. */
   #assigned(scripts: Iterable<File>): Unit[] {
     const uses = [...scripts].flatMap((script) => usesIn(script.body, script, new Map(), this.modules))
     return uses.flatMap(({ symbol, isTarget }) => (isTarget ? (this.unitOf.get(symbol) ?? []) : []))
@@ -151,7 +151,7 @@ function usesOf(units: readonly Unit[]): Map<Given, number> {
   return uses
 }
 
-/** Lua allows 60 upvalues per function. The loader also needs `F`, names of Lua, and the arguments of all scripts. */
+/** Lua allows 60 upvalues per function, and the loader needs some for `F`, names of Lua and common arguments. */
 const MAX_EAGER = 43
 
 /** Creates the most used statements at the start of each call, and not on their first use. */
@@ -184,7 +184,7 @@ const local = (names: readonly string[], values = ''): string =>
 
 const made = (text: string): Part => ({ text, lines: Array(text.split('\n').length - 1).fill(1) })
 
-/** Up to this length, a chain of comparisons is fast enough, and its code is shorter than a tree. */
+/** Up to this length, a chain of comparisons is fast enough, and shorter than a tree. */
 const MAX_CHAIN = 12
 
 function tree(groups: readonly (readonly [Group, Part[]])[]): Part[] {
@@ -231,7 +231,7 @@ export function build(script: File, header: Header, library: Library): Built {
   ]
   const range = [script.body[0]!.range[0], script.body.at(-1)!.range[1]] as const
   const own = print(script.source.text, range, nameEdits(script, range, uses, library.nameOf, library.known))
-  // `F` gets its final size at the start, so that it never grows, and Lua finds members by position.
+  // `F` gets its final size at the start, because Lua then finds its members by position.
   const room = `unpack({},1,${groups.at(-1)?.[0].end})`
   const parts = [
     made(head.join('')),

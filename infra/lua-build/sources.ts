@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 
 const root = join(import.meta.dirname, '../../src/redis/lua')
 
-/** `access`: the first words of the keys that the script may use. A script reads and writes the keys that it updates. */
+/** `access`: the first words of the keys that the script may use. Updated keys are in `reads` and in `writes`. */
 export type Header = {
   name: string
   note: string[]

@@ -1,4 +1,4 @@
-// Reads Lua 5.1 and makes it shorter. Each printed line belongs to one source line, so errors can be traced.
+// Minifies Lua 5.1. Each printed line belongs to one source line, so that errors can be traced.
 
 import luaparse from 'luaparse'
 
@@ -6,7 +6,7 @@ type At = { range: [number, number]; loc: { start: { line: number } } }
 export type Node = luaparse.Node & At
 export type Identifier = luaparse.Identifier & At
 
-/** `at`: offset of the declaration. `depth`: number of other locals that are visible there. */
+/** `at`: offset of the declaration. `depth`: number of other locals that are visible at `at`. */
 export type Binding = { depth: number; at: number }
 
 export type Place = {
@@ -144,7 +144,7 @@ const KEYWORDS = new Set(
 )
 const PAIRS = [...SMALL].flatMap((a) => [...DIGITS].map((b) => a + b)).filter((name) => !KEYWORDS.has(name))
 
-/** No shared name is `F`, because this is the table of the loader. */
+/** No shared name is `F`, because the table of the loader has this name. */
 export const nameOfShared = (n: number): string => CAPITALS[n] ?? PAIRS[n - CAPITALS.length]!
 
 /** Two locals that are visible together have different depths, so they get different names. */

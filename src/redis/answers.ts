@@ -1,5 +1,5 @@
-// Lua writes `return reply.made { jobs = …, rings = … }`. The build turns this into a list in the order of these
-// tables.
+// Lua code says `return reply.made { jobs = …, rings = … }`. The build replaces this by a list in the order of the
+// tables below.
 
 export function refusalIn(answer: string): { code: string; message: string } | undefined {
   const [, code, message] = /^refused:([A-Z_]+) ([\s\S]*)$/.exec(answer) ?? []
@@ -9,7 +9,7 @@ export function refusalIn(answer: string): { code: string; message: string } | u
 export const rows = {
   ring: { queue: 'text', bell: 'text', at: 'moment' },
 
-  /** A packed job (lib/runtime/pieces.lua) also has its piece, and its number in the piece. */
+  /** `piece` is the number of a piece (lib/runtime/pieces.lua). Then `document` is the text of the piece. */
   lent: {
     document: 'text',
     inputs: 'input[]',
@@ -69,7 +69,7 @@ export const rows = {
   },
   member: { id: 'number', parent: 'moment', name: 'text', class: 'text', status: 'text' },
   waiting: { taken: 'number', items: 'texts', more: 'number' },
-  /** 'flow', 'refused', or 'later' if earlier flows already have too many nodes. */
+  /** `word` is 'flow', 'refused', or 'later' if the previous flows already have too many nodes. */
   flow: {
     word: 'text',
     id: 'number',
@@ -160,7 +160,7 @@ export const replies = {
 
   /**
    * `word` is 'ok', 'empty' (the lane ended), 'warm' (it waits for a call), 'more' (ask again), 'full' (the queue has
-   * no room for the lane) or 'stale'. The next claim may skip `seen` entries of the index.
+   * no room for the lane) or 'stale'. The next claim may skip the first `seen` members of the index.
    */
   committed: {
     word: 'text',
@@ -180,7 +180,7 @@ export const replies = {
   outdated: { constraints: 'text' },
   done: { answer: 'texts', rings: 'ring[]', id: 'text', heard: 'texts' },
   repeated: { answer: 'texts' },
-  /** The new end of each lease, with `!` if the job must end, or '' if the run is lost. */
+  /** `ends`: the new end of each lease, with `!` if the job must end, or '' if the run is lost. */
   extended: { ends: 'texts', told: 'some' },
   ticked: { rings: 'ring[]', more: 'flag', faults: 'fault[]' },
   set: { rings: 'ring[]', constraints: 'text' },

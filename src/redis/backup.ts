@@ -1,4 +1,4 @@
-// Uses Redis directly, because a copy is needed most when no deployment responds.
+// The backup uses Redis directly, because a copy is needed most when no deployment responds.
 
 import type { Redis } from '@upstash/redis'
 import { SidejobError } from '../core/errors.ts'
@@ -19,7 +19,7 @@ export type Line =
 type Place = { client: Client; namespace: string; now?: () => number }
 
 const PAGE = 200
-/** In bytes. Upstash allows 10 MB. */
+/** Approximate maximum bytes of a request. Upstash allows 10 MB. */
 const BYTES = 1_048_576
 const MOST = 1_000
 const [SCHEMA, MARK, LAST_ID, EPOCH] = ['schema', 'import', 'jobs:last_id', 'epoch']
@@ -151,7 +151,7 @@ type Pipeline = ReturnType<Redis['pipeline']>
 
 const writes: Record<Kind, (pipeline: Pipeline, key: string, line: KeyLine) => unknown> = {
   string: (pipeline, key, { value }) => pipeline.set(key, value as string),
-  // Safe to repeat: writing the same part twice stores it once.
+  // Writing the same part twice stores it once, so this is safe to repeat.
   list: (pipeline, key, { value, from = 0 }) => {
     if (from) pipeline.ltrim(key, 0, from - 1)
     pipeline.rpush(key, ...(value as string[]))
@@ -211,7 +211,7 @@ async function begin(place: Place, at: number, over: boolean): Promise<Mark> {
   return { ...fresh, isClear: true }
 }
 
-/** Reserves all ids that were assigned before the import. Returns the ids whose jobs the import does not contain. */
+/** Reserves all ids that were assigned before the import. Returns the ids that were assigned after the backup. */
 async function conclude(
   { client, namespace, now = Date.now }: Place,
   { schema, last, times }: Mark,

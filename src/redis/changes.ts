@@ -72,7 +72,7 @@ const amendWords = (
 const publishedItem = (channel: string, data: Encoded, vault: Vault, context?: Encoded): string =>
   vault.sealItem(itemText({ data, context, channel }))
 
-/** The op `keep` comes first, because the script then reads the stored message together with the listeners. */
+/** The op `keep` comes first, so that the script reads the stored message together with the listeners. */
 export function publishedWords(
   channel: string,
   data: Encoded,
@@ -88,7 +88,7 @@ export function publishedWords(
 export const defineWords = (side: 'in' | 'out', specs: PortOptions, vault: Vault, of?: JobRef): Words =>
   ops.ports({ of, side, specs: sealedSpecs(specs, vault) })
 
-// An oversized log entry must not fail a run, so its size replaces it.
+// An oversized log entry must not fail a run, so only its size is stored.
 const keptEntry = (entry: Encoded): Encoded =>
   entry.length <= limits.logBytes.most
     ? entry

@@ -84,7 +84,7 @@ function opened(job: ClaimedJob, vault: Vault): ClaimedJob {
 const lentJobs = (row: Row<'lent'>, vault: Vault): ClaimedJob[] =>
   row.piece === undefined ? lentOrFault(row, vault) : readablePiece(row.document, row.piece, vault)
 
-/** A damaged piece stays leased until its lease expires. */
+/** A damaged piece (lib/runtime/pieces.lua) stays leased until its lease expires. */
 function readablePiece(text: string, piece: string, vault: Vault): ClaimedJob[] {
   const jobs = readable(() => packedOf(text, piece, vault))
   if (!jobs) console.error(`sidejob: piece ${piece} cannot be read: run sidejob doctor`)

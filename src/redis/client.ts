@@ -27,13 +27,13 @@ type Sending = {
   placed?: (text: string) => string
 }
 
-// With these arguments, Redis recognizes a repeated call and returns its first answer.
+// Redis recognizes a repeated call by one of these arguments, and returns the first answer again.
 const named = ['once', 'lane'] as const
 const isNamed = (args: object): boolean => named.some((name) => (args as Record<string, unknown>)[name])
 
 /**
- * A request without a response is sent again. After a timeout, Redis may still execute the first request, so only a
- * call that Redis recognizes is sent again.
+ * Sends a request again if it got no response. After a timeout, Redis may still execute the first request, so only
+ * calls that Redis recognizes are sent again.
  */
 export function createClient({ url, token, timeout = 20_000, attempts = 3 }: RedisOptions): Client {
   const redis = new Redis({

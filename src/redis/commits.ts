@@ -43,7 +43,7 @@ const largestOf = (largest: RunOutcome['largest']): string => {
   return part ? `; the largest is ${part.name} with ${part.bytes}` : ''
 }
 
-/** Fails the job without retries, because the changes of a retry would be equally large. */
+/** A job with too large changes fails without retries, because a retry would have equally large changes. */
 const isFinal = (code: string): boolean => code === 'TOO_LARGE'
 
 const failed = ({ token, n, again, logs }: RunOutcome, code: string, message: string): RunOutcome => ({

@@ -1,4 +1,4 @@
-// Redis returns name, value, name, value.
+// Redis returns a flat list: name, value, name, value.
 
 export const pairsOf = (flat: readonly unknown[]): [string, string][] =>
   Array.from({ length: flat.length / 2 }, (_, i) => [String(flat[2 * i]), String(flat[2 * i + 1])])

@@ -37,7 +37,7 @@ export const keysOf = (ns: string) => ({
   lastBell: `${ns}rung`,
   examined: `${ns}examined`,
   unreadable: `${ns}unreadable`,
-  /** Scripts delete this key, which never exists: after a DEL, a script can write even if Redis is full. */
+  /** This key never exists. Scripts delete it, because they can write after a DEL even if Redis is full. */
   room: `${ns}room`,
   deployed: `${ns}deployed`,
   deploys: `${ns}deploys`,
@@ -85,8 +85,8 @@ export type Keys = ReturnType<typeof keysOf>
 const SHELVES = 4_096
 
 /**
- * The value `^` means that the real value has its own key. Fields of the kind `text` contain text from users, so a `^`
- * in such a field is the value itself.
+ * A value of `^` means that the real value has its own key. In fields of the kind `text`, `^` is the value itself,
+ * because these fields contain text from users.
  */
 type Field = readonly [short: string, note: string, kind?: 'number' | 'text' | 'table']
 
@@ -333,7 +333,7 @@ export const dayFields = {
   waits: ['w', 'number of runs by waiting time'],
 } as const satisfies Record<string, Field>
 
-/** The turns of groups are stored as `turn:<tier>,<limit>`. */
+/** Limits also have fields `turn:<tier>,<limit>` (lib/limit/turns.lua). */
 export const limitFields = {
   concurrency: ['c', 'maximum number of concurrent runs', 'number'],
   rate: ['r', 'maximum number of starts in a period', 'number'],

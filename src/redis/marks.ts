@@ -1,4 +1,4 @@
-// Lua scripts write `PLACE.leased`, and the build replaces it by 'l'.
+// The build replaces `PLACE.leased` in Lua scripts by 'l'.
 
 export const PLACE = {
   new: 'new',

@@ -7,7 +7,7 @@ import type { Sealed, Vault } from './vault.ts'
 export type PortSpec = { default?: Encoded; channels?: string[] }
 export type PortSpecs = Record<string, PortSpec>
 
-/** `how`: who sets the limit. `first`: its first job. `set`: each job. By default, only the API sets it. */
+/** `how`: 'first' (only its first job sets the limit), 'set' (every job does), or undefined (only the API does). */
 export type LimitKey = {
   key: string
   how?: 'first' | 'set'
@@ -35,13 +35,13 @@ export type NewJob = {
   keepResult?: number
   retain?: number
   history?: number
-  /** `hit` is what happens if another job holds the key. */
+  /** `hit` is the effect if another job holds the key. */
   unique?: {
     key: string
     period?: number
     held?: 'deleted' | 'started'
     hit?: 'same parent' | 'ignored'
-    /** A hit delays the waiting job and replaces its args. */
+    /** If another job holds the key, that job is delayed and gets the new args. */
     debounce?: { max?: number }
   }
   joins?: boolean

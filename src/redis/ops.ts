@@ -1,4 +1,4 @@
-// Arguments of each verb, in their order. With this table, the build passes them by name to the functions in
+// Arguments of each verb, in order. The build reads this table, and passes the arguments by name to the functions in
 // lua/lib/run/ops.
 
 import { mapValues } from '../core/map-values.ts'

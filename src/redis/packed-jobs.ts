@@ -6,7 +6,7 @@ import type { Sealed, Vault } from './vault.ts'
 export const PIECE = 100
 /** In bytes. A larger value has its own key, because changes to a record write the whole record. */
 const BIG = 512
-/** Maximum bytes of the args and values of a packed job. A change to one job writes the whole piece. */
+/** Maximum bytes of the args and values of a packed job. Each change to one job writes the whole piece. */
 const MOST = 1_024
 
 const isOver = (value: string, most: number): boolean =>

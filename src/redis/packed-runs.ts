@@ -9,7 +9,7 @@ const DIGITS = 2
 const ZERO = 48
 const FEWEST = 2
 
-/** `dot` is the position after the id. */
+/** `dot`: position of the first dot in a token. */
 type Packed = {
   piece: string
   token: string
@@ -58,7 +58,7 @@ function groupsOf(runs: readonly RunOutcome[]): Packed[] {
   return groups
 }
 
-/** Only the largest set of equal runs stays in the piece. All other jobs leave it. */
+/** The jobs of the largest set of equal runs stay in the piece. All other jobs leave the piece. */
 const largest = (groups: readonly Packed[]): Packed[] =>
   groups.filter(
     (one, i) =>

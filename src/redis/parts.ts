@@ -37,10 +37,7 @@ export function highestId(): HighestId {
 
 type RedisClock = { now: () => number; saw: (moment: number | undefined) => void }
 
-/**
- * A late answer can make Redis' clock look slow by this many milliseconds. A larger difference means that the clock was
- * moved.
- */
+/** In milliseconds. A late answer makes Redis' clock look slow, but by less than this. */
 const STEP = 5_000
 
 export function redisClock(ours: () => number): RedisClock {
@@ -86,7 +83,7 @@ export function granted<T extends { is: string }>(answer: T): Exclude<T, { is: '
   return answer as Exclude<T, { is: 'refused' }>
 }
 
-/** Redis answers with at most 10 MB. A value of 1 MiB takes up to 2 MiB of it. */
+/** Redis answers with at most 10 MB, and a value of 1 MiB takes up to 2 MiB of an answer. */
 const AT_ONCE = 3
 
 export const filling =

@@ -15,7 +15,6 @@ const writtenFields = (port: string, count: number): Words => [`"o:${port}":"0,0
 
 type Reader = { words: Words; at: number; fields: Words; written: Map<string, string[]> }
 
-/** Words: `consume`, target, side, port, cursor, count. The run must not have read the port before. */
 function takeRead(reader: Reader): boolean {
   const [, target, side, port, cursor, count] = reader.words.slice(reader.at, reader.at + 6)
   if (target !== '' || side !== 'i' || cursor !== '0' || !NAME.test(port!)) return false
@@ -24,7 +23,6 @@ function takeRead(reader: Reader): boolean {
   return true
 }
 
-/** Words: `write`, target, side, port, options, number, values. */
 function takeWrite(reader: Reader): boolean {
   const { words, at, written } = reader
   const [, target, side, port, how, count] = words.slice(at, at + 6)
@@ -37,7 +35,7 @@ function takeWrite(reader: Reader): boolean {
 
 export function portedBy(words: Words): Ported | undefined {
   const reader: Reader = { words, at: 0, fields: [], written: new Map() }
-  // These words come first if a refused run is sent again.
+  // If a refused run is sent again, it begins with these words.
   while (words[reader.at] === 'reach' || words[reader.at] === 'retry') reader.at += 2
   while (reader.at < words.length) {
     const word = words[reader.at]

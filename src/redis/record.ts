@@ -44,7 +44,7 @@ const sealedFields: Record<string, (text: string, opening: Opening) => string> =
   callback: (text, { value }) => value(text, 'callback'),
   lastError: (text, { error }) => error(text),
   lastRun: (text, { error }) => error(text),
-  // A result is encrypted as a whole. In an error, each member is encrypted.
+  // A result is encrypted as a whole, but each member of an error is encrypted separately.
   callbackResult: (text, { value, error }) => (text.startsWith('{') ? error(text) : value(text, 'result')),
 }
 
@@ -158,7 +158,7 @@ export function stateOf(record: JobRecord): Record<string, Encoded> {
   return state
 }
 
-/** The details follow the error, which may have several lines. */
+/** Matches the details after the error, which may have several lines. */
 const TOLD = /\n\+(\d+),(\d+),(\d+)(\{.*\})?$/
 
 const uncommitted: ReadonlySet<string> = new Set(['lost', 'conflict', 'released', 'requeued'])

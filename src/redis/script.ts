@@ -16,8 +16,8 @@ export const argumentsOf = <Args>(script: Script<Args>, args: Args, rest: string
 type Text = Pick<Script<never>, 'text' | 'places'>
 
 /**
- * Scripts share most lines, so each line is stored once. A script is a list of ranges: lines to skip, then lines to
- * take.
+ * Scripts share most lines, so each line is stored once. A script is a list of pairs: number of lines to skip, number
+ * of lines to take.
  */
 export type Packed = { lines: string; steps: (string | number)[]; runs: number[][] }
 

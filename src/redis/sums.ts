@@ -1,4 +1,4 @@
-// Uses the same table of verbs as the scripts, so that no verb is missing.
+// The sums use the same table of verbs as the scripts, so that no verb is missing.
 
 import { add, type Part, type Sum } from '../core/budget.ts'
 import { calls, type Kind, sayings, verbs } from './ops.ts'
@@ -63,10 +63,10 @@ const options: Record<string, (reading: Reading) => void> = {
   },
 }
 
-/** A job starts with these words: queue, class, times, priority, and its record as JSON. */
+/** The first words of a new job are its queue, class, times, priority, and its record as JSON. */
 const HEAD = 7
 
-/** A port is a field such as `"i:in":"0,0"`. */
+/** In a record, a port is a field such as `"i:in":"0,0"`. */
 const portsIn = (record: string): number => record.match(/"[io]:/g)?.length ?? 0
 
 function newJob(reading: Reading): { ports: number; packed?: number } {

@@ -10,7 +10,7 @@ type TogetherOptions<Call, Answer> = {
   /** Returns undefined if each call must be sent separately. */
   together: (calls: Call[]) => Promise<Answer[] | undefined>
   suits: (call: Call, others: readonly Call[]) => boolean
-  /** After this many milliseconds, waiting calls no longer wait for the first call: its invocation may have ended. */
+  /** Waiting calls wait at most this many milliseconds for the first call, because its invocation may have ended. */
   patience?: number
   elapsed?: () => number
 }
@@ -21,15 +21,15 @@ const MOST = 16
 const GATHERING = 6
 
 /**
- * If the compatibility date is before 2024-10-14, workerd may resume a waiting call in the invocation of another call,
- * where the waiting call cannot send requests.
+ * Before compatibility date 2024-10-14, workerd may resume a waiting call in the invocation of another call. In that
+ * invocation, the waiting call cannot send requests.
  */
 export function mayWaitForOthers(runtime: object = globalThis): boolean {
   const { Cloudflare: worker } = runtime as { Cloudflare?: { compatibilityFlags: Record<string, boolean> } }
   return !worker || worker.compatibilityFlags.handle_cross_request_promise_resolution === true
 }
 
-/** Sends the first call immediately. Later calls wait for its answer, and then one of them sends all. */
+/** Sends the first call immediately. Later calls wait for the answer, and are then sent as one call. */
 export function createTogether<Call, Answer>({
   alone,
   together,

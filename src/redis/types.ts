@@ -44,7 +44,7 @@ export type FlowState = {
   id: number
   document: JobRecord
   children: Record<string, Child>
-  /** `left` counts the values that left the port, by minute. `passed` has the newest item first. */
+  /** `left` counts the values that left the port, by minute. `passed` lists values, newest first. */
   ports: (Omit<Row<'wiring'>, 'passed'> & { passed: string[] })[]
   nodes: ReadonlyMap<string, FlowNode>
   now: number
@@ -61,10 +61,7 @@ export type FlowNode = {
 
 export type ClaimRequest = {
   max: number
-  /**
-   * Maximum jobs in pieces (lib/runtime/pieces.lua), which are claimed as a whole. If absent, a claim returns at most
-   * `max` jobs.
-   */
+  /** Maximum packed jobs (lib/runtime/pieces.lua). By default, a claim returns at most `max` jobs. */
   wide?: number
   lease: number
   begun?: number
@@ -73,7 +70,7 @@ export type ClaimRequest = {
   tags?: string[]
   priority?: number
   skip?: number
-  /** If this claim finds nothing, it waits this many milliseconds. */
+  /** A claim that finds no job waits for `wait` milliseconds. */
   waiter?: { id: string; wait: number }
   calls?: number
   process?: string
@@ -99,7 +96,7 @@ export type LaneRequest = {
   bell?: string
   /** `next` calls the next lane even if no job is ready, because work continues. */
   leave?: boolean | 'next'
-  /** Milliseconds of polling after the lane has left an empty queue. */
+  /** After the lane has left an empty queue, it polls for this many milliseconds. */
   waits?: number
   /** In milliseconds. */
   warm?: number
@@ -115,24 +112,24 @@ export type CommitRequest = {
 
 export type CommitAnswer = {
   word: 'ok' | 'empty' | 'warm' | 'more' | 'full' | 'stale'
-  /** For each run: the new status of its job, 'lost', 'conflict', 'refused:CODE why', or 'later'. */
+  /** One answer for each run: the new status of its job, 'lost', 'conflict', 'refused:CODE why', or 'later'. */
   answers: string[]
   lent: ClaimedJob[]
   rings: Ring[]
   nextDue?: number
-  /** In milliseconds, by Redis' clock. */
+  /** Milliseconds until `nextDue`, by Redis' clock. */
   dueIn?: number
   stale: { id: number; document: JobRecord }[]
   version: string
   failed: number
-  /** Undefined if the next claim would find no jobs. */
+  /** If a claim without jobs should be repeated: number of index members to skip. */
   seen?: number
   signal?: Signal
 }
 
 export type CallbackJob = { document: JobRecord; error?: Encoded }
 
-/** `total` is set if one index contains exactly these jobs. `newest` is the newest id, if the page continues by ids. */
+/** `total` is set if one index contains exactly the requested jobs. `newest` is the newest id, for pages by id. */
 export type Listed = {
   jobs: { id: number; document: JobRecord; callback?: CallbackJob }[]
   cursor: string | null
@@ -188,7 +185,7 @@ export type Inspection = {
   ownLimit?: string
   now: number
   kin?: Listed['jobs']
-  /** Jobs that this job waits for. A row with `isWhole: false` has no children and no position in the queue. */
+  /** Jobs that this job waits for. A job with `isWhole: false` lacks its children and its position in the queue. */
   chain?: ReadonlyMap<number, Inspection & { isWhole: boolean }>
 }
 

@@ -1,5 +1,5 @@
-// A sealed value is the string `~f<id of the key>.<nonce, ciphertext and tag>`. The tag also proves the purpose of the
-// value. Only fields that our own code seals are opened, because users may write such a string anywhere else.
+// A sealed (encrypted) value is the string `~f<id of the key>.<nonce, ciphertext and tag>`. The tag also proves the
+// purpose of the value. Users may write such a string, so only fields that our own code seals are opened.
 
 import { Buffer } from 'node:buffer'
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
@@ -18,7 +18,7 @@ export type Purpose =
   | 'result'
   | 'run'
   | 'step'
-  /** Scripts move values between ports, wires, defaults and messages, so all of these have this purpose. */
+  /** Scripts move values between ports, wires, defaults and messages, so all these values have one purpose. */
   | 'value'
   | `state ${string}`
 
@@ -26,7 +26,7 @@ export const stateField = (field: string): Purpose => `state ${field}`
 
 export type Vault = {
   seal: (value: Encoded, purpose: Purpose) => Sealed
-  /** Scripts compare these values, so equal values become equal strings. */
+  /** Scripts compare the results, so equal values become equal strings. */
   sealSame: (value: Encoded, purpose: Purpose) => Sealed
   sealedAs: (value: Encoded | undefined, purpose: Purpose) => Sealed[]
   sealInJson: (value: Encoded, purpose: Purpose) => Encoded
@@ -105,7 +105,7 @@ function opened({ id, cipher }: Key, body: string, purpose: Purpose): string {
   }
 }
 
-// Scripts write a logged object as `$sealed` after the members that they add.
+// Scripts add members to a logged object, and write its sealed value as the last member, `$sealed`.
 const LOGGED = new RegExp(`^\\{((?:"(?:timestamp|job)":\\d+,)*)"\\$sealed":"(${TOKEN})"\\}$`)
 
 function withMembers(added: string, entry: string): string {

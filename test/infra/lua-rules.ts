@@ -261,7 +261,7 @@ function wayBack(from: Calling): Calling[] {
 }
 
 const saidDepth = (header: string): number | undefined => {
-  const found = /^-- Calls itself at most (\d+) levels deep: ./m.exec(header)?.[1]
+  const found = /^-- The recursion is at most (\d+) levels deep: ./m.exec(header)?.[1]
   return found === undefined ? undefined : Number(found)
 }
 
@@ -271,7 +271,7 @@ function circlesIn(library: Library, textOf: (file: string) => string): Refused[
     if (way.length === 0) return []
     const depth = saidDepth(textOf(one.file))
     if (depth !== undefined && depth <= MOST_CALLS) return []
-    const expected = `"-- Calls itself at most N levels deep: why." in its header, with N up to ${MOST_CALLS}`
+    const expected = `"-- The recursion is at most N levels deep: why." in its header, with N up to ${MOST_CALLS}`
     const says = `${[one, ...way].map(({ name }) => name).join(' → ')}: expected a loop, or ${expected}`
     return [{ file: one.file, line: one.line, says: depth === undefined ? says : `${says}, got ${depth}` }]
   })

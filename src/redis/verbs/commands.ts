@@ -14,7 +14,7 @@ const STEPS = 2_000
 const CHILDREN = 1_000
 const PAGES = 5
 const CHANNELS = 1_000
-/** Maximum listeners of one channel, and of one page. */
+/** Maximum listeners to return for one channel, and in one page. */
 const [MOST_OF_ONE, LISTENERS] = [1_000, 10_000]
 const AUDITED = 10_000
 
@@ -67,7 +67,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
     return [String(next), flat]
   }
 
-  /** Searches only about the first ten thousand members. */
+  /** Searches at most about 10,000 members. */
   async function* matching(key: string, match: string): AsyncGenerator<[field: string, value: string][]> {
     let cursor = '0'
     for (let read = 0; read < PAGES; read++) {
@@ -184,7 +184,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
     setMute: (kind: string, text: string) => ask((redis) => redis.hset(keys.muted, { [kind]: text })),
     removeMutes: (kinds: readonly string[]) => ask<number>((redis) => redis.hdel(keys.muted, ...kinds)),
     sources: (build: string) => ask<string | null>((redis) => redis.hget(keys.sources, build)),
-    /** Deletes the oldest builds. The names of builds sort by age. */
+    /** Also deletes the oldest builds. The names of builds sort by age. */
     async keepSources(build: string, text: string): Promise<void> {
       const names = await ask<string[]>((redis) => redis.hkeys(keys.sources))
       const gone = names
@@ -204,7 +204,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       return text === null ? null : show.error(text)
     },
 
-    /** Empty if the inputs were too large to store. */
+    /** An empty result means that the inputs were too large to store. */
     async keptInputs(id: number): Promise<Record<string, Encoded[]> | null> {
       const text = await ask<string | null>((redis) => redis.get(keys.inputs(id)))
       if (text === null) return null

@@ -22,7 +22,7 @@ function latestOf(text: string | null, step: Step): string {
 export function createGlance({ client: { evaluate, ask }, keys, base, moments }: Parts) {
   let known: string[] = []
 
-  /** Uses plain commands, because a script would lock all keys. One command reads all keys of a queue. */
+  /** Reads with MGET, because a script would lock all keys. */
   async function read(queues: readonly string[], step: Step) {
     if (queues.length === 0) return []
     const steps = Array.from({ length: keptSteps[step] }, (_, i) => i)

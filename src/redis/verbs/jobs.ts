@@ -35,7 +35,7 @@ const laneArgs = (lane?: LaneStart) => ({
 })
 
 type Making = { jobs: readonly NewJob[]; once?: Once; tagged: string; lane?: LaneStart }
-/** One script can create the jobs of several such calls. */
+/** One script can serve several calls that each create one job without options. */
 type Slight = Making & { once: Once; words: string[]; units: number }
 
 function checkLists(jobs: readonly NewJob[]): void {
@@ -60,9 +60,7 @@ export function createJobs(parts: Parts) {
   const quotaKeys = (quota: Quota | undefined): string[] => (quota ? keys.quota(quota.by) : [])
   const onceKeys = (once?: Once): string[] => (once ? [keys.once(once.key)] : [])
 
-  /**
-   * Answers that are stored for minutes share a shelf (idempotency.lua). They contain only ids.
-   */
+  /** Answers that are stored for minutes share a shelf (idempotency.lua). */
   const shelfOf = (once?: Once): string => (once && once.period <= RETRY_FOR ? keys.shelf(once.key) : '')
   const shelvedArgs = (once?: Once) => ({ ...onceArgs(once), shelf: shelfOf(once) })
   const shelvedKeys = (once?: Once): string[] => [...onceKeys(once), ...[shelfOf(once)].filter(Boolean)]
@@ -71,7 +69,6 @@ export function createJobs(parts: Parts) {
     const [queues, limits] = [new Set<string>(), new Set<string>()]
     let last: NewJob | undefined
     for (const job of jobs) {
-      // Most jobs have the same queue and limits as the previous job.
       if (job.queue !== last?.queue) queues.add(job.queue)
       if (job.limits !== last?.limits) for (const { key } of job.limits ?? []) limits.add(key)
       last = job

@@ -68,7 +68,6 @@ const flowOf = ({ id, document, side, children, ports, nodes }: Row<'flow'>, now
   nodes: new Map(nodes.map((node) => [node.name, flowNodeOf(node)])),
 })
 
-/** The record is `since,heard,signal`, and then a line for each queue. */
 export function processIn(record: string): { since: number; heard: number; signal: Signal | null; queues: string[] } {
   const [head, ...queues] = record.split('\n')
   const [since, heard, signal] = head!.split(',')
@@ -203,7 +202,7 @@ export function createLooks(parts: Parts) {
     return { jobs, cursor, total, newest }
   }
 
-  /** `jobs` lacks deleted jobs. */
+  /** `jobs` does not contain deleted jobs. */
   async function snapshots(ids: readonly number[]): Promise<{ jobs: ClaimedJob[]; seen: number }> {
     const raw = await evaluate(scripts.snapshots, [], base(), listWords(ids.map(String)))
     const { jobs: found, seen } = answerOf(raw, 'snapshots')
@@ -241,7 +240,7 @@ export function createLooks(parts: Parts) {
     )
   }
 
-  /** A missing flow gives an error. A flow that would exceed `most` nodes in total gives `later`. */
+  /** Returns an error for a missing flow, and 'later' for a flow that would exceed `most` nodes in total. */
   async function flows(jobs: readonly string[], most: number): Promise<(FlowState | SidejobError | 'later')[]> {
     const words = [String(jobs.length), ...jobs]
     const { flows: shown, now } = answerOf(await evaluate(scripts.flow, [], { ...base(), most }, words), 'flows')

@@ -115,7 +115,7 @@ export function createQueues({ client: { evaluate, ask }, keys, base }: Parts) {
     }
   }
 
-  /** `null` removes a definition. `overtaken` means that a class had changed, so nothing was written. */
+  /** A definition of `null` removes a class. `overtaken` means that a class had changed, so nothing was written. */
   async function register(
     queue: string,
     classes: NamedClass[],

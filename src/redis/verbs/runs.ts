@@ -87,7 +87,7 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
     return reply
   }
 
-  /** If the claim fails, a second claim removes only the faulty job from the queue. */
+  /** After a failed claim, a careful claim removes only the faulty job from the queue. */
   async function askedCarefully(known: string[], args: CommitArgs, words: string[], isClaim: boolean) {
     try {
       return await asked(known, args, words)

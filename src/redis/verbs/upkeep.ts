@@ -4,7 +4,7 @@ import { repairs } from '../repairs.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { BreakerSettings, BreakerState, Fault, Ring } from '../types.ts'
 
-/** No check may block Redis for more than a few milliseconds. */
+/** Checking this many jobs blocks Redis for only a few milliseconds. */
 const VERIFIED_AT_ONCE = 50
 const PHASES = 10
 const FIRST_POSITION = PHASES

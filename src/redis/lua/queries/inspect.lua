@@ -1,4 +1,4 @@
--- Returns one job. On request, also returns its newest children and the jobs that it waits for.
+-- Returns one job and, on request, its newest children and the jobs that it waits for.
 --
 -- by: API, dashboard, dispatcher
 -- reads: hints, job, jobs, limit, listened, queue

@@ -89,7 +89,7 @@ local function read(ids, from, to)
   return some, stopped
 end
 
--- `position`: place of the first job in the index of schedules. Other lists continue at an id.
+-- `position`: position of the first job in the index of schedules, or nil for lists that continue at an id.
 local function show_all(ids, position)
   local chunk = large.share(#ids)
   for from = 1, #ids, chunk do
@@ -140,8 +140,7 @@ local places = {
 -- Jobs that wait for limits are in no index of a queue.
 local awaited = { limit = {}, ['retry'] = { 'timers' } }
 
--- Indexes are not ordered by id, so their members are sorted here. If there are more members than this, reading all
--- jobs by id is faster.
+-- Up to this many members of indexes are sorted by id. If there are more, reading all jobs by id is faster.
 local SORTED = 10000
 local MOST_INDEXES = 120
 
@@ -261,16 +260,15 @@ local function all()
   if not ids then ids = indexed() end
   if not ids then return by_id() end
   local page = tables.slice(ids, 1, scan)
-  -- Upstash may have moved documents of older jobs to disk. The next call declares their keys, so Upstash loads them
-  -- before the script begins.
+  -- The next call declares the keys of this page, so that Upstash loads documents from disk before the script begins.
   if before ~= '' then found = page end
   if (before ~= '' or show_all(page)) and (#ids > #page or down_to > 0) then
     cursor = numbers.int(tonumber(page[#page]))
   end
 end
 
--- Indexes of ended jobs are sorted by removal time. This order equals the order of end times only if all jobs are kept
--- for the same time. So the entries that are removed last are sorted by end time, one window at a time.
+-- Indexes of ended jobs are sorted by removal time, but jobs may be kept for different times. So the jobs that are
+-- removed last are sorted by end time, one window at a time.
 local WINDOW = 2400
 
 local function ended_indexes()
@@ -359,7 +357,7 @@ local modes = {
     show_all(ids)
   end,
   ['repeats'] = function()
-    -- A position after the last entry means the end. Redis rejects larger numbers.
+    -- The position is at most the size of the index, because Redis rejects very large numbers.
     local from = before ~= '' and math.min(tonumber(before), redis.call('ZCARD', ns .. 'repeats')) or 0
     local ids = redis.call('ZRANGE', ns .. 'repeats', from, from + most - 1)
     if show_all(ids, from) and #ids == most then cursor = numbers.int(from + most) end

@@ -1,5 +1,5 @@
 -- Decides if a host may be called. The breaker opens after `threshold` consecutive failures, for a time that grows with
--- each failure. After that, one caller may try (the probe).
+-- each failure. After this time, one caller may try the host (the probe).
 --
 -- by: callbacks, dispatcher
 -- updates: breaker

@@ -1,5 +1,4 @@
--- Commits each run of a lane separately, then leases the next jobs to the lane. A claim is a commit without runs. A
--- commit by token alone has no lane.
+-- Commits each run of a lane separately, then leases the next jobs to the lane. A claim is a commit without runs.
 --
 -- by: API, dispatcher
 -- reads: constraints, listened, workers
@@ -34,7 +33,7 @@ local changing = served.reordering
 local function next_due()
   if served.paused then return '' end
   local moment = math.min(served.next_timer or numbers.never, lanes.next_room(queue_name))
-  -- The clock of the caller may differ, so the delay is returned as well.
+  -- The answer also contains the delay, because the caller's clock may differ.
   return moment < numbers.never and numbers.int(moment) .. ' ' .. numbers.int(math.max(0, moment - time.now)) or ''
 end
 
@@ -57,7 +56,7 @@ if lane ~= '' then
     return reply.committed { word = lane_record.word, answers = lane_record.answers,
       lent = snapshot.of(claim.still_lent(lane_record.tokens)), next_due = next_due() }
   end
-  -- The number identifies the request of a pull worker: another number with the same key is another request.
+  -- A pull worker uses each key for one request, so another `seq` with the same key is refused.
   if last and (last > seq or place == 'p') then return reply.committed { word = 'stale' } end
 end
 
@@ -112,7 +111,7 @@ do
   if claims and served.limit_moments then moved = moved + limits.due(queue_name) end
   if claims and changing then moved = moved + resort.go_on(queue_name) end
   work.conclude()
-  -- If the call has runs to commit, the script has not read the index yet. The counts show whether jobs are ready.
+  -- A call with runs to commit has not read the index yet, so the counts show if jobs are ready.
   if claims and laned and not head and claim.finds_nothing(queue_name) then
     head = {}
   elseif runs.apart + moved > 0 and claim.is_overtaken() then
@@ -162,8 +161,8 @@ if laned then
     if leave == '' then
       lanes.waits_until[queue_name] = time.now + waits
     else
-      -- Jobs that wait for a rate are not ready, but may be soon, so the next lane waits for them. If the time of a
-      -- lane is up while work continues, it always calls the next lane.
+      -- Jobs that wait for a rate may be ready soon, so the next lane waits for them. A lane whose time is up calls the
+      -- next lane if work continues.
       places.to_ring[queue_name] =
         math.max(leave == 'next' and 1 or 0, tally.count(queue_name, 'ready'),
         lanes.next_room(queue_name) <= time.now + lanes.LANE and 1 or 0)

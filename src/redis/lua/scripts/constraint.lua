@@ -1,5 +1,5 @@
--- Sets or removes a matcher with its limit. Releases the jobs that wait because of the old matcher, so that the next
--- claim assigns their limits again.
+-- Sets or removes a constraint. Releases the jobs that wait because of the old constraint, so that the next claim
+-- assigns their limits again.
 --
 -- by: API
 -- reads: listened

@@ -28,8 +28,8 @@ for i, token in ipairs(tokens) do
   local id = token:match('^([1-9]%d*)%.') or '0'
   answers[i] = lane ~= '' and renew_piece(token) or ''
   local doc = answers[i] == '' and cache.find(id)
-  -- If a worker renews only its own run and the job must end, the answer is '' as for a lost run. Commits of the run
-  -- still count until its lease ends.
+  -- If a worker renews only its own run and the job must end, the answer is '', as if the run was lost. The run can
+  -- still commit until its lease ends.
   local is_ending = doc and doc.terminating == TERMINATING.asked and lane == ''
   if doc and doc.token == token and tonumber(doc.lease_until) > time.now and not is_ending then
     if own ~= '' then cache.change(id, doc, fields.lease_length, lease) end

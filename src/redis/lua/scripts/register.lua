@@ -23,7 +23,7 @@ local function mark(field, class, value)
   return true
 end
 
--- A value that was set on the limit itself stays until the class changes its concurrency.
+-- A concurrency that was set on the limit itself stays until the class changes its concurrency.
 local function bound(class, concurrency, anew)
   local own = sides.worker_limit(queue_name, class)
   if not concurrency and not is_marked(queue_fields.bounded_classes, class) then return end

@@ -21,7 +21,7 @@ function mend.values(id, doc)
   ending.fail(id, doc, '{"message":"its args are lost","reason":"other"}')
 end
 
--- The document may contain values although the port has a list. Both count, and the values of the document are older.
+-- If a port has values in a list and in the document, both count, and the values in the document are older.
 function mend.ports(id, doc)
   for _, port in ipairs(port_refs.of(id, doc)) do
     local key = redis_keys.list(port)
@@ -235,7 +235,7 @@ function mend.schedule(id)
   if not expected.repeats(id) then cache.zset(ns .. 'repeats', id, false) end
 end
 
--- Args of `^` without a separate value count as lost, so the job fails.
+-- If the args are `^` but their separate value is missing, the job fails.
 function mend.piece(number)
   local text = cache.text_at(redis_keys.piece(number))
   local piece = text and pieces.read(text)
@@ -351,7 +351,7 @@ function mend.job(id)
   cache.sset(ns .. 'queues', doc.queue, true)
 end
 
--- If a script begins with DEL, a full Redis accepts its other commands.
+-- After a DEL, a full Redis accepts all commands of a script.
 redis.call('DEL', ns .. 'room')
 for _ = 1, args.take_int() do
   local kind, name = args.take(), args.take()

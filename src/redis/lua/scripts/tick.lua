@@ -8,7 +8,7 @@
 local most, skip = args.take_int(), args.take_int()
 
 local wake_key = ns .. 'wake'
--- The index also lists deployments. They come before due entries, and do not count as work.
+-- The index also lists deployments, which come before due entries and do not count as work.
 local DEPLOYMENTS = 20
 local members = redis.call('ZRANGEBYSCORE', wake_key, '-inf', time.now_text, 'LIMIT', 0, most + skip + DEPLOYMENTS)
 local names, keys, touched_now, more = {}, { ns .. 'schema' }, {}, #members == most + skip + DEPLOYMENTS

@@ -1,4 +1,4 @@
--- The records that Redis should have: `verify` compares them with Redis, and `repair` writes them.
+-- Computes the records that Redis should have, for `verify` and `repair`.
 
 expected.places = { false, PLACE.pull, PLACE.timers, PLACE.leased, PLACE.suspended, PLACE.completed, PLACE.failed,
   PLACE.terminated }

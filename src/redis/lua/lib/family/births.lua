@@ -1,4 +1,4 @@
--- A job that is detached or adopted still counts for its first root. Otherwise, callers could evade the maximum.
+-- Detached and adopted jobs stay in the count of their first root, so that callers cannot evade the maximum.
 function births.count(id, doc, parent, parent_doc)
   local MAX_BORN, MAX_LEVELS = 100000, 1000
   local root, level = (parent_doc.root_and_level or ''):match('^(%d+),(%d+)$')

@@ -13,8 +13,7 @@ local function add_page(id, doc, parent, cursor)
     { quiet = true, unnoted = true })
 end
 
--- Jobs with children form a chain: each stores the id of the job before it, so `erase_below` can begin with the deepest
--- job.
+-- Jobs with children form a chain, so that `erase_below` can begin with the deepest job.
 local function is_marked(id, doc, other_doc)
   local mark = id .. ':' .. (doc.family_round or '0') .. ','
   return (other_doc.family_before or ''):sub(1, #mark) == mark, mark

@@ -1,4 +1,4 @@
-erase.GONE = 60000 -- milliseconds for which the answer of a commit is kept after its job was deleted
+erase.GONE = 60000 -- milliseconds for which commit answers of deleted jobs are kept
 function erase.gone_key(token, n) return ns .. 'gone:' .. token .. '|' .. numbers.int(n) end
 
 function erase.last_answer(doc) return (doc.last_commit or ''):match('^([^|]*)|(%d+)|(.*)$') end

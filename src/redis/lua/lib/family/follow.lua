@@ -1,5 +1,5 @@
--- A job that follows its children runs again only if a child fails, is terminated, or recovers. After other changes of
--- a child, the same script completes or suspends the parent without a run.
+-- A job that follows its children runs again only if a child fails, is terminated, or recovers. Any other change of a
+-- child completes or suspends the parent in the same script, without a run.
 
 function follow.begin(id, doc)
   if doc.followed then return end

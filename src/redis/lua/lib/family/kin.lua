@@ -18,7 +18,7 @@ function kin.each(id, doc)
   return cache.each(ids)
 end
 
--- `flat`: names of children, each followed by its entry.
+-- `flat`: names of children, each followed by a string that begins with the id of the child.
 function kin.ids_in(flat)
   local ids = {}
   for i = 2, #flat, 2 do ids[i / 2] = flat[i]:match('^%d+') or '0' end

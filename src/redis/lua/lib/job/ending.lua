@@ -1,4 +1,4 @@
--- Calls itself at most 20 levels deep: a held child has no children, and a job that must be deleted is already ending.
+-- The recursion is at most 20 levels deep: a held child has no children, and a job to delete is already ending.
 
 local DAY, MONTH = 86400000, 2592000000
 

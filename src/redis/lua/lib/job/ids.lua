@@ -46,7 +46,7 @@ end
 
 function ids.next_id() return string.format('%.0f', ids.next_ids(1)) end
 
--- If the caller knows a higher id, Redis was restored from older data. New ids then begin after the id of the caller.
+-- If the caller knows a higher id, Redis was restored from older data. In this case, new ids start after that id.
 function ids.must_have_given(id)
   local last = given()
   if id <= last then return end

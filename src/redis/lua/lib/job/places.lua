@@ -1,4 +1,4 @@
--- Each job is in exactly one place. Only `move` changes the place.
+-- Each job has exactly one `place`, the index that contains it. Only `move` changes `place`.
 
 places.to_ring = {} -- queue → number of jobs that became ready
 function places.ring(q, n) journal.put(places.to_ring, q, (places.to_ring[q] or 0) + n) end
@@ -9,7 +9,7 @@ function places.soonest(q, field, moment)
   if moment < (cache.queue(q)[field] or numbers.never) then cache.change_queue(q, field, moment) end
 end
 
--- following job → 'turned' if one of its children broke or was repaired, otherwise 'moved'
+-- job that follows its children → 'turned' if a child failed, was terminated or recovered, otherwise 'moved'
 places.moved = {}
 
 function places.index_of(doc)

@@ -1,6 +1,6 @@
 function queueing.own_moment(doc)
   local slot = tonumber(doc.next_slot) or numbers.never
-  -- Pull workers ask for jobs, so they set the pace of runs for missed slots.
+  -- Runs for missed slots are delayed, but not for pull workers, which set their own pace.
   if doc.catch_up_at and not sides.of(doc) then slot = math.max(slot, tonumber(doc.catch_up_at)) end
   local moment = math.min(tonumber(doc.not_before) or numbers.never, slot, tonumber(doc.sleep_until) or numbers.never)
   return moment == numbers.never and 0 or moment

@@ -12,11 +12,11 @@ local function all_ended(id)
   return tree, nil
 end
 
--- Does not contain 'follow', because a following parent keeps its children.
+-- 'follow' is absent, because a parent that follows its children keeps them.
 local committed = { completed = true, suspended = true, again = true }
 
--- One script may end the child and claim the parent in the same millisecond. In this case, a suspended parent that
--- waits for nothing has seen the child.
+-- If the child ended in the millisecond in which the parent was claimed, a suspended parent that waits for nothing has
+-- seen the child.
 local function has_seen(parent_doc, doc)
   local started, outcome = (parent_doc.last_run or ''):match('^(%d+),%d+,(%a+)')
   local ended = tonumber(doc.ended_at) or 0

@@ -1,6 +1,6 @@
--- Large values have their own keys. The document contains their total size, so a script that adds a value does not read
--- the other values. A script that removes a value of unknown size marks the total with `~`. If a marked total is too
--- high, the sizes are counted again.
+-- Large values have their own keys. The document stores the total size, so adding a value reads no other value.
+-- Removing a value of unknown size marks the total with `~`. If a marked total is too high, all sizes are added up
+-- again.
 
 values.BIG = 512
 local MOST_BYTES = 8388608
@@ -27,7 +27,7 @@ end
 
 function values.note(id, bytes) journal.put(values.added, id, (values.added[id] or 0) + bytes) end
 
--- A value above 512 bytes has its own key. The field then contains `^`. No other value starts with `^`.
+-- A value above 512 bytes has its own key, and its field contains `^`. No other value starts with `^`.
 function values.get_value(id, doc, field)
   local value = doc[field]
   if value == '^' then return cache.text_at(values.side_key(id, field)) end
@@ -111,7 +111,7 @@ function values.has_room(id, doc, more)
   return total(id, doc) + more <= MOST_BYTES
 end
 
--- A relay removes each message after its delivery, so a later attempt of the caller may succeed.
+-- LIMITED allows retries: a relay removes each message after its delivery.
 function values.check(id, doc, more)
   if values.has_room(id, doc, more or 0) then return end
   local code = doc.relay_channel and 'LIMITED' or 'TOO_LARGE'

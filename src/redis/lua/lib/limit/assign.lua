@@ -1,4 +1,4 @@
--- `how`: 'first' (only a group's first job sets the limit), 'set' (every job does), or '' (only the API does).
+-- `how`: 'first' (only a group's first job sets the limit), 'set' (every job sets it), or '' (only the API sets it).
 function assign.add(id, doc, key, how, concurrency, rate, period)
   local was = limits.of(key) or {}
   if how ~= '' and not was.fixed then

@@ -1,7 +1,7 @@
-local grown = {} -- account → true if its count is larger than before
+local grown = {} -- account → true if its counts grew
 local allowed = {}
 local caller
-local KIB = 1024 -- minimum size of the document of a job that has not ended
+local KIB = 1024 -- minimum bytes counted for the document of an unfinished job
 local WAIT = '5' -- seconds
 local DAY, QUARTER = 86400000, 21600000
 local TENANT = 'key:tenant'
@@ -29,7 +29,7 @@ function quota.add(key, jobs, bytes)
   end
 end
 
--- `key:<id> jobs,bytes,jobs,bytes`: the last two are for the tenant.
+-- `text`: `key:<id> jobs,bytes,jobs,bytes`. The last two maxima are for the tenant.
 function quota.allow(text, once_for)
   local by, jobs, bytes, tenant_jobs, tenant_bytes = text:match('^(%S+) (%d+),(%d+),(%d*),(%d*)$')
   if not by then return '' end

@@ -1,8 +1,7 @@
--- Every group gets one turn before any group gets its next turn. Jobs without a group form one more group. Groups take
+-- Every group gets one turn before any group gets its next turn. Jobs without a group count as one group. Groups take
 -- turns only with groups in the same tier. A tier is a priority after ageing, rounded down.
 --
--- The last turn of a group is stored in the limit of the group. For jobs without a group, it is stored in the limit
--- that they wait for.
+-- The limit of a group stores the group's last turn. Jobs without a group use the limit that they wait for.
 
 local MAX_TIERS = 32
 local fronts = {} -- key and tier → first turn

@@ -1,5 +1,5 @@
--- The document of a queue names each limit whose next free slot has a known time. Other limits are read only if jobs
--- wait for them. `left`: number of jobs that wait for limits that were not read.
+-- Reads the limits that documents of queues name, and other limits only if jobs wait for them. `left`: number of jobs
+-- that wait for limits that were not read.
 function waited.limits(names, most, keys)
   local found, named, left = {}, {}, 0
   for _, name in ipairs(names) do

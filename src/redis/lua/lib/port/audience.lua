@@ -3,7 +3,7 @@ local MAX_LISTENERS = 100000
 function audience.is_system(channel) return channel == '/' or channel:sub(1, 8) == '/sidejob' end
 
 -- The audience `2,7 12:in 15:in` means that 2 ports listen (`in` of job 12 and `in` of job 15) and job 7 is the relay.
--- If more than FEW ports listen, the string does not list them.
+-- If more than FEW ports listen, the audience does not list them.
 audience.FEW = 8
 local function audience_key(channel) return ns .. 'audience:' .. channel end
 

@@ -1,4 +1,4 @@
--- `targets`: ends of wires, or 'call'. Without targets, removes the wires.
+-- `targets`: ports at the ends of the wires, or 'call'. An empty list removes the wires.
 function define.lay(port, targets, node)
   local wire = 'wire from ' .. node .. '.' .. port.name
   if not wires.is_there(port) then journal.refuse('REFUSED', wire .. ': ' .. ports.missing(port)) end

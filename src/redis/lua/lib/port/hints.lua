@@ -75,7 +75,7 @@ function hints.set(changed)
     .. (changed.version or version))
 end
 
--- '/a/b' → '/a/b', '/a', '/'. A channel without a leading slash does not reach '/'.
+-- A message to '/a/b' reaches '/a/b', '/a' and '/'. A channel without a leading slash does not reach '/'.
 local levels_of = {}
 function hints.levels(channel)
   if levels_of[channel] then return levels_of[channel] end

@@ -1,6 +1,5 @@
--- A port is `{ id, doc, dir, name, field }`. The document has its counts in the field named `field`, and its other
--- values in fields with a letter before this name. Most scripts only check whether a job has ports, so this file exists
--- apart from ports.lua.
+-- A port is `{ id, doc, dir, name, field }`. The document stores the counts of the port in `field`, and its other data
+-- in fields with a letter before that name.
 
 function port_refs.at(id, doc, dir, name)
   return { id = id, doc = doc, dir = dir, name = name, field = dir .. ':' .. name }

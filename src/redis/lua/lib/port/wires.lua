@@ -1,4 +1,4 @@
--- A wire leads to a child, a sibling or the parent. So wires never form a cycle, even after adoptions.
+-- A wire leads to a child, a sibling or the parent, so wires never form a cycle, even after adoptions.
 function wires.reaches(from, to)
   if from.dir == 'i' then return to.dir == 'i' and to.doc.parent == from.id end
   local parent = from.doc.parent

@@ -1,5 +1,5 @@
--- Calls itself at most 20 levels deep: values for a wired port are queued while another value is being delivered, and
--- values at input ports are not published.
+-- The recursion is at most 20 levels deep: during a delivery, values for wired ports are queued, and values at input
+-- ports are not published.
 
 local MAX_WAITING = 100000
 
@@ -12,7 +12,7 @@ end
 
 write.heard = {}
 
--- Messages count once for each channel, even without listeners, so that a new listener cannot fail a run.
+-- Messages count even without listeners, so that a new listener cannot fail a run.
 write.said = { messages = 0, names = 0 }
 local MAX_PUBLISHED, MAX_NAMES = 10000, 10000
 
@@ -118,7 +118,7 @@ local function send_on(port, is_quiet)
   if owner_doc then queueing.wake(owner, owner_doc, 'own') end
 end
 
--- A loop, because a path may have 80 hops, and some Lua engines do not allow 80 nested calls.
+-- This is a loop, because a path may have 80 hops, and some Lua engines do not allow 80 nested calls.
 local passing = {}
 
 function write.pass(port, is_quiet)
@@ -148,7 +148,7 @@ function write.set_off(port, is_quiet)
   if port.dir == 'i' then queueing.wake(port.id, port.doc, 'own') else queueing.wake_parent(port.id, port.doc) end
 end
 
--- If a message has more receivers than this, the relay of the channel delivers it. While the relay has messages, it
+-- If a message has more receivers than this, the relay job of the channel delivers it. While the relay has messages, it
 -- also delivers all later messages of the channel, so that their order stays the same.
 write.MAX_DIRECT = 500
 write.budget = 1000

@@ -1,6 +1,6 @@
--- Each queue has one string with the counts of the day, one line for each class. A script that has not read it adds its
--- counts to the document of the queue. The first count of an hour stores a copy of the string, so the events of an hour
--- are the difference between two copies.
+-- Each queue has one string with the counts of the day, one line for each class. A script that has not read this string
+-- adds its counts to the document of the queue. The first count of an hour stores a copy of the string, so the events
+-- of an hour are the difference between two copies.
 
 class_counts.noted = {} -- queue → class → counts since the last flush
 
@@ -65,7 +65,6 @@ local function size_of(text)
   return lines - 1
 end
 
--- Without the shared line, hundreds of long names in one call would block Redis.
 local function with(text, of)
   local lines
   for class, more in pairs(of) do

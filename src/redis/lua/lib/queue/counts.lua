@@ -1,4 +1,4 @@
--- The first count of a minute or an hour stores a copy of all sums in a rotating key, in the same MSET. A point of a
+-- The first count of each minute and each hour also copies all sums into a rotating key, in the same MSET. A point of a
 -- series is the difference between two copies.
 
 local WAITS = { 10, 100, 1000, 5000, 30000, 60000, 600000, 3600000 }

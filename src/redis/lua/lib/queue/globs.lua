@@ -39,7 +39,7 @@ local function parts(glob)
   while g <= #glob do
     local character, after = glob:sub(g, g), g + 1
     if character == '*' then
-      -- Several stars count as one, so no part is empty: some Lua engines find an empty text only at the start.
+      -- Adjacent stars count as one, because some Lua engines find an empty part only at the start.
       if part ~= '' or #parts == 0 then parts[#parts + 1] = part end
       part = ''
     elseif character == '?' then

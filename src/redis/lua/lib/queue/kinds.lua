@@ -1,7 +1,7 @@
 -- TypeScript computes the kind, a hash, for the commit that fails a job. For other failures, the kind is empty until
 -- engine/api/errors.ts computes it.
 
--- A hundred kinds stay below 100 KB. The string starts with `+` if a kind was dropped.
+-- 100 kinds take less than 100 KB. The string starts with `+` if a kind was dropped.
 local MOST = 100
 -- In minutes. Counts by minute are kept for half an hour, and counts by quarter of an hour for six hours.
 local RECENT, QUARTER, PAST = 30, 15, 360
@@ -86,7 +86,7 @@ function kinds.drop(q, id, kind)
   for _, one in ipairs({ kind, '' }) do cache.zset(index_of(q), kinds.member(one, id), false) end
 end
 
--- `jobs` lists ids, each followed by its kind.
+-- `jobs`: ids, each followed by the kind of error of the job.
 function kinds.sort(q, jobs)
   local list = {}
   for i = 1, #jobs, 2 do list[#list + 1] = jobs[i] end

@@ -6,10 +6,10 @@ lanes.MINUTE = 60000
 
 local MAX_LANES = 4
 lanes.BATCH = 100
--- Maximum packed jobs of a claim. Larger than BATCH, because writing a piece costs as much as writing one job.
+-- Maximum packed jobs of a claim. WIDE exceeds BATCH, because writing a piece costs as much as writing one job.
 lanes.WIDE = 600
 
--- Maximum runs per lane that call other services. Queues with such runs get more lanes instead.
+-- Maximum concurrent runs of a lane that call other services. Queues with such runs get more lanes instead.
 lanes.CALLS = 4
 local CALLING_LANES = 8
 

@@ -1,9 +1,8 @@
 -- If the ageing, the mode or the classes of a queue change, claims and ticks sort its waiting jobs again, in slices.
--- Each job gets a new score, and moves to the index for lanes or for pull workers. Until then, claims use the old
--- order.
+-- Each job gets a new score, and moves to the index for lanes or for pull workers.
 --
--- The queue stores its position as `<index>:<scan cursor>`. The index is r (jobs for lanes), p (jobs for pull workers)
--- or w (jobs that wait for limits). Each limit stores its own cursor.
+-- The queue stores the progress of the sort as `<index>:<scan cursor>`. The index is r (jobs for lanes), p (jobs for
+-- pull workers) or w (jobs that wait for limits). Each limit stores its own cursor.
 
 local JOBS_AT_ONCE, LIMITS_AT_ONCE = 1000, 100
 
@@ -42,8 +41,8 @@ local function sort_entry(place, index, member, id)
   return 0
 end
 
--- Returns true as the second value if the page is not finished, otherwise false: some Lua engines do not set a missing
--- value to nil.
+-- The second value is true if the page is not finished. Otherwise it is false and not missing, because some Lua engines
+-- do not set a missing value to nil.
 local function sort_side(q, place, cursor)
   local index, moved = redis_keys.queue(q, states.index(place)), 0
   local further, members, ids = next_slice(index, cursor)

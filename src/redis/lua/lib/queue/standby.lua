@@ -45,8 +45,7 @@ function standby.hand(q, lane, tokens)
   keep(q, lane, since, before)
 end
 
--- Time that jobs may take to reach a lane that commits runs, in milliseconds.
-local ON_ITS_WAY = 1000
+local ON_ITS_WAY = 1000 -- milliseconds that jobs may take to reach a lane that commits runs
 
 function standby.unheard(q, lane, heard, asks)
   local tokens, since = handed_to(q, lane)

@@ -24,7 +24,7 @@ local function call_waiters(q, classes)
   local in_vain = {} -- class → true if no remaining waiter wants it
   for _, class in ipairs(classes) do
     for i, claim in ipairs(in_vain[class] and {} or claims) do
-      -- If matching the classes takes too long, wakes the claim without a match.
+      -- After too many steps of matching, a claim is woken without a match.
       if class == '' or globs.steps <= 0 or globs.match(class, claim.patterns, claim.known) then
         cache.zset(key, claim.member, false)
         cache.publish('call:' .. claim.waiter, 'ready')

@@ -4,7 +4,7 @@ function backoff.doubling(first, n, cap) return math.min(cap, first * 2 ^ (n - 1
 
 function backoff.lost(n) return backoff.doubling(1000, n, 3600000) end
 
--- Later delays vary by a fifth, so that conflicting runs do not return at the same time.
+-- Delays vary by a fifth, so that conflicting runs do not return at the same time.
 local AT_ONCE = 3
 function backoff.conflict(n)
   if n <= AT_ONCE then return nil end

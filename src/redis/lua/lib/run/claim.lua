@@ -9,7 +9,7 @@ claim.HEAD = 100
 local STEP = 100
 local MAX_SCAN = 1000
 
-claim.MOST = 4194304 -- bytes of all snapshots of one claim
+claim.MOST = 4194304 -- maximum bytes of all snapshots of a claim
 
 local function members_at(key, want, from, n)
   local queue_record = cache.queue(want.queue)
@@ -121,7 +121,7 @@ local function go_through(want, head, got)
   return true, from - removed, removed
 end
 
--- Suspects and other jobs take turns, so neither group waits for the other.
+-- Suspects (see `suspects_for`) and other jobs take turns.
 -- want.wide: maximum jobs in pieces. want.begun: number of jobs that start immediately. want.calls: maximum jobs of
 -- classes that call other services (-1: any). got.seen: number of index entries that the next claim may skip.
 function claim.jobs(want, head)

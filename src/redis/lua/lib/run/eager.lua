@@ -1,4 +1,4 @@
--- If no other job is ready, leases new jobs to the lane of the same invocation, or to the warm lane.
+-- If no other job is ready, new jobs are leased to the lane of the caller's invocation, or to the warm lane.
 
 local function written_to(index)
   local rows, members = {}, {}

@@ -180,8 +180,8 @@ function finish.commit(run, lane)
   return status
 end
 
--- The caller sends the port changes of all runs of a piece together. If they cannot be applied, each run is answered
--- with `later`, and the caller commits the runs one by one.
+-- The caller sends the port changes of all runs of a piece together. If these changes cannot be applied, the answer for
+-- each run is `later`, and the caller commits the runs one by one.
 function finish.each(run, lane, ended_together)
   local list, answers = pieces.ids(run.piece, run), {}
   cache.fetch_jobs(list)

@@ -1,4 +1,4 @@
--- Handles the jobs of a piece together. Any other use of a job takes it out of its piece first.
+-- Claims and commits the jobs of a piece together. Other code takes a job out of its piece first.
 
 function packed.is_heard(number)
   return hints.hears('/sidejob/job') or hints.hears_one_of(number * pieces.SIZE, pieces.SIZE)
@@ -158,7 +158,7 @@ local function after_ports(piece, run)
   return common, own ~= '' and own or nil
 end
 
--- For ports without listeners and wires, a run changes only the waiting values. The lane has sent the new values.
+-- A run changes only the waiting values of ports without listeners and wires. The lane has sent the new values.
 function packed.use_ports(piece, run)
   if hints.hears('/sidejob/log') then return false end
   local common, own = after_ports(piece, run)

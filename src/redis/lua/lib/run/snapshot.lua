@@ -8,7 +8,7 @@ function snapshot.of(ids)
   local list = {}
   for i, id in ipairs(ids) do
     local number = pieces.number_in(id)
-    -- A job that was claimed as a string has no loaded document, and no other keys.
+    -- A job without a loaded document was claimed as a string, and has no other keys.
     local doc = not number and cache.docs[id]
     if number then
       list[i] = row_of.lent { document = cache.raw[redis_keys.piece(number)], piece = number }
@@ -83,7 +83,7 @@ local function flat_family(parent, doc, children)
   return rows
 end
 
--- A longer list is fetched when needed, so that later runs do not load every step.
+-- A run fetches a longer list of steps when it needs them.
 local MAX_STEPS, MAX_STEP_BYTES = 100, 65536
 
 local function flat_steps(id, doc)
@@ -190,7 +190,7 @@ local function flat_port(port, name, closely)
     passed = closely and passed(doc, field) or '' }
 end
 
--- `closely`: for the page of a flow. It also needs the job's own ports and the values that passed through the wires.
+-- `closely`: for the page of a flow, also returns the job's own ports and the values that passed through the wires.
 function snapshot.flat_wires(id, doc, children, closely)
   local rows = {}
   local function add(name, of_id, of)

@@ -7,16 +7,16 @@ cache.queue_dirty = {}
 cache.writes = { strings = {}, expiring = {}, expires = {}, trims = {}, dels = {}, zsets = {}, hashes = {}, sets = {},
   lists = {}, log = {}, messages = {}, records = {} }
 
--- Set by scripts that delete, end or repair jobs, because these scripts may write even when Redis is full.
+-- Scripts that delete, end or repair jobs set this, so that they can write even if Redis is full.
 cache.makes_room = false
 
--- A version that raises SCHEMA keeps OLDEST, so that it can read the data of the previous version while both versions
--- are deployed.
+-- A release that raises SCHEMA keeps OLDEST, because it must read the data of the previous release while both are
+-- deployed.
 cache.SCHEMA = 2
 local OLDEST = 2
 cache.schema_key = ns .. 'schema'
 
--- Raises a string instead of a refusal, because every Lua engine returns a string to the caller.
+-- The error is a string, because every Lua engine returns a string to the caller.
 local function check_schema()
   local text = cache.raw[cache.schema_key]
   if not text or text == numbers.int(cache.SCHEMA) then return end
@@ -130,7 +130,7 @@ function cache.where(piece)
   return doc.queue, piece.state == '' and 'ready' or piece.state:sub(1, 7) == '"z":"l"' and 'leases' or 'completed'
 end
 
--- Takes a job out of its piece and creates its document. Commits of whole pieces do not need this.
+-- Takes a packed job out of its piece.
 function cache.find(id)
   local doc = cache.docs[id]
   if doc == nil then
@@ -247,7 +247,7 @@ end
 
 function cache.zset(key, member, score)
   local members = cache.writes.zsets[key]
-  -- Creates a table with its first entry, because some Lua engines allocate 32 entries for an empty table.
+  -- The table is created with its first member, because some Lua engines allocate 32 members for an empty table.
   if members then
     journal.put(members, member, score)
   else
@@ -308,7 +308,7 @@ function cache.note_ending(q, n)
   cache.change_queue(q, queue_fields.ending, math.max(0, (cache.queue(q).ending or 0) + n))
 end
 
--- Redis returns an infinite score as `inf`. Some Lua engines cannot read it as a number, so it becomes `never`.
+-- Redis returns an infinite score as `inf`, which some Lua engines cannot read as a number.
 function cache.first_moment(q, place)
   return tonumber(redis.call('ZRANGE', redis_keys.queue(q, place), 0, 0, 'WITHSCORES')[2] or '') or numbers.never
 end

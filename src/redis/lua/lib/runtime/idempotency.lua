@@ -1,5 +1,5 @@
--- Answers that are stored for minutes share a string (a shelf), one per line. A shelf is written together with all
--- other keys, while each expiring string costs a command.
+-- A shelf is a string with one answer per line, for answers that are stored for minutes. Writing a shelf costs no extra
+-- command, but each expiring string costs one.
 
 -- A larger answer has its own string, because every call reads and writes a whole shelf.
 local SHELF_BYTES = 4096

@@ -1,4 +1,4 @@
--- The document of the queue stores a few leases instead of the index, because scripts read and write it anyway.
+-- The document of a queue, not the index, stores a few leases, because scripts read and write the document anyway.
 
 leased.MOST = 16
 

@@ -1,5 +1,5 @@
--- While the values of a port are small in total, they are in the document, which costs no command. Otherwise the values
--- are in a list.
+-- If the values of a port are small in total, the document contains them, which costs no command. Otherwise a list
+-- contains them.
 
 -- `pop` old items are removed and `push` items are added. `had` is the number of old items.
 function lists.at(key, had)
@@ -43,7 +43,7 @@ function lists.pop(list, n)
   end
 end
 
--- Copying the list is faster for this many items.
+-- From this many items on, copying the list is faster.
 local MANY = 100
 
 function lists.push(list, items)

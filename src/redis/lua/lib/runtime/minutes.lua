@@ -4,7 +4,7 @@ local MINUTES = 10
 
 function minutes.counted(text, n)
   local was_minute, rest = (text or ''):match('^(%d+):([%d:]*)$')
-  -- If the clock goes back, counting continues in the known minute.
+  -- If Redis' clock goes back, counting continues in the newest minute.
   local minute_now = math.max(time.minute, tonumber(was_minute) or 0)
   local counts = {}
   for _ = 1, math.min(MINUTES, minute_now - (tonumber(was_minute) or minute_now)) do counts[#counts + 1] = '0' end

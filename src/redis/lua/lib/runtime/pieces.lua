@@ -1,6 +1,6 @@
 -- A piece is one string with up to a hundred jobs that differ only in args and port values. The id of a job determines
--- its piece: job 712 is at position 12 of `jobs:7`. All jobs of a piece are ready, leased or completed together. The
--- state fields contain `@` for each job's id. `own`: lists of other fields that differ; missing if no port has values.
+-- its piece: job 712 is at position 12 of `jobs:7`. All jobs of a piece are ready, leased or completed together. In the
+-- state fields, `@` means the id of a job. `own`: lists of other fields that differ; missing if no port has values.
 
 pieces.SIZE = 100
 
@@ -29,7 +29,7 @@ function pieces.entry(number, piece)
   return (piece.state == '' and piece.first .. ':' or '') .. 'p' .. number
 end
 
--- Members of single jobs contain only hexadecimal letters, so `p` marks a piece.
+-- Members of single jobs contain only hexadecimal digits, so `p` marks a piece.
 function pieces.number_in(member)
   local mark = member:find('p', 1, true)
   return mark and member:sub(mark + 1)
@@ -51,7 +51,7 @@ function pieces.ids(number, piece)
   return list
 end
 
--- A job that leaves a waiting piece is placed before the rest of the piece, so that it keeps its position.
+-- A job that leaves a waiting piece is placed before the piece, so that the job does not lose its turn.
 function pieces.text_with(piece, id, place, args)
   local sequence = piece.state == '' and piece.first or time.digits(time.micros_of(piece.first) + place - 1)
   local text = '{"n":"' .. sequence .. '",' .. piece.state:gsub('@', id) .. piece.common

@@ -1,4 +1,4 @@
-readable.damaged = {} -- key, or key and field → its text
+readable.damaged = {} -- key, or key and field → its unreadable text
 
 function readable.note(key, text)
   if readable.damaged[key] == nil then journal.put(readable.damaged, key, text) end

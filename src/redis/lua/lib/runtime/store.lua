@@ -138,7 +138,7 @@ local function write_texts(more_to_come, dels)
   if not ok then undo_pushes(why) end
 end
 
--- A member to remove may be missing, or was never counted. Then the index is counted again.
+-- If a member to remove is missing or was never counted, the index is counted again.
 local function shrink(more_to_come, leaving, dels)
   local miscounted = {}
   for _, one in ipairs(leaving) do
@@ -161,8 +161,8 @@ local function shrink(more_to_come, leaving, dels)
   for key, ms in pairs(cache.writes.expires) do redis.call('PEXPIRE', key, numbers.int(ms)) end
 end
 
--- Upstash allows 100 MB per key. A new entry trims the log to about 20 MB divided by its own size. With entries of at
--- most 16 KB, a log then needs at most 77 MB.
+-- Upstash allows 100 MB per key. A new entry trims the log to the number of entries of its size that fit in 20 MB. With
+-- entries of at most 16 KB, a log needs at most 77 MB.
 local LOG_LENGTH, LOG_BYTES = 10000, 20971520
 local RECORD_LENGTH, RECORD_BYTES = 20000, 8388608
 
@@ -199,8 +199,8 @@ local function empty(map)
   for key in pairs(map) do map[key] = nil end
 end
 
--- Upstash may refuse a command in the middle. This does no harm: index entries are added first and removed last, and
--- readers skip and remove extra entries.
+-- If Upstash refuses a command in the middle, the data stays usable: index entries are added first and removed last,
+-- and readers skip and remove extra entries.
 function store.write(more_to_come)
   for id in pairs(cache.dirty) do
     local doc = cache.docs[id]

@@ -1,11 +1,11 @@
--- The clock of Redis, which tests move by `clock` milliseconds.
+-- Tests move Redis' clock by `clock` milliseconds.
 local clock_time = redis.call('TIME')
 time.micros = clock_time[1] * 1000000 + clock_time[2] + (tonumber(clock) or 0) * 1000
 time.now = math.floor(time.micros / 1000)
 time.now_text = numbers.int(time.now)
 
--- A sequence is a time in microseconds, as 13 hexadecimal digits, so texts and numbers have the same order. It is
--- unique within a script. Written in two halves, because %x takes only 32 bits in some builds of Lua.
+-- A sequence is a time in microseconds, as 13 hexadecimal digits, so that text order is the order of time. A script
+-- never uses a sequence twice. Each half is formatted separately, because %x takes only 32 bits in some builds of Lua.
 local ticks = 0
 
 function time.digits(m)

@@ -39,7 +39,7 @@ function verbs.unalias(me, name) aliases.remove(me.id, cache.need(me.id), name) 
 
 function verbs.step(me, name, value, took)
   local doc = cache.need(me.id)
-  -- The time, duration and run of a step. No value begins with `@`.
+  -- `@` marks the time, duration and run of the step, because no value begins with `@`.
   value = '@' .. time.now_text .. ',' .. took .. ',' .. (doc.run_number or '') .. '\n' .. value
   local key = redis_keys.side(me.id, 'steps')
   if doc.has_steps == 'e' then cache.drop(key) end
