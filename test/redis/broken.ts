@@ -6,13 +6,13 @@ import { createWorld, type Scripts, type Way, type World } from './direct.ts'
 export type Fault = {
   /** Relative to src/redis/lua. */
   file: string
-  /** Must occur exactly once in the file. */
+  /** Text that must occur exactly once in the file. */
   find: string
   replace: string
   says: string
 }
 
-/** Line breaks do not matter. If `find` is indented, it must begin a line of the script. */
+/** Ignores line breaks. An indented `find` must begin a line of the script. */
 const patternOf = ({ find }: Fault): RegExp => {
   const words = find
     .trim()

@@ -19,7 +19,7 @@ type Counted = {
   counts: () => Counts | Promise<Counts>
 }
 
-/** Throws with the embedded Redis. It counts no commands, so each test would pass. */
+/** Throws with the embedded Redis, which counts no commands: every test would pass. */
 export async function commandStats({ redis }: Pick<Counted, 'redis'>): Promise<Map<string, number>> {
   const connection = await connect(redis)
   const info = text(await connection.call('INFO', 'commandstats'))

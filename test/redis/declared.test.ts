@@ -1,5 +1,5 @@
-// Upstash stores old jobs on disk. It loads the declared keys of a script before it locks all keys, so scripts that read
-// old jobs declare their keys.
+// Upstash stores old jobs on disk, and loads the declared keys of a script before it locks all keys. So scripts that
+// read old jobs declare the keys of these jobs.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient } from '../../src/redis/client.ts'

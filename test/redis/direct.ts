@@ -1,4 +1,4 @@
-// Calls one script at a time, without an engine. Tests can replace scripts to remove a rule.
+// These helpers call one script at a time, without an engine. Tests can replace scripts to remove a rule.
 
 import { expect } from 'vitest'
 import type { Changes } from '../../src/core/run.ts'
@@ -32,7 +32,7 @@ export const encodeRecord = (record: JobRecord): string =>
     ),
   )
 
-/** `rest` translates the arguments for the script. `answer` translates its result. */
+/** `rest` translates the arguments for the script. `answer` translates the result of the script. */
 export type Scripts = Map<
   string,
   { text: string; sha: string; rest?: (rest: string[]) => string[]; answer?: (raw: unknown) => unknown }
@@ -213,7 +213,7 @@ export async function createWorld(
   const engine = (more: Partial<EngineOptions> = {}) =>
     createEngine({
       redis: client,
-      // An unused address, because these tests deliver bells themselves.
+      // This address is unused, because these tests deliver bells themselves.
       qstash: { url: 'http://127.0.0.1:9', token: 'none', publicUrl: 'http://127.0.0.1:9' },
       namespace,
       clock,

@@ -1,5 +1,5 @@
-// TypeScript implements parts of rule 2 (take back an unpublished bell), rule 19 (wait for jobs that are due soon) and
-// rule 22 (compute the next slot). These parts have no mutations.
+// These parts of rules have no mutations, because TypeScript implements them: take back an unpublished bell (rule 2),
+// wait for jobs that are due soon (rule 19), and compute the next slot (rule 22).
 
 import type { Mutation } from './mutation.ts'
 import { mutations as ageing } from './rules/ageing.mutations.ts'

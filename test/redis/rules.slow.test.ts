@@ -1,4 +1,4 @@
-// Like rules.test.ts, with packed jobs.
+// Runs the tests of rules.test.ts with packed jobs.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { transitions } from '../../src/core/job.ts'

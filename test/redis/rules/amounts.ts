@@ -1,4 +1,4 @@
-// Rule 73: maximum sizes of ports and channels, and of what one call shows or copies.
+// Rule 73: maximum sizes of ports and channels, and of the data that one call shows or copies.
 
 import { expect } from 'vitest'
 import type { Encoded } from '../../../src/core/codec/value.ts'

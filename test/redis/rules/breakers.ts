@@ -1,4 +1,5 @@
-// Rule 38: calls to a failing host pause, and each failure makes the pause longer. Then one call tests the host.
+// Rule 38: calls to a failing host pause, and each failure makes the pause longer. After the pause, one call tests the
+// host.
 
 import { expect } from 'vitest'
 import type { Facts, World } from '../direct.ts'

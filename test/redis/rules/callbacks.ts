@@ -1,4 +1,4 @@
-// Rule 34: each end of a job is reported once. The same script creates a job for the report.
+// Rule 34: each end of a job is reported once. The script that ends the job also creates a job for the report.
 
 import { expect } from 'vitest'
 import type { Facts, Making, World } from '../direct.ts'

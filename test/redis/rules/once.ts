@@ -518,7 +518,7 @@ const rule33: Facts = {
   },
 }
 
-/** The store sends the first call alone, and the rest in one batch. */
+/** The store sends the first call alone, and the other calls in one batch. */
 const atOnce = (world: World, calls: [making: Making, key: string][]) =>
   Promise.allSettled(calls.map(([making, key]) => enqueue(world, making, { ...once(), key })))
 const idsOf = (made: PromiseSettledResult<{ id: number }>[]) =>

@@ -25,7 +25,7 @@ export async function callsTo(world: World, lane: { id: string }, work: () => Pr
     for (let call = await calls.next(); !call.done; call = await calls.next()) heard.push(call.value)
   })().catch(() => undefined)
   await work()
-  // Messages arrive in order, so all earlier ones have arrived before this one.
+  // Messages arrive in order, so all earlier messages have arrived before this message.
   await world.client.ask((redis) => redis.publish(world.store.keys.calls(lane.id), 'end'))
   while (!heard.includes('end')) await new Promise((resolve) => setTimeout(resolve, 5))
   over.abort()
