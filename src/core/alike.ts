@@ -9,7 +9,7 @@ export function isAlikeBut<T extends object>(members: readonly (keyof T & string
     if (!(isThere && value === other[name]) && !members.includes(name)) return false
     if (isThere) shared++
   }
-  // Usually both objects have the same members. Counting them is three times as fast as looking each one up.
+  // Usually both objects have the same members. Counting members is three times as fast as looking up each member.
   for (const _ in one) shared--
   if (shared === 0) return true
   for (const name in one) if (!(name in other) && !members.includes(name)) return false
@@ -24,7 +24,7 @@ export const quickParses = new WeakMap<z.ZodType, QuickParse>()
 
 type Likeness = {
   by: string
-  /** Members that may differ. They are optional and have no default, and no check of the whole object reads them. */
+  /** Members that may differ: optional members without a default, which no check of the whole object reads. */
   members: readonly string[]
   most: number
 }

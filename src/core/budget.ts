@@ -1,9 +1,9 @@
-// Each list of a call has its own maximum. This budget limits their sum.
+// Each list of a call has its own maximum. This budget limits the sum of all lists.
 
 import { SidejobError } from './errors.ts'
 import type { Op } from './run.ts'
 
-/** Microseconds of CPU time of redis-server 7.0. test/limits/sums.slow.test.ts checks them. */
+/** Microseconds of CPU time of redis-server 7.0. test/limits/sums.slow.test.ts checks these numbers. */
 export const parts = {
   jobs: { weight: 11, name: 'jobs' },
   packed: { weight: 4, name: 'equal jobs' },

@@ -26,7 +26,7 @@ async function hmac(secret: string, text: string): Promise<string> {
 export const proofOf = async (secret: string, hash: string, path: string, until: number): Promise<string> =>
   hmac(await hmac(secret, `tokens of ${hash}`), `GET ${path} until ${until}`)
 
-/** `chance`: a stored random string. A repeated call derives the same key from it. */
+/** `chance` is a stored random string, so that a repeated call returns the same key. */
 export const keyFrom = async (secret: string, chance: string, tenant?: string): Promise<string> =>
   `sj_${tenant === undefined ? '' : `${tenant}_`}${(await hmac(secret, `API key ${chance}`)).slice(0, 44)}`
 

@@ -3,7 +3,7 @@
 
 const OFTEN = 10
 const WEIGHT = 0.2
-/** In milliseconds. A longer interval counts as this one, so that calls are soon gathered again after a pause. */
+/** In milliseconds. Longer intervals count as this number, so that calls are soon gathered again after a pause. */
 const MAX_INTERVAL = 1_000
 /** After this many waits without a second call, one wait is skipped, then 2, 4, … waits. */
 const VAIN_WAITS = 2

@@ -1,4 +1,4 @@
-// Takes at most (pattern length × text length) steps, so no pattern is slow.
+// A match takes at most (pattern length × text length) steps, so no pattern is slow.
 
 export type Step = { fits: (char: string) => boolean; many?: true }
 

@@ -1,4 +1,4 @@
-/** Each isolate counts separately. */
+/** Rates are per second. Each isolate counts separately. */
 export const doors = {
   /** For each API key. */
   requests: { rate: 1_000, burst: 2_000 },
@@ -6,7 +6,7 @@ export const doors = {
   strangers: { rate: 0.5, burst: 30 },
   remembered: 10_000,
   signedBody: 65_536,
-  /** Streams of an API key, and of the channel `/`. */
+  /** Maximum streams of an API key, and of the channel `/`. */
   listeners: { key: 500, root: 50 },
   stream: { life: 3_600_000, beat: 15_000 },
 } as const

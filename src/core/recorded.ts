@@ -9,7 +9,7 @@ export const recordedRun = z.object({
   commits: z.array(changes).describe('changes made by each commit; the last entry is the end of the run'),
 })
 
-/** `more` names parts that the run read and the record lacks. `bytes` is the size of a run that was too large. */
+/** `more` names parts that the run read but the record lacks. `bytes` is the size of a run that was too large. */
 const storedRun = z.union([recordedRun, z.object({ more: z.string() }), z.object({ bytes: z.int() })])
 
 export const recordedJob = z.object({

@@ -52,8 +52,8 @@ export const parseRepeat = (repeat: Repeat): ParsedRepeat => {
 }
 
 /**
- * With `missed: 'skip'`, returns a slot after `now`. Otherwise, the slot is in the past if a run is due: the slot after
- * the last run ('run'), or the last missed slot ('last').
+ * Returns the next slot. If slots were missed, returns the first slot after `now` ('skip'), the first missed slot
+ * ('run') or the last missed slot ('last').
  */
 export const nextSlot = (repeat: Repeat | ParsedRepeat, moments: Moments, now: number): number => {
   const parsed = understood(repeat)
@@ -65,7 +65,7 @@ export const nextSlot = (repeat: Repeat | ParsedRepeat, moments: Moments, now: n
   return slot
 }
 
-/** Returns the last missed slot. If each missed slot has its own run, returns `scheduled`. */
+/** Returns the last missed slot, or `scheduled` if each missed slot has its own run. */
 export const slotOfRun = (repeat: Repeat | ParsedRepeat, scheduled: number, started: number): number => {
   const parsed = understood(repeat)
   if (parsed.base !== 'scheduled' || parsed.missed === 'run' || !(scheduled < started)) return scheduled

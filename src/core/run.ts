@@ -262,7 +262,7 @@ export const changes = z
       .optional(),
     ops: z.array(op).max(limits.ops.most).optional(),
     progress: closed.optional(),
-    /** These counts stay even if the run failed. */
+    /** These counts are stored even if the run failed. */
     counts: z
       .record(label, count)
       .refine(...atMost(limits.countNames.most, 'names'))

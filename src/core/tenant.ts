@@ -12,7 +12,7 @@ export function splitPath(path: string): { tenant?: string; path: string } {
 
 export const NAMESPACE = 'sidejob:'
 
-/** Is unique, because no key of the deployment begins with `t:`, and no tenant's name contains `:`. */
+/** The namespace is unique, because no key of the deployment begins with `t:`, and no tenant's name contains `:`. */
 export const namespaceOf = (namespace: string, tenant: string): string => `${namespace}t:${tenant}:`
 
 export const isOfTenant = (namespace: string): boolean => /t:[a-z0-9-]+:$/.test(namespace)

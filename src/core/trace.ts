@@ -15,7 +15,7 @@ export const traceparentOf = ({ traceId, spanId, isSampled }: TraceContext): str
 export const traceIdOf = (text: string): string => hexHash(text, 4).replace(/^0{32}$/, '1'.padStart(32, '0'))
 export const spanIdOf = (text: string): string => hexHash(text, 2).replace(/^0{16}$/, '1'.padStart(16, '0'))
 
-/** Uses only the trace id, so that all spans of a trace get the same answer. */
+/** Depends only on the trace id, so that all spans of a trace get the same answer. */
 export const isSampled = (traceId: string, share: number): boolean =>
   Number.parseInt(traceId.slice(0, 8), 16) / 2 ** 32 < share
 

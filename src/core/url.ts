@@ -59,7 +59,7 @@ function isPrivateV6(address: string): boolean {
 const localNames =
   /(^|\.)(localhost|localdomain|local|internal|intranet|private|lan|home|corp|svc|consul|home\.arpa|in-addr\.arpa|ip6\.arpa)\.?$/
 
-// The list is incomplete. That is safe, because a deployed Worker cannot reach a private network.
+// An incomplete list is safe, because a deployed Worker cannot reach a private network.
 const loopbackNames = /(^|\.)(localtest\.me|lvh\.me|vcap\.me|lacolhost\.com|yoogle\.com|localho\.st)\.?$/
 const addressNames = /(^|\.)(nip\.io|sslip\.io|xip\.io|traefik\.me|ip\.addr\.tools)\.?$/
 
@@ -78,7 +78,7 @@ const isPrivateHost = (host: string): boolean => {
 
 export type Use = 'workers' | 'callbacks' | 'downloads'
 
-/** An entry is `host`, `host:port`, or one use: `downloads=host:port`. */
+/** An entry is `host` or `host:port`, or allows one use: `downloads=host:port`. */
 function isAllowed(entry: string, { hostname, port, protocol }: URL, use: Use): boolean {
   const [for_, place] = entry.includes('=') ? (entry.split('=', 2) as [string, string]) : [use, entry]
   const host = hostname.toLowerCase()
@@ -102,7 +102,7 @@ export function callable(address: string, allowHosts: readonly string[], use: Us
   return url
 }
 
-/** Does not show the value, because it may be a secret. */
+/** Hides the value, because it may be a secret. */
 export const secretFault = (setting: string, expected: string, { length }: string): SidejobError =>
   new SidejobError('MISCONFIGURED', `${setting}: expected ${expected}, got another value of ${length} characters`)
 

@@ -75,7 +75,7 @@ export class Later extends Error {
 
 /**
  * Jobs that share the key have at most `concurrency` runs at once, and start at most `limit` runs per `period`. A
- * function derives the key from the args. If it returns undefined, the limit does not apply.
+ * function derives the key from the args. If the function returns undefined, the limit does not apply.
  */
 // biome-ignore lint/suspicious/noExplicitAny: args of any class
 export type WorkerLimit<Args = any> = {
@@ -111,7 +111,7 @@ export type WorkerOptions = {
   class: string
   description?: string
   retry?: RetryOptions
-  /** Maximum time of a run: milliseconds, or a string like '2m' (default 30 s). After that, `job.signal` aborts. */
+  /** Maximum time of a run: milliseconds, or a string like '2m' (default 30 s). Then `job.signal` aborts. */
   timeout?: Length
   /** Maximum concurrent runs of the class in all lanes and deployments, as the limit `worker:<queue>/<class>`. */
   concurrency?: number
@@ -124,8 +124,8 @@ export type WorkerOptions = {
   retain?: Length
   cron?: Cron
   /**
-   * Number of runs to record per job, up to 100 (default: the last ten failed runs). With `values`, also keeps what the
-   * last run read and changed, up to 64 KiB, for `sidejob rehearse --recorded`.
+   * Number of runs to record per job, up to 100 (default: the last ten failed runs). With `values`, also keeps the data
+   * that the last run read and changed, up to 64 KiB, for `sidejob rehearse --recorded`.
    */
   history?: number | { runs?: number; values: boolean }
   /** Labels for all jobs of the class. A job can override them and add its own, up to 8 in total. */
@@ -134,7 +134,7 @@ export type WorkerOptions = {
   isolate?: boolean
   /**
    * Number of consecutive lost runs after which the job fails, from 1 to 100. The default is 10, or 2 with `isolate`,
-   * because then the run itself probably killed its invocation.
+   * because an isolated run probably killed its invocation itself.
    */
   maxLost?: number
   /** With `'all'`, runs may also change jobs outside their own tree, adopt any job, and delete with force. */

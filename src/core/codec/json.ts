@@ -52,7 +52,7 @@ type Builder<T> = {
   done(made: T): unknown
 }
 
-/** JSON parsers disagree about which of two members with the same name counts, so repeated names are refused. */
+/** JSON parsers treat repeated names differently, so repeated names are refused. */
 export const objects: Builder<Record<string, unknown>> = {
   make: () => ({}),
   has: Object.hasOwn,
@@ -64,10 +64,10 @@ export const objects: Builder<Record<string, unknown>> = {
   done: (made) => made,
 }
 
-/** The last of two members with the same name counts, as in JSON.parse. */
+/** If a name is repeated, the last member counts, as in JSON.parse. */
 export const lenient: Builder<Record<string, unknown>> = { ...objects, has: () => false }
 
-/** Uses maps, because an object would move the member "1" before "a". */
+/** Builds maps, because an object would move the member "1" before "a". */
 export const maps: Builder<Map<string, unknown>> = {
   make: () => new Map(),
   has: () => false,
@@ -208,7 +208,7 @@ class Reader {
     return items
   }
 
-  /** Compares each object of a list with the previous one, because they usually differ only in the users' values. */
+  /** Compares adjacent objects of a list, because they usually differ only in the users' values. */
   private moulds(pattern: Pattern): () => unknown {
     let mould: Mould | undefined
     let isOver = false

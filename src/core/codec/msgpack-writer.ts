@@ -21,7 +21,7 @@ const heads: Record<Sized, { most: number; short: number; wide: [one: number, tw
 
 const fixedExt: Record<number, number> = { 1: 0xd4, 2: 0xd5, 4: 0xd6, 8: 0xd7, 16: 0xd8 }
 
-// One more than in the reader, because an integer at the deepest level may become the map `{ "$int": … }`.
+// This is one more than in the reader, because an integer at the deepest level may become the map `{ "$int": … }`.
 const DEEPEST = DEPTH + 1
 
 const encoder = new TextEncoder()

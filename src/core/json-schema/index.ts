@@ -21,7 +21,7 @@ const sizes = ['length', 'items', 'properties', 'contains'].flatMap((of) => {
   return [`min${name}`, `max${name}`]
 })
 const others = ['type', 'enum', 'const', 'pattern', 'required', 'dependentRequired', 'uniqueItems', '$ref']
-/** These keywords are not checked. JSON Schema libraries disagree about `format`. */
+/** Unchecked keywords. JSON Schema libraries disagree about `format`. */
 const remarks = [
   'title',
   'description',

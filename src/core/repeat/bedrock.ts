@@ -136,8 +136,8 @@ const skipEven = (length: number) => (from: number, now: number) =>
 const lastEven = (length: number) => (from: number, now: number) =>
   known(from + Math.max(0, Math.floor((now - from) / length)) * length)
 
-// Enough steps for 800 years in months, or a year in hours. If the slot is still in the past after these steps, one run
-// starts immediately.
+// This is enough for 800 years in months, or a year in hours. If the slot is still in the past after these steps, one
+// run starts immediately.
 const MOST_STEPS = 10_000
 
 // If a step does not increase the time, no later slot exists.

@@ -51,7 +51,7 @@ const hourly = (walls: Step, offset: Step): Step => {
   const after = (at: number, shown: number): number => {
     const slot = walls(at + shown) - shown
     if (Number.isNaN(slot)) return slot
-    // A change moves the clock by at most a day, so looking one day ahead is enough.
+    // Clocks change by at most a day, so looking one day ahead is enough.
     const look = Math.min(slot, at + DAY)
     if (offset(look) !== shown) return afterChange(change(offset, at, look))
     return look === slot ? slot : afterNow(Math.max(look, slot - 2 * DAY))

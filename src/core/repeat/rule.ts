@@ -4,13 +4,13 @@ export type Base = 'scheduled' | 'started' | 'finished'
 export type Rule = {
   base: Base
   next: (from: number) => number
-  /** Returns the first slot after `now`, which is a whole second. */
+  /** Returns the first slot after `now`. `now` is a whole second. */
   skip: (from: number, now: number) => number
   /** Returns the last slot up to `now`. `from` is a slot. */
   last: (from: number, now: number) => number
   /**
-   * Returns the next slot within a year that the clock skips when it goes forward. `wall` is its wall-clock time, as if
-   * the clock showed UTC.
+   * Returns the next slot within a year that the clock skips when it goes forward. `wall` is the wall-clock time of the
+   * slot, read as UTC.
    */
   moved?: (from: number) => { at: number; wall: number } | undefined
 }
