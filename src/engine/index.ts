@@ -377,7 +377,7 @@ function assemble(options: EngineOptions) {
   }
 }
 
-/** An interface keeps error messages of TypeScript short: they contain its name and not its members. */
+/** An interface keeps error messages of TypeScript short: they contain its name instead of its members. */
 export interface Engine extends ReturnType<typeof assemble> {}
 
 /**

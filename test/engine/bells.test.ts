@@ -91,7 +91,8 @@ describe('a QStash that accepts requests and never responds', () => {
     await make(10, 'default', 'brief')
     await rest()
     expect(await counts()).toMatchObject({ queued: 0, completed: 10 })
-    // The default timeout of 30 s is longer than the rest of the invocation, so the next tick starts these jobs.
+    // The default timeout of 30 s is longer than the time that is left in the invocation, so the next tick starts these
+    // jobs.
     const { calls } = await callsOf(async () => {
       await make(10)
       await rest()

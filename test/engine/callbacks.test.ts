@@ -382,7 +382,7 @@ test('after an outage of 30 minutes, a receiver gets everything once, without a 
   await step()
   while (Date.now() + offset < start + 30 * MINUTE) await step()
   const hits = receiver.came.length
-  // Includes the calls before the pause, and the test calls during the pause.
+  // `hits` includes the calls before the pause, and the test calls during the pause.
   expect(hits).toBeGreaterThan(8)
   expect(hits).toBeLessThan(30)
   down = false

@@ -150,7 +150,7 @@ describe('PUT /v1/workers for a function of a deployment', () => {
         kit.engine.workers.register('default', 'theirs', definition, { preview: true }),
       ).rejects.toMatchObject(refused)
     }
-    // Refused although this deployment has not registered its function yet.
+    // The call is refused although this deployment has not registered its function yet.
     await expect(kit.engine.workers.register('default', 'ours', { pull: true })).rejects.toMatchObject({
       code: 'REFUSED',
     })

@@ -1,4 +1,4 @@
-// The JSON that receivers of OTLP 1.0 accept over HTTP. Unknown members are refused, so that typing errors are found.
+// The JSON that receivers of OTLP 1.0 accept over HTTP. Unknown members are refused, so that typos are found.
 
 import * as z from 'zod'
 

@@ -244,7 +244,7 @@ export function createRuns({
         first.length || wait === 0 || stopped.signal.aborted
           ? first
           : await longPoll((waiter) => look(request, waiter), { channel: store.keys.calls, end, signal: over })
-      // A caller with a key can repeat the claim. Without a key, these jobs are lost to the caller, so release them.
+      // A caller with a key can repeat the claim. Without a key, the caller cannot get these jobs, so release them.
       if (!call?.signal?.aborted || lane) return claimed
       await Promise.all(claimed.map(({ run }) => giveBack(run.token)))
       return []

@@ -256,7 +256,7 @@ export function createDeliveries(parts: Context) {
       await change('', [ops.requeue_all({ queue_name: queue, forgiven, jobs: jobs.map(String) })], call)
     },
 
-    /** The deliveries do not count as attempts. */
+    /** Returned deliveries do not count as attempts. */
     async giveBack(deliveries: Delivery[], call?: Call): Promise<void> {
       await Promise.all(deliveries.map(({ job }) => change(String(job.id), [ops.requeue({ forgiven: true })])))
       const lane = await laneOf(call)

@@ -109,7 +109,7 @@ export function createDoctor({ store, ring, change, now }: Context) {
         await note(cursor, slice)
         return { repaired: [], left: [], jobs, cursor: next }
       }
-      // A script for each target, so that other calls can run in between.
+      // Each target has its own call of a script, so that other calls can run in between.
       for (const target of targetsOf(faults)) await mend(target)
       const after = await look(cursor)
       await note(cursor, { ...after, cursor: next })

@@ -57,7 +57,7 @@ const historyProblem = (message: string): Problem => ({
   remedy: 'check the database that is bound as `HISTORY`; ended jobs wait in Redis until it stores them',
 })
 
-/** Testing QStash would cost a message, so its last known answer is returned. */
+/** Testing QStash would cost a message, so this returns the last known answer of QStash. */
 export function createHealth({ client, store, bells, version, isTenant, history }: HealthParts) {
   return {
     async health(): Promise<Health> {

@@ -74,14 +74,14 @@ export function createHistory({ store, history, now }: HistoryParts) {
   return {
     isOn: history !== undefined,
 
-    /** Must come before the first job runs, or the history would miss jobs. */
+    /** Call this before the first job runs, or the history misses jobs. */
     async begin(): Promise<void> {
       if (!history || isBegun) return
       await store.outbox('1')
       isBegun = true
     },
 
-    /** The invocation must not end before this resolves. */
+    /** The invocation must not end before this promise resolves. */
     async committed(runs: number): Promise<void> {
       if (!history || runs === 0) return
       ends += runs

@@ -178,7 +178,9 @@ export function createJobs({
       return jobs.map((job) => ({ ...listedView(job), runs: ranOf(job.document, []).runs }))
     },
 
-    /** Returns `total` only if it is already stored: for statuses at rest, and for failed jobs of one class or kind. */
+    /**
+     * Returns `total` only if Redis stores it: for suspended or ended jobs, and for failed jobs of one class or kind.
+     */
     async list(filter: JobFilter): Promise<{ jobs: JobView[]; cursor: string | null } & ListNotes> {
       const { jobs, ...rest } = await page(filter)
       return { jobs: jobs.map(listedView), ...rest }

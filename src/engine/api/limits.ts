@@ -152,7 +152,7 @@ export function createLimits({ store, constraints, ring, now }: Context) {
         key: string,
         { holders = 0, waiting = 0 }: { holders?: number; waiting?: number },
       ): Promise<{ limit: RoomView; jobs: number; holders: Holder[]; waiting: LimitWaiter[] }> {
-        // Always reads the oldest waiting job, because it shows when the limit became full.
+        // Always reads the oldest waiting job, because this job shows when the limit became full.
         const room = await store.room(key, { holders, waiting: Math.max(waiting, 1) })
         if (!room) throw new SidejobError('NOT_FOUND', `there is no limit ${key}`)
         return {

@@ -83,7 +83,7 @@ export function createLog({ store, change, now }: Context) {
     }> {
       const found = job === undefined ? undefined : await store.inspect(job)
       const id = found?.id
-      // Entries of other jobs cannot push entries out of a job's own log.
+      // A job with a history has its own log.
       const own = found?.document.history ? found : undefined
       const { from = 0, to: end = Number.POSITIVE_INFINITY } = found && !own ? lifeOf(found.document) : {}
       const to = Math.min(end, until + MARGIN)

@@ -14,7 +14,7 @@ import { shownPortOf, shownValues } from '../run/shown.ts'
 
 type Target = { in: string } | { out: string }
 
-/** Milliseconds between reads. They grow, because the smallest plan allows only a few reads per invocation. */
+/** Milliseconds between reads. The pauses grow, because the smallest plan allows only a few reads per invocation. */
 const [FIRST_LOOK, LAST_LOOK] = [50, 2_000]
 
 const sideOf = (dir: Dir): 'i' | 'o' => (dir === 'in' ? 'i' : 'o')

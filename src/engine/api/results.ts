@@ -7,7 +7,7 @@ import { type Context, MINUTE } from '../context.ts'
 import type { Call, Ref, Result } from '../engine.ts'
 import type { Waiter } from '../lane/long-poll.ts'
 
-/** `isTaken`: the caller takes the result, and so receives it without redaction. */
+/** `isTaken`: the caller takes the result, which is then not redacted. */
 function resultOf(text: string, isTaken: boolean, { show }: Vault): Result {
   const [type, head, ...rest] = text.split('\n')
   const [times, redacts = '[]'] = head!.split('\t')

@@ -9,7 +9,7 @@ import type { Executor } from '../run/executor.ts'
 export type Performed = { id: number; class: string; status: Status; error?: Pick<RunError, 'message' | 'stack'> }
 
 const FIRST = -(2 ** 31) - 1
-/** Longer than every run, so the lease needs no renewal (milliseconds). */
+/** In milliseconds. The lease is longer than any run, so it needs no renewal. */
 const LEASE = 3_600_000
 
 type One = { store: Store; executor: Executor; constraints: Constraints; ring: (rings: Ring[]) => Promise<void> }

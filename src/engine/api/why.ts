@@ -184,7 +184,6 @@ function awaitedChildren({ children }: Looked, named: 'children' | string[]) {
     .slice(0, TOLD)
 }
 
-/** A job that follows its children, such as a flow, is suspended while they work. */
 function followReasons(inspection: Inspection): Told[] {
   const { followed } = inspection.document
   if (!followed) return []

@@ -40,7 +40,7 @@ type CodeVersion = {
 
 export type Deploy = { version?: string; author?: string; at: number }
 
-/** `versions` has the newest first. `classes` and `crons` combine the lists of all versions. */
+/** `versions` lists the newest version first. `classes` and `crons` combine the lists of all versions. */
 export type Deployment = {
   at: number
   hashes: string[]
@@ -56,7 +56,7 @@ export type AnnouncedVersion = { url: string; at: number }
 const VERSIONS = 8
 const MAX_DEPLOYS = 20
 const MAX_ADDRESSES = 100
-/** In milliseconds. If an old version starts later than this after a deployment, it was deployed again. */
+/** In milliseconds. An old version that starts later than this after a deployment was deployed again. */
 const GRACE = 600_000
 export const MAX_QUEUES = 50
 const MAX_COUNTS = 256 * 1024
@@ -84,13 +84,13 @@ const classesOf = (versions: readonly CodeVersion[]): string[] => [
   ...new Set(versions.flatMap(({ classes }) => classes)),
 ]
 
-/** If several versions have a class, the newest one decides whether it has a schedule. */
+/** If several versions have a class, the newest version decides whether the class has a schedule. */
 const cronsOf = (versions: readonly CodeVersion[]): string[] =>
   versions.flatMap(({ crons = [] }, i) => crons.filter((key) => !classesOf(versions.slice(0, i)).includes(key)))
 
 type Standing = { own?: Deployment; mine: CodeVersion; isDone: boolean; grace: number }
 
-/** If an old version starts long after the newest one, the old version was deployed again. */
+/** If an old version starts long after the newest version, the old version was deployed again. */
 function servingOf({ own, mine, isDone, grace }: Standing): CodeVersion[] {
   const before = own ? versionsOf(own) : []
   const [front] = before

@@ -4,7 +4,7 @@ import type { Store } from '../../redis/store.ts'
 import type { Registered, Registry } from './registry.ts'
 
 const REMEMBERED = 10_000
-/** A delivery can change the class of a job, so isolates read it again after this many milliseconds. */
+/** A delivery can change the class of a job, so isolates read the class again after this many milliseconds. */
 const KNOWN_FOR = 60_000
 
 const SERIES = 1_000

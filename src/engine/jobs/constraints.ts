@@ -31,7 +31,7 @@ const groupOf = ({
 }: JobRecord): { id: string; concurrency?: number } | undefined =>
   group === undefined ? undefined : { id: group, concurrency }
 
-/** `seen`: version of the constraints that the job is expected to have. If it has another version, nothing changes. */
+/** `seen`: expected version of the constraints of the job. If the job has another version, nothing changes. */
 type Tagging = { group?: { id: string; concurrency?: number }; seen?: string }
 
 export function createConstraints(store: Store, registry: Registry) {

@@ -35,7 +35,7 @@ type Deciding = {
   by?: string
   found?: Registered
   reach?: Reach
-  /** Stored in new children, because they cannot derive the trace from their root. */
+  /** New children store this header, because they cannot derive the trace from their root. */
   traceparent?: string
   writer?: string
   pinsTo?: string
@@ -216,7 +216,7 @@ export function soundChanges(
   return { changes: { end: 'failed', n: LAST, error }, fault }
 }
 
-/** The callback needs the result too. */
+/** A callback also needs the result. */
 const wantsResult = ({ document }: Deciding): boolean => document.keepResult !== 0 || document.callback !== undefined
 
 const isEmpty = (record: object = {}): boolean => {
@@ -269,8 +269,8 @@ export async function outcomeOf(token: string, said: Changes, deciding: Deciding
   const ops = await opsWords(changes, deciding)
   const words = [
     ...reachWords(changes, deciding),
-    // The script needs the words for a retry and for the next slot: if an op is refused for now, the run is retried,
-    // and after a final refusal, a repeating job keeps its schedule.
+    // The script also needs the words for a retry and for the next slot. It may refuse an op: if the refusal is
+    // temporary, the run is retried, and if it is final, a repeating job keeps its schedule.
     ...(ops.length ? again() : []),
     ...slotWords,
     ...byWords(deciding),

@@ -63,7 +63,7 @@ type Named = { queue: string; class: string }
 const isNamedAs = (one: Named, other: Named): boolean => one.class === other.class && one.queue === other.queue
 
 const FRESH = 5_000
-/** Milliseconds until a missing class is read again. It may be registered at any time. */
+/** Milliseconds until a missing class is read again, because the class may be registered at any time. */
 const MISSING = 1_000
 /** Reading this many changed queues costs less than reading one queue twice. */
 const MAX_NEAR = 20

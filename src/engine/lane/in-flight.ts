@@ -13,7 +13,7 @@ export function createInFlight(
   limit: number,
   perform: (lent: ClaimedJob, asked: number) => Promise<RunOutcome | undefined>,
 ) {
-  /** Claims and not ids, because a job may be claimed again before its lost run ends. */
+  /** The set contains claims and not ids, because a job may be claimed again before its lost run ends. */
   const open = new Set<ClaimedJob>()
   const waiting: { lent: ClaimedJob; asked: number }[] = []
   let running = 0

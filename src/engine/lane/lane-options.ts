@@ -7,7 +7,7 @@ export type LaneOptions = {
   budget?: number
   /** Lease of a run in milliseconds (default 45,000). */
   lease?: number
-  /** A batch is short if it takes at most this many milliseconds (default 100). The next claim then takes more jobs. */
+  /** After a batch of at most this many milliseconds (default 100), the next claim takes more jobs. */
   short?: number
   /** Milliseconds for which a lane waits for more jobs after its last run (default 0). */
   warm?: number

@@ -37,7 +37,7 @@ export function createRinger({ bells, store, defer, serve, eager, elapsed = () =
   let told = Number.NEGATIVE_INFINITY
   let isTold = false
 
-  /** Other isolates show the trouble in /health and /v1/stats. */
+  /** Stores the trouble, so that other isolates show it in /health and /v1/stats. */
   async function tell(trouble: BellTrouble | undefined): Promise<void> {
     if (!trouble && !isTold) return
     if (trouble && elapsed() - told < TELL) return

@@ -105,7 +105,7 @@ const kafkaAnswer = (text: string): KafkaAnswer => {
   }
 }
 
-/** A Kafka REST proxy answers 200 even if the broker refused the record. The offset is then missing. */
+/** If the broker refused the record, a Kafka REST proxy answers 200 without an offset. */
 async function kafkaFault({ body }: Response): Promise<string | undefined> {
   const bytes = await readUpTo(body, KAFKA_ANSWER).catch(() => undefined)
   const { offsets } = kafkaAnswer(new TextDecoder().decode(bytes))
@@ -267,7 +267,7 @@ export function callbackView(id: number, document: JobRecord): CallbackView {
     attempts: attemptsOf(document),
     maxAttempts: 1 + callbackRetry(spec.retry).max!,
     lastError: messageOf(document.lastError),
-    // The query may contain tokens.
+    // The query is omitted, because it may contain tokens.
     url: address ? address.origin + address.pathname : '',
     createdAt: document.createdAt!,
     nextAt: document.place === PLACE.timers ? (document.backoffUntil ?? null) : null,

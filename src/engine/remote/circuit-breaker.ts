@@ -1,8 +1,7 @@
 import type { Store } from '../../redis/store.ts'
 import type { BreakerSettings, BreakerState } from '../../redis/types.ts'
 
-// `base` is the first time for which a host is not called. It doubles with each failed trial, up to `cap`. Times are in
-// milliseconds.
+// In milliseconds. A failing host is not called for the time `base`, which doubles with each failed trial, up to `cap`.
 export const breakerDefaults: BreakerSettings = { threshold: 5, base: 10_000, cap: 300_000, probing: 35_000 }
 
 /** Push workers have their own breakers, so that an unhealthy push worker does not stop callbacks to the same host. */
@@ -14,7 +13,7 @@ export const endpointOf = (url: string): string => {
 }
 
 const FRESH = 1_000
-/** An operator may have closed the breaker, so it is read again after this many milliseconds. */
+/** An operator may have closed the breaker, so the breaker is read again after this many milliseconds. */
 const OPEN_FRESH = 10_000
 
 /** The random part keeps the jobs from starting in the same second. */
@@ -66,7 +65,7 @@ export function createCircuitBreakers({ store, shut }: BreakerOptions, settings 
     }
     const last = seen.get(host)
     if (permit.failures === 0 && !(last?.state === 'closed' && last.failures > 0)) return permit
-    // The cache comes first, so that only one of several concurrent calls reports the change.
+    // The cache is updated first, so that only one of several concurrent calls reports the change.
     const closed: BreakerState = { state: 'closed', failures: 0 }
     keep(host, closed)
     await store.breaker(host, 'succeeded', settings)

@@ -16,7 +16,7 @@ export class Children {
     this.#tools = tools
   }
 
-  /** Reads the children from Redis if the snapshot does not contain all. It contains up to a thousand. */
+  /** Reads the children from Redis if the snapshot does not contain all. A snapshot contains up to about 1,000. */
   async all(): Promise<Snapshot['children']> {
     this.#buffer.look()
     if (!this.#buffer.snapshot.moreChildren) return this.#buffer.snapshot.children

@@ -1,4 +1,4 @@
-// In workerd, a timer takes 12 µs of a run of 60 µs. So all runs of a request share one timer.
+// In workerd, a timer takes 12 µs of a run of 60 µs, so all runs of a request share one timer.
 
 /** In milliseconds. JavaScript fires a longer timer immediately. */
 const LONGEST = 2 ** 31 - 1
@@ -7,7 +7,7 @@ export type Deadlines = {
   add: (ms: number, over: () => void) => () => void
 }
 
-/** workerd binds timers to their request, so each request needs its own. */
+/** workerd binds timers to their request, so each request needs its own timer. */
 export function createDeadlines(): Deadlines {
   const open = new Set<{ at: number; over: () => void }>()
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -53,7 +53,7 @@ const UNKNOWN_CLASS_MS = 1_000
 /** Milliseconds until the first heartbeat of a push worker that answered 202. */
 const LATER_LEASE_MS = 60_000
 
-/** Some lateness of a start is normal, so it is divided by this number. */
+/** Some lateness of a start is normal, so the lateness is divided by this number. */
 const LATENESS = 3
 
 /** Cloudflare allows 32 invocations per request. Two are left for the user's code. */
@@ -106,7 +106,7 @@ const remedyOf = (id: number, [part, port, at]: Path): string => {
     : `take the value out with POST ${place}/read`
 }
 
-/** The errors of Cloudflare when it has no invocation for the run. */
+/** Errors of Cloudflare if it has no invocation for the run. */
 const isUnavailable = (error: unknown): boolean =>
   /too many|invocations|internal error|connection lost|disconnected|has been updated/i.test(String(error))
 
@@ -266,7 +266,7 @@ export function createExecutor({
     return undefined
   }
 
-  /** If only newer code can run the job, it is released. */
+  /** Releases the job if only newer code can run it. */
   async function misfit(lent: ClaimedJob, found: Registered): Promise<RunOutcome | undefined> {
     const { queue, class: name, schema: built } = lent.document
     const skew = skewOf(found, name, built)

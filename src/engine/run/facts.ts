@@ -18,7 +18,7 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
     this.#given = given
   }
 
-  /** Aborts when the run times out, the job must end, or another worker has taken the run. Then stop all work. */
+  /** Stop all work if this aborts: the run timed out, the job must end, or another worker has taken the run. */
   get signal(): AbortSignal {
     return this.#given.stop.signal
   }

@@ -115,9 +115,9 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /**
-   * Yields one value of each port while at least one port has a value and each further port has a value or a default. If a
-   * port has neither, the job is suspended. If every port has only a default, yields the defaults once.
-   * `write` then sets the default of the output port.
+   * Yields one value of each port while at least one port has a value and each further port has a value or a default.
+   * If a port has neither, the job is suspended. If every port has only a default, yields the defaults once, and
+   * `write` sets the default of the output port.
    */
   inputs<P extends Name<In>>(...ports: P[]): AsyncGenerator<{ [K in P]: Value<In, K> }> {
     return this.#parts.inputs.tuples(ports, () => this.#tuple(ports))
@@ -129,7 +129,6 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return Object.fromEntries(tuple) as { [K in P]: Value<In, K> }
   }
 
-  /** Writes a value to an output port. */
   write<P extends Name<Out>>(port: P, value: Value<Out, P>, options: WriteOptions = {}): void {
     const { log } = this.#buffer
     this.#buffer.open()
@@ -156,7 +155,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /**
-   * Combines all reads and writes of the block into one log entry. `options` are defaults for its writes.
+   * Combines all reads and writes of the block into one log entry. `options` are defaults for the writes of the block.
    *
    * @example await job.group({ notify: false }, async () => job.write('out', await job.read('in')))
    */
@@ -182,7 +181,6 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   setClosed(values: Record<string, Encoded>): void {
     this.#buffer.set(values)
   }
-  /** Sets fields of the state. */
   set(values: Record<string, unknown>): void {
     this.#buffer.open()
     this.setClosed(mapValues(values, (value) => encodeValue(value)))

@@ -1,5 +1,5 @@
-// In a busy isolate, a run may wait before it sends its request. So a rate limit counts the start of the run later, by
-// the time that the run took longer than usual.
+// In a busy isolate, a run may send its request late. So if a run took longer than usual, a rate limit adds the extra
+// time to the start of the run.
 
 const MAX_EXCESS_MS = 75
 const SLOWER = 1.1

@@ -38,7 +38,7 @@ export class StepStore {
   #more: boolean
   #asked = new Set<string>()
   #answers = new Map<string, { scope: string; patch: Patch }>()
-  /** Scopes in which a branch has failed. The other branches of these scopes may end early. */
+  /** Scopes in which a branch has failed. Other branches of these scopes may end early. */
   #abandoned: string[] = []
   #underWay = new Set<string>()
   #hasFailed = false
@@ -99,7 +99,7 @@ export class StepStore {
     return this.#doOnce(scope, name, action).finally(() => this.#underWay.delete(name))
   }
 
-  /** Before a new step, a function requests all stored steps of its scope. If it does not, its code has changed. */
+  /** Unless its code has changed, a function requests all stored steps of a scope before a new step. */
   async beforeNew(scope: string, asked: string, newKey?: string): Promise<void> {
     if (this.#isOver) await never
     await this.#around.answersAwaited()

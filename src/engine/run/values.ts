@@ -1,7 +1,6 @@
 import { type Port, type Ports, Terminal, type ValueOf, type Worker } from '../../core/worker.ts'
 
 export type Name<P extends Ports> = '*' extends keyof P ? string : keyof P & string
-/** A plain `Job` has unknown ports, so their values are `any`. */
 // biome-ignore lint/suspicious/noExplicitAny: a port of an unknown worker holds anything
 export type Value<P extends Ports, K> = 0 extends 1 & P ? any : ValueOf<K extends keyof P ? P[K] : P['*']>
 

@@ -24,7 +24,7 @@ export type Callback = {
   retry?: number[]
   timeout?: number
   payload?: { as: string; with: Record<string, unknown> }
-  /** The commit of the delivery also creates this job. Its args contain the ended job. */
+  /** The commit of the delivery also creates this job. The args of this job contain the ended job. */
   afterwards?: { queue: string; class: string; wait?: number; args?: Record<string, unknown> }
 }
 

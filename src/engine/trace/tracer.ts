@@ -40,7 +40,7 @@ type Ended = {
 
 const MAX_LINKS = 100
 
-/** A trace over months would be too long, so each slot of a schedule has its own. */
+/** A trace over months would be too long, so each slot of a schedule has its own trace. */
 type Traced = { traceId: string; given?: TraceContext; slot: string }
 
 function tracedOf({ id, document }: ClaimedJob, seed: string): Traced {
