@@ -22,7 +22,7 @@ export type AlertOptions = {
   rules?: { readonly [Name in RuleName]?: boolean | { after: Length } }
   /** Maximum number of ready jobs, for all queues or by queue. */
   depth?: number | Readonly<Record<string, number>>
-  /** Maximum per UTC day over all queues, for `runs` or a counter such as `tokens`. */
+  /** Maximum of `runs` or a counter such as `tokens`, per UTC day in all queues. */
   budget?: Readonly<Record<string, number>>
   /** Interval between reminders until the alert is acknowledged (default: none). */
   every?: Length
@@ -31,7 +31,7 @@ export type AlertOptions = {
 /** A problem of this queue starts no alert, because no message about it could be sent. */
 const QUEUE = 'alerts'
 
-/** Retries for about five hours, because an older message is no longer useful. */
+/** Retries for about five hours, because older messages are useless. */
 const RETRY = { max: 12, backoff: { base: 10_000 } }
 
 const plain = ({ name, text, more }: Need): string =>
@@ -100,7 +100,7 @@ function spentOf(today: Stats['today'], budget: AlertOptions['budget'] = {}, { n
 }
 
 /**
- * Sends a message when a problem of the page Overview starts, and another when it ends.
+ * Sends a message when a problem of the page Overview starts, and another when the problem ends.
  *
  * @example createWorker({ functions, alerts: alerts({ to: [slack('SLACK_WEBHOOK')] }) })
  */

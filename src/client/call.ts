@@ -5,7 +5,7 @@ import { inQuery } from './table.generated.ts'
 export type CallOptions = {
   signal?: AbortSignal
   idempotencyKey?: string
-  /** Reason to store in the audit log. */
+  /** Reason for the audit log. */
   reason?: string
   /** W3C Trace Context of the trace to which the created jobs belong. */
   traceparent?: string
@@ -20,7 +20,7 @@ export type ClientOptions = {
   key: string
   fetch?: (request: Request) => Promise<Response>
   traceparent?: () => string | undefined
-  /** Reason to store in the audit log. */
+  /** Reason for the audit log. */
   reason?: string
   /** Maximum number of attempts after network failures and 503 responses. */
   attempts?: number
@@ -30,7 +30,7 @@ export type ClientOptions = {
   schemas?: Readonly<Record<string, string>>
 }
 
-/** An error response. Its `path` is the position of the fault in the input. */
+/** Error response. `path` is the position of the fault in the input. */
 export class ApiError extends Error {
   readonly code: string
   readonly status: number
@@ -85,7 +85,7 @@ export const call = async (client: ClientOptions, address: string, args: unknown
       body: isQuery ? undefined : JSON.stringify(input ?? {}),
       signal: options.signal,
     })
-  // Some calls return a result and delete it. With a key, a repeated call returns the same result.
+  // Some calls delete the result that they return. With a key, a repeated call returns this result again.
   const key = options.idempotencyKey ?? ownKey()
   return persist(client, request)
 }

@@ -80,7 +80,7 @@ type Listen = (
 
 type Verbs = { [R in keyof Served]: { [V in keyof Served[R]]: Verb<Served[R][V]> } }
 
-/** `createClient<typeof functions>` checks classes, args and inputs. Otherwise, any class is accepted. */
+/** `createClient<typeof functions>` checks classes, args and inputs. Without the type, any class is accepted. */
 export type Client<F = undefined> = Omit<Verbs, 'jobs' | 'channels'> & {
   jobs: Omit<Verbs['jobs'], 'enqueue' | 'list'> & {
     enqueue: Enqueue<IsAny<F> extends true ? Job : JobOf<ClassesOf<F>>>
@@ -96,7 +96,7 @@ export type Client<F = undefined> = Omit<Verbs, 'jobs' | 'channels'> & {
 }
 
 /**
- * Creates a client. A call takes the parameters of its path, then its body or query.
+ * Creates a client. Each method takes the parameters of its path, then its body or query.
  *
  * @example const client = createClient<typeof functions>({ url: 'https://jobs.example.com', key })
  * const { id } = await client.jobs.enqueue({ class: 'zip' })

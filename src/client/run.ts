@@ -73,7 +73,7 @@ export async function run<W extends AnyDefined>(
   const written = await Promise.all(
     ports.map(async (port) => {
       const { size, values } = await client.ports.look(id, 'out', port, { limit: MAX_VALUES }, { signal })
-      // Does not return the first values only, because they would look like all values. All values stay at the port.
+      // Throws, because the first values alone would look like all values. All values stay at the port.
       if (size > values.length)
         throw new RunFailed(
           id,
@@ -99,7 +99,7 @@ async function resultOf(
       if (ended.type === 'success') return ended.result
       throw new RunFailed(id, `job ${id} (${name}) has failed: ${ended.message}`)
     }
-    // No other caller takes the result of this job, so null means that it has no result.
+    // No other caller takes the result of this job, so null means that the job has no result.
     if (ended === null) throw new RunFailed(id, `job ${id} (${name}) has ended without a result`)
     if (Date.now() >= end) throw new RunFailed(id, `job ${id} (${name}) is still ${ended.status} after the timeout`)
   }

@@ -5,7 +5,7 @@ import { checkSignature, type Dialect } from '../core/hook-signature.ts'
 import { HOOK } from '../core/idempotency.ts'
 
 export type HookEvent = {
-  /** Same for all deliveries of an event. For GitHub, the SHA-256 of the body. */
+  /** The same for all deliveries of an event. For GitHub, this is the SHA-256 of the body. */
   id: string
   /** Type of the event, such as `payment_intent.succeeded` or `push`. Absent if the service sends none. */
   type?: string
@@ -17,7 +17,7 @@ export type HookWrite = { job: number | string; port: string; value: unknown }
 
 export type Hook<E = unknown> = {
   signed: Dialect
-  /** Name of the variable with the secret. During a rotation, it contains two secrets separated by a comma. */
+  /** Name of the variable with the secret, or with two secrets separated by a comma during a rotation. */
   secret: string
   /** Return nothing to ignore the event. */
   to: (event: HookEvent, env: E) => JobInput | HookWrite | undefined | Promise<JobInput | HookWrite | undefined>

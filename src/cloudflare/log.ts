@@ -48,7 +48,7 @@ export function markConsole(): void {
 
 let listens = false
 
-/** In development, the console is marked: it adds the job that created the promise. */
+/** In development, the console also prints the job that created the promise. */
 export function printRejections(): void {
   const { addEventListener } = globalThis as { addEventListener?: Listen }
   if (listens || !addEventListener) return
@@ -65,7 +65,7 @@ const tell = (report: RunReport): void => {
   else console.log(line)
 }
 
-/** Writes audit entries to the platform's log too: Redis keeps only the latest, and no API key can change this log. */
+/** The platform's log also gets audit entries: Redis keeps only the newest, and no API key can change this log. */
 export const tellAudit = (entry: AuditEntry & { url: string }): void =>
   console.log(JSON.stringify({ sidejob: 'audit', ...entry }))
 
@@ -76,7 +76,7 @@ export type Hooks = {
   onFailed?: (report: RunReport) => unknown
 }
 
-/** `sidejob dev` defines this function, to find the run that loops. */
+/** `sidejob dev` defines this function, to find a run that never ends. */
 const ANNOUNCE = Symbol.for('sidejob.announce')
 type Announce = (run: RunStart & { token: string }) => () => void
 const announced = globalThis as { [ANNOUNCE]?: Announce }

@@ -87,7 +87,7 @@ export function createHistoryStore(db: SqlDatabase) {
   }
 
   return {
-    /** Safe to repeat, because stored rows stay unchanged. */
+    /** A repeated call does not change stored rows. */
     async write(ns: string, { ends, runs }: { ends: readonly EndRow[]; runs: readonly RunRow[] }): Promise<void> {
       const statements: Statement[] = []
       for (const chunk of chunks(jsonOf(ends, endColumns))) statements.push([INSERT_ENDS, ns, chunk])

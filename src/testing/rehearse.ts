@@ -12,7 +12,7 @@ import { type Give, type JudgeOptions, judging } from './judge.ts'
 
 /**
  * `repeats`: a stored step would be performed again under another name. `waits`: the wait has changed. `skips`: the
- * code ends without a stored step or wait.
+ * code ends without requesting a stored step or wait.
  */
 export type Verdict =
   | { is: 'continues'; next: string }
@@ -21,7 +21,7 @@ export type Verdict =
   | { is: 'unjudged'; why: string }
 
 export type RehearsalOptions = JudgeOptions & {
-  /** Reads the steps and children that the snapshot does not contain. */
+  /** Reads the steps and children that the snapshot lacks. */
   steps?: () => Promise<Record<string, unknown>>
   children?: () => Promise<Snapshot['children']>
 }

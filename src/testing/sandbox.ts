@@ -146,7 +146,7 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
     return found ? { taken: found.taken, values: [...found.values] } : null
   }
 
-  /** If input arrived during the run, the job runs again, whatever its end. */
+  /** If input arrived during the run, the job runs again, even if the run completed the job. */
   function rest({ end, waitFor, pause, wait, at = wait === undefined ? pause?.until : now + wait }: Changes): void {
     runAt = at ?? (pause ? undefined : runAt)
     ranAt ??= now
@@ -231,7 +231,7 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
   return {
     run,
     wake,
-    /** Runs until the job has nothing to do now. Returns the last run. */
+    /** Runs the job until it must wait. Returns the last run. */
     async settle({ limit = 1_000 }: { limit?: number } = {}): Promise<Ran | undefined> {
       let last: Ran | undefined
       for (let n = 0; status === 'queued' && (woken || (runAt !== undefined && runAt <= now)); n++) {
@@ -248,7 +248,7 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
       open(memory.in, 'in', port, memory.who).values.push(...itemsOf(values))
       if (values.length > 0) wake()
     },
-    /** undefined removes the default. The job does not wake. */
+    /** Does not wake the job. `undefined` removes the default. */
     setDefault(port: string, value: unknown): void {
       const own = open(memory.in, 'in', port, memory.who)
       if (value === undefined) delete own.default
