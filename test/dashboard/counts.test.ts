@@ -74,7 +74,7 @@ test('the page of a queue counted the 20 jobs that it shows, not all jobs that a
   expect(await textOf('/queues/busy')).toMatch(/next[^<]{0,8} 4,500 /i)
 })
 
-test('the newest 100 entries of the log were called all of them', async () => {
+test('the page of the log called its newest 100 entries all entries', async () => {
   expect(await textOf('/log')).toContain('100 so far')
   expect(await textOf('/log?q=entry+7')).toContain('11 entries')
 })
@@ -97,7 +97,7 @@ test('the only stored run of a job was counted as all its runs', async () => {
   expect(await textOf(`/jobs/${id}`)).toMatch(/runs 2 .* Runs 2 /)
 })
 
-test('101 schedules were counted as 100, and only those were counted as paused', async () => {
+test('the page of schedules counted only the first 100 of 101 schedules', async () => {
   for (let n = 0; n < 101; n++)
     await pages.engine.schedules.set(`nightly-${n}`, {
       queue: 'default',
@@ -119,7 +119,7 @@ test('a class of a queue at a limit had no newest job after thousands of newer j
   expect(text).toMatch(/newest jobs all jobs #1 Terminated/i)
 })
 
-test('the first 100 full limits were counted as all of them', async () => {
+test('the list of all pages counted at most 100 full limits', async () => {
   const { engine } = pages
   const sign = async () => / title="full limits with waiting jobs">([\d+]+)</.exec(await reader.html('/ui/more'))![1]!
   expect(await sign()).toBe('1')

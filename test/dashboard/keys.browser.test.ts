@@ -85,7 +85,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
     })
   })
 
-  test.each(['/', 'Control+k', 'Meta+k'])('%s opens the palette, whose results change while one types', (keys) =>
+  test.each(['/', 'Control+k', 'Meta+k'])('%s opens the palette, whose results change while the user types', (keys) =>
     at('/queues', async (page) => {
       await press(page, keys)
       const field = page.getByRole('combobox', { name: 'Search or jump' })

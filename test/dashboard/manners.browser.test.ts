@@ -165,7 +165,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   })
 
   describe('when the server, a job or the session is gone', () => {
-    test('while the server does not answer, the page shows the time since then, greys its data, and retries', () =>
+    test('while the server does not answer, the page shows since when, greys its data, and retries', () =>
       at(
         '/queues',
         async (page) => {

@@ -310,7 +310,7 @@ describe('a class that fails', () => {
   })
 })
 
-test('lanes were free although the jobs waited for a pull worker', () => {
+test('Overview said that lanes were free although the jobs waited for a pull worker', () => {
   const told = (counts: object) => {
     const queues = [queue({ name: 'core', oldestReady: NOW - 10 * MINUTE, lanes: 1, counts })]
     const [{ rule, text, more, buttons }] = needs.needsOf({ ...quiet, queues }) as [Need]

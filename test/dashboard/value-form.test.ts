@@ -95,7 +95,7 @@ describe('the ports of a job', () => {
     expect(form).toMatch(/class="schema".*&quot;null&quot;/s)
   })
 
-  test('are written from the typed fields, and an invalid one is refused with its path', async () => {
+  test('are written from the typed fields, and an invalid port is refused with its path', async () => {
     const port = { dir: 'in', port: 'order' }
     const done = await writer.act(path, { act: 'write', ...port, 'value/id': '12345678901234567890' })
     expect(await done.json()).toMatchObject({ say: 'Value written to order' })

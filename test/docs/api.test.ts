@@ -79,7 +79,7 @@ const section = ({ resource, verb, method, summary, description }: Named): strin
 
 const sections = (all: readonly Named[]): string => all.map(section).join('\n\n')
 
-test('docs/api.md is what the table of routes says', async () => {
+test('docs/api.md matches the table of routes', async () => {
   const own = [...Map.groupBy(list, ({ resource }) => resource)]
   expect(list.length).toBeGreaterThan(100)
   const others = facades.flatMap(({ name, routes }) =>

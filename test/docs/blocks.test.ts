@@ -23,7 +23,7 @@ function groupsOf({ page, kind, text }: Block): string[] {
   return found.length === 0 && kind === 'ts' ? ['compiled'] : found
 }
 
-test('every block of a page is run, compared, drawn, or listed with its reason, and is so once', () => {
+test('every block of a page is run, compared, drawn, or listed with a reason, exactly once', () => {
   expect(blocks.length).toBeGreaterThan(140)
   const faults = blocks.flatMap((block) => {
     const groups = groupsOf(block)

@@ -13,7 +13,7 @@ const about: Record<string, string> = {
   stats: 'Statistics, history and maintenance',
 }
 
-test('docs/cli.md is what the table of commands says', async () => {
+test('docs/cli.md matches the table of commands', async () => {
   const sections: [heading: string, rows: string[][]][] = []
   for (const [name, { does, takes = [], options = {} }] of Object.entries(commands)) {
     if (about[name]) sections.push([about[name], []])

@@ -15,7 +15,7 @@ test.each([
   ['jq', ['/jobs', '/limits', '/workers']],
   ['downloader', ['/limits', '/jobs', '/callbacks', '/files']],
   ['sidejob', ['/jobs/:job', '/flows/:job', '/queues', '/queues/:queue']],
-] as const)('the pages that docs/compat/%s.md names are there', (page, least) => {
+] as const)('the pages that docs/compat/%s.md names exist', (page, least) => {
   const named = namedIn(page)
   expect(named).toEqual(expect.arrayContaining([...least]))
   expect(named.filter((path) => !paths.has(path))).toEqual([])

@@ -150,6 +150,6 @@ test('defaults of retention and of unique keys', async () => {
   expect(said('`unique`')).toBe('held until the job has ended')
 })
 
-test('the page has no row that nothing shows', () => {
+test('a test shows each row of the page', () => {
   expect([...rows.keys()]).toEqual([])
 })

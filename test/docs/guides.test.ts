@@ -128,7 +128,7 @@ test('long.md: a page is committed in each run', async () => {
   expect([last.end, last.result]).toEqual(['completed', 700])
 })
 
-test('customers.md: each plan has a limit of its own', async () => {
+test('customers.md: each plan has its own limit', async () => {
   const [render] = await defined(
     'docs/customers.md',
     "import { defineWorker } from 'sidejob'\nimport * as z from 'zod'\n\nconst args",

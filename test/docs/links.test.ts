@@ -27,13 +27,13 @@ function isDead({ page, to }: Link): boolean {
   return statSync(join(root, file)).isDirectory() || !slugs(read(file)).includes(heading)
 }
 
-test('no page for people has a link that leads to nothing', () => {
+test('no page for people has a broken link', () => {
   const links = pages.flatMap(linksOf).filter(({ to }) => !/^(https?|mailto):/.test(to))
   expect(links.length).toBeGreaterThan(50)
   expect(links.filter(isDead).map(({ page, to }) => `${page}: ${to}`)).toEqual([])
 })
 
-test('the index of the manual leads to each of its pages once, and to none that is not there', () => {
+test('the index of the manual links to each page once, and to no missing page', () => {
   const linked = linksOf('docs/README.md').flatMap(({ to }) => (to.startsWith('..') ? [] : [to]))
   // Single decisions are not in this index, but in the index of decisions.
   const there = pagesIn(join(root, 'docs')).filter((file) => file !== 'README.md' && !/^decisions\/\d/.test(file))

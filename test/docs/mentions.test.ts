@@ -72,7 +72,7 @@ function faultOf(line: string): string | undefined {
   return unknown.length ? `${name} has no --${unknown.join(', --')}` : undefined
 }
 
-test('every command that a page shows is there, with its options', () => {
+test('every command that a page shows exists, with its options', () => {
   const lines = ours.flatMap(({ page, text }) => typed(text).map((line) => ({ page, line })))
   expect(lines.filter(({ line }) => /^(npx )?sidejob /.test(line.trim())).length).toBeGreaterThan(50)
   const faults = lines.flatMap(({ page, line }) => {
@@ -82,7 +82,7 @@ test('every command that a page shows is there, with its options', () => {
   expect(faults).toEqual([])
 })
 
-test('every file of the repository that a page names is there', () => {
+test('every file of the repository that a page names exists', () => {
   const named = pages.flatMap(({ page, text }) =>
     [...text.matchAll(/`((?:src|test|infra|examples|functions|templates)\/[\w./-]+)`/g)].map(([, file]) => ({
       page,

@@ -44,7 +44,7 @@ function takes(name: string, shape: Shape): string {
 
 const has = (properties: Record<string, Shape>, name: string) => (name in properties ? 'yes' : '')
 
-test('docs/jobs.md has every option of a job and of a class, as the schemas have it', async () => {
+test('docs/jobs.md lists every option of a job and of a class, as in the schemas', async () => {
   const [job, patch, ofClass] = [jobInput, jobPatch, worker].map(propertiesOf) as [
     Record<string, Shape>,
     Record<string, Shape>,

@@ -44,7 +44,7 @@ test('a worker in ten lines, a job in three', async () => {
   }
 })
 
-test('a run with more output than a call returns reports it, and its values stay in place', async () => {
+test('run() fails if a job has more output than a call returns, and the values stay at the port', async () => {
   const app = createApp({ engine: kit.engine, verify: async () => false, publicUrl: 'http://127.0.0.1' })
   const client = createClient({
     url: 'http://127.0.0.1',
@@ -59,7 +59,7 @@ test('a run with more output than a call returns reports it, and its values stay
   expect((await client.ports.look(job, 'out', 'doubled')).size).toBe(1_001)
 })
 
-test('a first job, as a person asks for it', async () => {
+test('the commands for a first job print the shown answers', async () => {
   const app = createApp({ engine: kit.engine, verify: async () => false, publicUrl: 'http://127.0.0.1' })
   const shown = [...readme.matchAll(/^curl --json '(.*)'[ \\\n]+-H "(\w+): (.*)" http:\S+?:8787(\S+)\n# (.*)$/gm)]
   expect(shown).toHaveLength(2)
@@ -79,7 +79,7 @@ test('a first job, as a person asks for it', async () => {
   }
 })
 
-test('the status diagram has no status and no move that does not exist', () => {
+test('the status diagram shows all statuses, and only existing transitions', () => {
   const drawn = [...readme.matchAll(/^ {2}(\S+) --> (\w+)/gm)].map(([, from, to]) => [from!.replace('[*]', 'new'), to!])
   expect(drawn.length).toBeGreaterThan(10)
   for (const [from, to] of drawn) expect(Object.keys(transitions[from as keyof typeof transitions])).toContain(to)

@@ -8,7 +8,7 @@ import { rules } from '../redis/rules/index.ts'
 import { monitor } from './monitor.ts'
 
 test.skipIf(kind === 'embedded')(
-  'scripts touch what their headers say, and nothing else',
+  'scripts touch only the keys that their headers name',
   async () => {
     const state = await startState()
     const watched = await monitor(state.redis)

@@ -22,14 +22,14 @@ const sections = <T extends { means: string; without: string }>(all: Record<stri
 
 const upper = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1)
 
-test('docs/settings.md is what the tables of settings say', async () => {
+test('docs/settings.md matches the tables of settings', async () => {
   await expectMade('settings.md', {
     settings: sections(settings, ({ about }) => about),
     'local settings': sections(localSettings, ({ of }) => upper(of)),
   })
 })
 
-test('required settings are the ones that a deployment asks for', () => {
+test('a deployment without settings asks for exactly the required settings', () => {
   const required = Object.entries(settings).filter(([, { without }]) => without.startsWith('required'))
   const asked = (() => {
     try {
@@ -57,7 +57,7 @@ test('every variable that a program here reads is in one of the tables', () => {
   expect([...new Set(read)].filter((name) => !known.includes(name))).toEqual([])
 })
 
-test('docs/deploy.md gives Terraform and GitHub what there is to give', () => {
+test('docs/deploy.md gives Terraform and GitHub existing variables, and all required ones', () => {
   const [hcl, yaml] = [
     blockAt('docs/deploy.md', 'provider "cloudflare"').text,
     blockAt('docs/deploy.md', 'on: { push').text,

@@ -11,7 +11,7 @@ const page = read('docs/speed.md')
 const heads = (text: string): string[][] =>
   [...text.matchAll(/^\| (.+) \|\n\|[-| ]+\|$/gm)].map(([, head]) => head!.split(' | '))
 
-test('the commands of docs/speed.md are there, with their options', () => {
+test('the commands of docs/speed.md exist, with their options', () => {
   const shown = [...page.matchAll(/npm run ([\w:]+)(?: -- ([^`]+))?/g)]
   expect(shown.length).toBeGreaterThan(3)
   const scripts = JSON.parse(read('package.json')).scripts as Record<string, string>
@@ -22,14 +22,14 @@ test('the commands of docs/speed.md are there, with their options', () => {
   }
 })
 
-test('the columns explained in docs/speed.md are the written ones', () => {
+test('docs/speed.md explains exactly the columns of its tables', () => {
   const [explained] = page.split('## On one machine')
   const rows = [...explained!.matchAll(/^\| (.+?) \| /gm)].map(([, name]) => name).slice(1)
   expect(rows).toEqual([...new Set(HEAD)])
   for (const head of heads(page).slice(1)) expect(head).toEqual(HEAD)
 })
 
-test('each measurement has its place, local and remote, and new figures replace the old', () => {
+test('new figures replace the old figures of the same place, local or remote', () => {
   const ours = [{ took: [1, 2], billed: 21, messages: 1 }]
   const row = { name: 'lone', jobs: 2, ours, theirs: [{ took: [3, 4] }], direct: [{ took: [5, 6] }] }
   const alone = { ...row, theirs: [], direct: [] }

@@ -184,7 +184,7 @@ describe('a refusal names the reason', () => {
   })
 })
 
-test("GitHub's own example is taken for signed", async () => {
+test("the signature in GitHub's documentation is accepted", async () => {
   const headers = new Headers({
     'x-hub-signature-256': 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17',
     'x-github-delivery': 'd',

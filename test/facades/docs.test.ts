@@ -11,7 +11,7 @@ const pages = {
   ],
 }
 
-test.each(Object.keys(pages))('every test that docs/compat/%s.md names is there', (name) => {
+test.each(Object.keys(pages))('every test that docs/compat/%s.md names exists', (name) => {
   const names = named(read(`docs/compat/${name}.md`))
   expect(names.length).toBeGreaterThan(50)
   expect(names.filter((one) => !all.has(one))).toEqual([])
@@ -23,7 +23,7 @@ test.each(Object.entries(pages))('every test of the facade is named in docs/comp
   expect(own.filter((title) => !names.has(title))).toEqual([])
 })
 
-test('docs/compat/jq.md speaks of every requirement, in order', () => {
+test('docs/compat/jq.md mentions every requirement, in order', () => {
   const ids = [...read('docs/compat/jq.md').matchAll(/^\| (JQ-\d\d) /gm)].map(([, id]) => id)
   expect(ids).toEqual(Array.from({ length: 75 }, (_, i) => `JQ-${String(i + 1).padStart(2, '0')}`))
 })
@@ -33,12 +33,12 @@ test('docs/compat/jq.md names a test for every requirement', () => {
   expect(rows.filter((row) => named(row).length !== 1)).toEqual([])
 })
 
-test('docs/compat/downloader.md speaks of every row, in order', () => {
+test('docs/compat/downloader.md mentions every row, in order', () => {
   const ids = [...read('docs/compat/downloader.md').matchAll(/^\| (\d+) /gm)].map(([, id]) => Number(id))
   expect(ids).toEqual(Array.from({ length: 138 }, (_, i) => i + 1))
 })
 
-test('docs/compat/bedrock.md speaks of every row, in order', () => {
+test('docs/compat/bedrock.md mentions every row, in order', () => {
   const ids = [...read('docs/compat/bedrock.md').matchAll(/^\| (\d+) /gm)].map(([, id]) => Number(id))
   expect(ids).toEqual(Array.from({ length: 188 }, (_, i) => i + 1))
 })

@@ -81,6 +81,6 @@ test.each(core)(
   },
 )
 
-test('everything is where it should be afterwards', async () => {
+test('the doctor finds no fault after all rows', async () => {
   expect(await kit.engine.doctor.verify()).toEqual([])
 })

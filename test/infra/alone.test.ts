@@ -8,7 +8,7 @@ import { createClient } from '../../src/client/index.ts'
 const dir = mkdtempSync(join(tmpdir(), 'sidejob-alone-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
-test('it runs jobs, and ends with its stack', async () => {
+test('workerd alone runs jobs, and ends with its stack', async () => {
   const vars = { SIDEJOB_LANE_WARM: '10s', ODD: 'a "quote", a \\ and a line\n\u0001' }
   const stack = await startLocalStack({ dir, persist: false, alone: true, plan: 'off', vars })
   const client = createClient({ url: stack.url, key: stack.apiKey })

@@ -7,7 +7,7 @@ test('no room is larger than its bound', () => {
   expect(tooLarge(rooms, readBounds())).toEqual([])
 })
 
-test('a room that grows is named with both numbers, and so is a new one', () => {
+test('a room that exceeds its bound is reported with both numbers, and so is a new room', () => {
   expect(tooLarge({ 'src/cli': 120_001, 'src/new': 1 }, { 'src/cli': 120_000 })).toEqual([
     'src/cli: 120001 bytes, expected at most 120000',
     'src/new: 1 bytes, expected at most 0',

@@ -146,7 +146,7 @@ test.each([
   expect(refused).toEqual(says.map((one) => expect.stringMatching(one)))
 })
 
-test('a module that declares more than 150 names for itself is refused', () => {
+test('a module with more than 150 local names is refused', () => {
   const names = Array.from({ length: 151 }, (_, i) => `local function n${i}() end\n`).join('')
   const edit = edited('lib/port/wires.lua', 'function wires.is_there(', `${names}function wires.is_there(`)
   expect(refusedScripts(edit)).toEqual([
@@ -247,7 +247,7 @@ describe('modules', () => {
     expect(names.sort()).toEqual(['helper', 'kind', 'kinds', 'kinds'])
   })
 
-  test('a value that a script assigns is made at each call, so that nothing resets it', () => {
+  test('a value that a script assigns is created once per call, before any function needs it', () => {
     const library = new Library(
       texts({
         a: ['a.flag = false', 'a.other = false', 'function a.get() return a.flag end'].join('\n'),

@@ -11,7 +11,7 @@ import * as scripts from '../../src/redis/scripts.generated.ts'
 
 const fields = { jobFields, queueFields, limitFields }
 
-test('the package holds every script as it was built, in an eighth of its size', () => {
+test('the package contains every built script unchanged, in an eighth of its size', () => {
   const built = buildScripts().scripts
   expect(Object.keys(scripts).sort()).toEqual([...built.keys()].sort())
   for (const [name, { text, places, sha }] of built)
@@ -30,7 +30,7 @@ test('limits keep their numbers, and no text of the manual', async () => {
   expect(packed.limits).toEqual(Object.fromEntries(Object.entries(limits).map(([name, { most }]) => [name, { most }])))
 })
 
-test('fields of records keep their names and kinds, and nothing that only people read', async () => {
+test('fields of records keep their names and kinds, but not their notes', async () => {
   const alone = sourceOf('redis/keys.ts')
   const text = withoutNotes(alone)
   const own = text.replace(

@@ -132,7 +132,7 @@ describe.skipIf(!canBuild())('the probe', { timeout: 120_000 }, () => {
       expect(said.join('\n')).not.toContain(secret)
   })
 
-  test('a token that is refused makes questions unknown and not different, and is not shown', async () => {
+  test('if a token is refused, answers are unknown and not different, and the token is not shown', async () => {
     const wrong = { ...env, QSTASH_TOKEN: 'an unknown token' }
     const said: string[] = []
     await expect(
@@ -188,7 +188,7 @@ describe.skipIf(!canBuild())('the probe', { timeout: 120_000 }, () => {
     }
   })
 
-  test('another Lua is seen', async () => {
+  test('the probe detects a different Lua', async () => {
     const server = await startRedis({ force: 'server', persist: false })
     const gateway = await startGateway({ redis: server, token: 'plain' })
     try {

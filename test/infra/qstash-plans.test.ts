@@ -21,7 +21,7 @@ async function startWith(plan: PlanName) {
 const later = (n: number) => Array.from({ length: n }, () => ({ url, delay: 3_600 }))
 
 describe('the free plan', () => {
-  test('takes 1,000 messages a day, then 429 until midnight, and the last ones of a batch one by one', async () => {
+  test('accepts the first 1,000 messages of a day, also within a batch, and then returns 429 until midnight', async () => {
     await startWith('free')
     for (let i = 0; i < 9; i++) await client.batch(later(100))
     const answers = (await client.batch(later(150))) as { messageId?: string; error?: string }[]
@@ -41,7 +41,7 @@ describe('the free plan', () => {
     await client.publish({ url, delay: 6 * 86_400, body: 'x'.repeat(2 ** 20) })
   })
 
-  test('has ten deliveries under way at once', async () => {
+  test('delivers ten messages at once', async () => {
     await startWith('free')
     const answer = await fetch(`${qstash.url}/v2/globalParallelism`, {
       headers: { authorization: `Bearer ${qstash.token}` },
@@ -50,7 +50,7 @@ describe('the free plan', () => {
   })
 })
 
-test('pay as you go counts no days', async () => {
+test('pay as you go has no daily limit', async () => {
   await startWith('payg')
   for (let i = 0; i < 11; i++) await client.batch(later(100))
   expect(qstash.counts.published).toBe(1_100)

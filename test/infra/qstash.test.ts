@@ -229,7 +229,7 @@ describe('retries', () => {
 })
 
 describe('the account', () => {
-  test('B3 the account has a parallelism of its own', async () => {
+  test('B3 the account has its own parallelism', async () => {
     await using world = await makeWorld({ parallelism: 2 })
     const { client, receiver, qstash } = world
     receiver.answer('silence', 'silence', 'silence')
@@ -423,7 +423,7 @@ describe('the signature', () => {
     },
   })
 
-  test('B4 is over after five minutes', async () => {
+  test('B4 expires after five minutes', async () => {
     await using old = await makeWorld({ now: () => Date.now() - 301 * SECOND })
     await expect(verify(await deliver(old), old.receiver.at('/tick'))).rejects.toThrow('verification failed')
     await using recent = await makeWorld({ now: () => Date.now() - 290 * SECOND })

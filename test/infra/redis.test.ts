@@ -85,7 +85,7 @@ describe.skipIf(!findServer())('a server of this machine', () => {
     await taken.close()
   })
 
-  test('given by its address is used and left running', async () => {
+  test('that is given by its address is used, and continues to run', async () => {
     const server = await startRedis({ force: 'server', persist: false })
     await say(server, 'CONFIG', 'SET', 'requirepass', 'p@ss')
     const url = `redis://:p%40ss@127.0.0.1:${server.port}/3`
@@ -279,7 +279,7 @@ test('an unavailable Redis is refused with the remedy', async () => {
 })
 
 describe('the connection', () => {
-  test('puts replies together however the bytes are cut', async () => {
+  test('assembles replies from pieces of any size', async () => {
     const bytes = Buffer.from('*3\r\n$4\r\na\r\nb\r\n*2\r\n:-7\r\n*0\r\n$-1\r\n-GONE job 7\r\n+OK\r\n*-1\r\n$0\r\n\r\n')
     for (const size of [1, 2, 3, 7, 100]) {
       const server = await listen((socket) =>
@@ -320,7 +320,7 @@ describe('the connection', () => {
     await server.close()
   })
 
-  test('that ends tells those who still wait', async () => {
+  test('reports its end to callers that still wait', async () => {
     const server = await listen((socket) => socket.once('data', () => socket.destroy()))
     const redis = await connect(addressOf(server))
     await expect(redis.call('GET', 'k')).rejects.toThrow(ConnectionLost)

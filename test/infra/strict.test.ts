@@ -79,13 +79,13 @@ describe.skipIf(kind !== 'strict' || !canBuild() || !findServer())('the strict R
     '["\\u00e9 \\"quoted\\" \\\\ \\n","é"]',
     ' [ 1 , { "a" : "b" } ] ',
     '"x"',
-  ])('reads %s as JSON and writes it so', async (text) => {
+  ])('reads %s as JSON, and writes equal JSON', async (text) => {
     const answer = await stack.redis.eval('return cjson.encode(cjson.decode(ARGV[1]))', [], [text])
     expect(JSON.parse(String(answer))).toEqual(JSON.parse(text))
   })
 
   test.each(['', '{', '[1', '[1 2]', '{"a" 1}', '{"a":1,}', '"a', 'nul', '[01]', '1 2', '{a:1}', '"\n"', '"\\x"'])(
-    'takes %j for no JSON',
+    'refuses %j, because it is not JSON',
     async (text) => {
       await expect(stack.redis.eval('return cjson.decode(ARGV[1])', [], [text])).rejects.toThrow('cjson.decode')
     },
@@ -103,7 +103,7 @@ describe.skipIf(kind !== 'strict' || !canBuild() || !findServer())('the strict R
     expect(after.commands! - before.commands!).toBe(11)
   })
 
-  test('refuses a large key, a large record, and calls beyond the monthly quota, in the words of the vendor', async () => {
+  test("refuses a large key, a large record, and calls beyond the monthly quota, with Upstash's messages", async () => {
     const key = 'k'.repeat(33_000)
     await expect(stack.redis.set(key, '1')).rejects.toThrow(
       'ERR max key size exceeded. Limit: 32768 bytes, Actual: 33000 bytes',
@@ -125,7 +125,7 @@ describe.skipIf(kind !== 'strict' || !canBuild() || !findServer())('the strict R
     await stack.limit('monthly', 0)
   })
 
-  test('a log of large entries stays below what a record may hold', async () => {
+  test('a log of large entries stays below the maximum size of a record', async () => {
     const world = await createWorld(stack.options)
     const id = String(await world.make())
     const key = `${world.namespace}log`

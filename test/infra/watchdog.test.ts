@@ -34,7 +34,7 @@ test('an answering process may use any CPU, and a waiting one may wait', async (
   expect(state.ended).toEqual([])
 })
 
-test('the replacement starts from zero', async () => {
+test('the CPU time of a replacement process starts at zero', async () => {
   const { state, look } = watched()
   await look()
   Object.assign(state, { alive: false, cpu: 25 })
@@ -49,7 +49,7 @@ test('the replacement starts from zero', async () => {
   expect(state.ended).toEqual([8])
 })
 
-test.skipIf(process.platform !== 'linux')('the CPU time of a process is the one it reports', () => {
+test.skipIf(process.platform !== 'linux')('the measured CPU time of a process matches its own report', () => {
   const { user, system } = process.cpuUsage()
   expect(Math.abs(cpuOf(process.pid)! - (user + system) / 1e6)).toBeLessThan(0.5)
 })

@@ -36,13 +36,13 @@ test.each(['/v1/jobs', '/v1/callbacks', '/v1/schedules', '/v1/doctor'])(
 )
 
 test.each(['9007199254740992', '9999999999999999', '0-0', '-1', '1e3'])(
-  'a cursor %s that no page has answered is refused',
+  'a cursor %s that no page has returned is refused',
   async (cursor) => {
     expect(await doors.ask('GET', `/v1/jobs?cursor=${cursor}`)).toMatchObject({ status: 400 })
   },
 )
 
-test('defaults in an entry of the log cost no more than the entry holds', async () => {
+test('defaults in a log entry cost no more than the size of the log entry', async () => {
   await doors.ask('PATCH', '/v1/queues/pulled', { mode: 'pull' })
   const id = await make({ queue: 'pulled', class: 'reader', in: { p: { default: 1 } } })
   const listening = new AbortController()

@@ -18,7 +18,7 @@ test('is not the id that a local stack makes up at each start', () => {
   expect(versionOf({ PUBLIC_URL: 'http://127.0.0.1:8787', CF_VERSION_METADATA })).toBeUndefined()
 })
 
-test('a setting that is none is refused, with the expected form', () => {
+test('an invalid setting is refused, with the expected form', () => {
   for (const SIDEJOB_VERSION of ['two words', 'x'.repeat(41), 'a,b'])
     expect(() => of({ SIDEJOB_VERSION })).toThrow(
       `SIDEJOB_VERSION: expected 1 to 40 letters, digits, ".", "_", "+" and "-", got "${SIDEJOB_VERSION}"`,

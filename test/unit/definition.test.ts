@@ -95,11 +95,11 @@ describe('createWorker throws when it is called, before the first request', () =
   })
 })
 
-test('a class name with spaces is a name, as it is over HTTP', () => {
+test('a class name may contain spaces, as over HTTP', () => {
   expect(() => defineWorker({ class: 'my hello!', perform })).not.toThrow()
 })
 
-test('durations are milliseconds, or texts as the API reads them', () => {
+test('durations are milliseconds, or texts that the API accepts', () => {
   const read = readWorker({
     class: 'one',
     perform,
@@ -117,7 +117,7 @@ test('durations are milliseconds, or texts as the API reads them', () => {
   expect(readWorker({ class: 'one', perform, retry: { backoff: '1s' } }).retry).toEqual({ backoff: { base: 1_000 } })
 })
 
-test('a definition that was read before reads the same', () => {
+test('a definition that is read twice stays the same', () => {
   const defined = {
     class: 'one',
     perform,

@@ -14,7 +14,7 @@ const after = (slices: Slice[], known: Examined | null = null, from = NOW): Exam
     return afterLook(before, look, from + i * 1_000) ?? before
   }, known)
 
-test('a full look without findings is recorded', () => {
+test('a complete check without faults is recorded', () => {
   expect(examinedView(after([first(), middle(), last()])!)).toEqual({
     at: NOW + 2_000,
     whole: true,
@@ -29,7 +29,7 @@ test('a clean slice in the middle changes nothing', () => {
   expect(afterLook(after([first()]), { ...look, faults: [] }, NOW)).toBeUndefined()
 })
 
-test('faults are counted by kind, in all slices together, since the first of them', () => {
+test('faults of all slices are counted by kind, with the time of the first fault', () => {
   const found = after([first('job', 'queue'), middle('job'), last()])!
   expect(examinedView(found)).toEqual({
     at: NOW + 2_000,
@@ -40,7 +40,7 @@ test('faults are counted by kind, in all slices together, since the first of the
   })
 })
 
-test('a look at one slice does not affect the findings of another', () => {
+test('a check of one slice does not affect the faults of another slice', () => {
   const found = after([first(), middle('job'), last()])
   expect(examinedView(after([first()], found, NOW + 60_000)!)).toMatchObject({
     whole: false,
@@ -57,7 +57,7 @@ test('a lasting fault keeps its first time, and a repaired fault is removed', ()
   expect(examinedView(after([first()], again, NOW + 90_000)!)).toMatchObject({ faults: {}, since: null, cursor: null })
 })
 
-test('at the end of a look at everything slices are forgotten that are not there any more', () => {
+test('a complete check forgets slices that no longer exist', () => {
   const found = after([first(), middle('queue'), last()])
   expect(examinedView(after([first(), last()], found, NOW + 60_000)!).faults).toEqual({})
 })

@@ -18,7 +18,7 @@ test('an id has 14 characters, which contain the number of the job and a MAC', (
   expect(numberIn('7')).toBeUndefined()
 })
 
-test('only ids and addresses that we made are taken, and only in their time', async () => {
+test('only our own ids and addresses are accepted, and addresses only until they expire', async () => {
   let now = 1_800_000_000_000
   const files = createFiles({ bucket: {} as never, secret: 's', publicUrl: 'https://j', now: () => now })
   const id = await files.idOf(7)
@@ -35,7 +35,7 @@ test('only ids and addresses that we made are taken, and only in their time', as
   expect(await files.verify(id, signed)).toBe(false)
 })
 
-test('a number that is given again after a failover is another id, and one of before is still known', async () => {
+test('if a failover reuses the number of a job, its file gets another id, and earlier ids stay valid', async () => {
   const files = createFiles({ bucket: {} as never, secret: 's', publicUrl: 'https://j', now: () => 0 })
   const ids = [await files.idOf(7), await files.idOf(7, 1_800_000_000_000), await files.idOf(7, 1_800_000_000_001)]
   expect(new Set(ids).size).toBe(3)
@@ -43,7 +43,7 @@ test('a number that is given again after a failover is another id, and one of be
   expect(ids[0]).toBe('LH5ShMAAAAAAAH')
 })
 
-test('an address that is signed from a moment on is always the same, and expires a length after that moment', async () => {
+test('an address that is signed for the same moment is always the same, and expires a fixed time after this moment', async () => {
   const since = 1_800_000_000_500
   let now = since
   const files = createFiles({ bucket: {} as never, secret: 's', publicUrl: 'https://j', now: () => now })
@@ -56,7 +56,7 @@ test('an address that is signed from a moment on is always the same, and expires
   }
 })
 
-test('callbacks of a download keep one address over all their tries, which is good while the file waits for them', async () => {
+test('all attempts of a callback contain the same address, which is valid as long as the file is kept', async () => {
   const end = 1_800_000_000_500
   let now = end
   const files = createFiles({ bucket: {} as never, secret: 's', publicUrl: 'https://j', now: () => now })
@@ -121,7 +121,7 @@ describe('types', () => {
   })
 })
 
-test('no pattern for types takes long, however many stars it has', () => {
+test('a pattern for types is matched quickly, even with many stars', () => {
   const began = performance.now()
   for (const stars of ['**', '*', '*a']) {
     expect(mimeFault(`${stars.repeat(200)}X`, 'text/plain'.repeat(100))).toMatch(/^Expected mime-type to be/)

@@ -91,7 +91,7 @@ describe('MessagePack', () => {
     holds(value, (one) => expect(parseMsgpack(writeMsgpack(one), OPEN, { builder: lenient })).toEqual(one))
   })
 
-  test('bytes that are none are refused', () => {
+  test('bytes that are not MessagePack are refused', () => {
     const damaged = fc
       .tuple(value, fc.nat(), fc.nat(255))
       .map(([one, at, byte]) => writeMsgpack(one).map((was, i, all) => (i === at % all.length ? byte : was)))
@@ -170,7 +170,7 @@ describe('RESP', () => {
     ),
   })).reply
 
-  test('a reply is read as it was written, and an array is cut into its replies', () => {
+  test('a reply is read as it was written, and an array is split into its replies', () => {
     holds(reply, ({ reply: expected, raw }) => {
       expect(decode(raw)).toEqual(expected)
       if (Array.isArray(expected)) expect(elements(raw).map(decode)).toEqual(expected)

@@ -19,7 +19,7 @@ test('rare calls do not wait, nor does the first call', () => {
   expect(createGathering(6).wait()).toBe(0)
 })
 
-test('frequent calls wait as long as waiting gathers some', () => {
+test('frequent calls wait as long as a wait gathers other calls', () => {
   const gathering = start(2)
   for (let i = 0; i < 100; i++) {
     expect(gathering.wait()).toBe(6)
@@ -34,7 +34,7 @@ test('a sequential caller waits less and less, and again immediately with concur
   expect(gathering.wait()).toBe(6)
 })
 
-test('several that come at once come closer together', () => {
+test('calls that arrive together count as frequent calls', () => {
   const gathering = createGathering(6, 0)
   for (let i = 1; i <= 40; i++) gathering.note(i * 40, 8)
   expect(gathering.wait()).toBe(6)

@@ -5,7 +5,7 @@ import { graphText, readGraph } from '../../src/core/graph.ts'
 const nodes = '{"sum":{"queue":"core","class":"sum"},"double":{"class":"double"}}'
 const with_ = (members: string) => `{"nodes":${nodes},${members}}`
 
-test('all parts may be left out', () => {
+test('all parts are optional', () => {
   expect(readGraph('{}')).toEqual({ nodes: {}, edges: [], inports: {}, outports: {} })
 })
 
@@ -18,7 +18,7 @@ test('a node is in queue default unless it names one, and keeps members of edito
   })
 })
 
-test('values keep their digits, there and back', () => {
+test('values keep their digits when a graph is read and written', () => {
   const text =
     '{"nodes":{"a":{"class":"x","args":[1.0,12345678901234567890],"inports":{"n":{"default":1.50,"init":[0.1,{"b":[]}]}}}}}'
   const graph = readGraph(text)

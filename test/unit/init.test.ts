@@ -63,7 +63,7 @@ test('init patches the entry and adds jobs, a dashboard, .gitignore and a dev sc
   expect(Object.keys(dependencies).toSorted()).toEqual(['hono', 'sidejob', 'zod'])
 })
 
-test('init keeps the version of sidejob that is installed, and what else package.json has', () => {
+test('init keeps the installed version of sidejob, and the other members of package.json', () => {
   for (const version of ['file:../sidejob.tgz', 'workspace:*', '0.0.9']) {
     const before = `{\n    "name": "mine",\n    "files": ["a", "b"],\n    "scripts": { "dev": "wrangler dev", "test": "vitest" },\n    "dependencies": { "sidejob": "${version}", "hono": "4.9.0" }\n}\n`
     const done = initialized({ 'wrangler.jsonc': config, 'src/index.ts': app, 'package.json': before })
@@ -145,7 +145,7 @@ test.each([
   expect(patched(before, './jobs')).toBe(`import { jobs } from './jobs'${/;\n/.test(before) ? ';' : ''}\n\n${after}`)
 })
 
-test('an entry that has a name jobs gets another one', () => {
+test('in an entry that already uses the name jobs, init uses another name', () => {
   expect(patched('const jobs = 1\nexport default app\n', './jobs')).toBe(
     "import { jobs as sidejobs } from './jobs'\n\nconst jobs = 1\nexport default sidejobs.with(app)\n",
   )
@@ -217,7 +217,7 @@ test('edits of JSON keep comments, layout and trailing commas', () => {
   expect(parsed('{ "a": "// no comment", "b": [1, 2,], /* c */ }')).toEqual({ a: '// no comment', b: [1, 2] })
 })
 
-test('edits of TOML know lists of several lines', () => {
+test('edits of TOML support lists of several lines', () => {
   expect(withTomlItem('flags = [\n  "a",\n  "b",\n]\n[x]\nflags = []\n', undefined, 'flags', 'c')).toBe(
     'flags = [\n  "a",\n  "b",\n  "c",\n]\n[x]\nflags = []\n',
   )

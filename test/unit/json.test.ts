@@ -54,7 +54,7 @@ test.each([
   expect(parseJson(text)).toEqual(JSON.parse(text))
 })
 
-test('closed positions keep their text, and only the white space around it goes', () => {
+test('closed positions keep their text, without the white space around it', () => {
   const text =
     '{"class":"A","args": [ 1.0, 12345678901234567890, "\\u0041" ] ,"inputs":{"x":[1e2, {} ]},"in":{"x":{"default":null}}}'
   expect(parseJson(text, job)).toEqual({
@@ -75,7 +75,7 @@ test('named fields go before the pattern of each', () => {
   expect(parseJson('{"id":1,"x":1}', { ...each(CLOSED), id: OPEN })).toEqual({ id: 1, x: '1' })
 })
 
-test('a position of another shape than the pattern says is open', () => {
+test('a position whose shape differs from the pattern is open', () => {
   expect(parseJson('{"inputs":[1.0],"in":7}', job)).toEqual({ inputs: [1], in: 7 })
 })
 
@@ -92,7 +92,7 @@ test('names of inherited properties are ordinary names', () => {
   expect(parseJson('{"__proto__":1.0}', job)).toEqual(JSON.parse('{"__proto__":1}'))
 })
 
-test('a name twice in an open object is refused, in a closed value it is kept', () => {
+test('a repeated name is refused in an open object, and kept in a closed value', () => {
   expect(failure('{"a":1,\n "\\u0061":2}')).toMatchObject({
     fault: 'REPEATED',
     line: 2,
@@ -135,7 +135,7 @@ test.each([
   expect(failure(text, CLOSED).message).toContain(message)
 })
 
-test('nesting is read to 200 levels, open and closed, and not deeper', () => {
+test('open and closed values may have 200 levels, and deeper values are refused', () => {
   const deep = (levels: number) => `${'[{"a":'.repeat(levels / 2)}1${'}]'.repeat(levels / 2)}`
   expect(parseJson(deep(200), CLOSED)).toBe(deep(200))
   expect(parseJson(deep(200))).toEqual(JSON.parse(deep(200)))
@@ -144,7 +144,7 @@ test('nesting is read to 200 levels, open and closed, and not deeper', () => {
   expect(() => parseJson('[[1]]', OPEN, { depth: 1 })).toThrow(/at 1:2: expected at most 1 levels of nesting/)
 })
 
-test('a tree is written with its closed values as they came', () => {
+test('closed values in a tree are written unchanged', () => {
   const tree = {
     id: 7,
     name: undefined,
@@ -178,7 +178,7 @@ test.each([
   expect(writeJson(value)).toBe(text)
 })
 
-test('base64 of any length goes there and back', () => {
+test('base64 of any length is decoded and encoded again', () => {
   for (const length of [0, 1, 2, 3, 4, 100, 40_000, 100_001]) {
     const bytes = Uint8Array.from({ length }, () => random(256))
     expect(toBase64(bytes)).toBe(Buffer.from(bytes).toString('base64'))
@@ -271,7 +271,7 @@ const jobs = (n: number): string[] => {
   })
 }
 
-test(`objects that are alike in a list are read as each by itself (seed ${seed})`, () => {
+test(`similar objects in a list are read like single objects (seed ${seed})`, () => {
   for (let n = 0; n < 1_000; n++) {
     const texts = jobs(2 + random(30))
     const read = parseJson(`[${texts.join(',')}]`, oneOrMany(job))
@@ -302,7 +302,7 @@ test(`a list of similar objects is refused if it is damaged (seed ${seed})`, () 
   expect(failure('[{"args":1},{"args":1,"args":1}]', oneOrMany(job))).toMatchObject({ fault: 'REPEATED', column: 23 })
 })
 
-test(`a tree without users' values is written as one with them (seed ${seed})`, () => {
+test(`a tree without users' values is written like a tree with such values (seed ${seed})`, () => {
   const odd = [undefined, -0, Number.NaN, 7n, new Uint8Array(2), new Map([['a', -0]]), new Date(0), '\ud800']
   for (let n = 0; n < 500; n++) {
     const tree = { a: parseJson(json(4), OPEN, { builder: lenient }), b: [random(4) ? 1 : pick(odd)], c: undefined }
@@ -310,7 +310,7 @@ test(`a tree without users' values is written as one with them (seed ${seed})`, 
   }
 })
 
-test('a bulk body of 1,000 jobs is read in a moment', () => {
+test('a bulk body of 1,000 jobs is read quickly', () => {
   const args = { to: 'someone@example.com', tags: ['a', 'b'] }
   const text = JSON.stringify(
     Array.from({ length: 1000 }, (_, n) => ({ queue: 'default', class: 'Mailer', args: { ...args, n }, priority: 0 })),

@@ -147,7 +147,7 @@ test.each(rooms)('engine/%s imports only rooms below it', (room) => {
   expect(wrong).toEqual([])
 })
 
-test('no file of src comes back to itself by its imports, not even by types', () => {
+test('no file of src imports itself through other files, not even for types', () => {
   const edges = new Map(
     ['src', 'functions', 'infra/stand-ins']
       .flatMap(filesIn)

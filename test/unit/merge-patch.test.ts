@@ -14,7 +14,7 @@ test('below 32 levels a patch replaces the old value, because each level would r
   expect(mergePatch(nested(150, '{"old":1}'), nested(150, '{"new":2}'))).toBe(nested(150, '{"new":2}'))
 })
 
-test('a large text that is merged is read once a level, not once a letter', () => {
+test('a large text that is merged is read once per level, not once per letter', () => {
   const large = JSON.stringify({ text: 'x'.repeat(900_000) })
   const merged = mergePatch(nested(150, large), nested(150, '{"new":2}'))
   expect(merged).toBe(nested(150, '{"new":2}'))

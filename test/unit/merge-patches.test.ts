@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { differing, patched } from '../../src/core/merge-patch.ts'
 
-test('members below members are merged, lists and texts are replaced, and null takes away', () => {
+test('members below members are merged, lists and texts are replaced, and null removes a member', () => {
   const of = { retry: { max: 3, backoff: { base: 1 } }, limits: [1, 2], timeout: 5, pull: true }
   expect(patched(of, { retry: { backoff: { cap: 9 } }, limits: [3], timeout: null, pull: undefined })).toEqual({
     retry: { max: 3, backoff: { base: 1, cap: 9 } },

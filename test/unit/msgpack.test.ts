@@ -119,7 +119,7 @@ test.each([
   expect(parseMsgpack(hex(bytes))).toEqual(value)
 })
 
-test('closed positions keep their bytes, wider than they need be or not', () => {
+test('closed positions keep their bytes, even if a shorter encoding exists', () => {
   const text = (name: string) => Buffer.from(encode(name)).toString('hex')
   const body = hex(`83 ${text('args')} dd00000001cd0001 ${text('inputs')} 81a178 92c0d90161 ${text('class')} a141`)
   expect(parseMsgpack(body, oneOrMany(job))).toEqual({
@@ -134,7 +134,7 @@ test('a slice is cut from a view into a larger buffer', () => {
   expect(parseMsgpack(body, job)).toEqual({ args: closed(hex('9101')) })
 })
 
-test('a name twice in an open map is refused, in a closed value it is kept', () => {
+test('a repeated name is refused in an open map, and kept in a closed value', () => {
   expect(failure(hex('82a16101a16102'))).toMatchObject({ fault: 'REPEATED', offset: 4, code: 'BAD_REQUEST' })
   expect(failure(hex('8201c0a131c0')).message).toContain('"1" twice')
   expect(parseMsgpack(hex('82a16101a16102'), CLOSED)).toBe(closed(hex('82a16101a16102')))
@@ -169,7 +169,7 @@ test.each([
   expect(failure(hex(bytes), CLOSED)).toMatchObject({ offset, message: expect.stringContaining(why) })
 })
 
-test('nesting is read to 200 levels, open and closed, and not deeper', () => {
+test('open and closed values may have 200 levels, and deeper values are refused', () => {
   const deep = (levels: number) => hex(`${'81a161'.repeat(levels)}c0`)
   expect(parseMsgpack(deep(200), CLOSED)).toBe(closed(deep(200)))
   expect(writeMsgpack(parseMsgpack(deep(200)))).toEqual(deep(200))
@@ -178,13 +178,13 @@ test('nesting is read to 200 levels, open and closed, and not deeper', () => {
   expect(() => parseMsgpack(hex('9190'), OPEN, { depth: 1 })).toThrow(/byte 2: expected at most 1 levels/)
 })
 
-test('a circle is refused, not followed', () => {
+test('a circular reference is refused', () => {
   const circle: unknown[] = []
   circle.push(circle)
   expect(() => writeMsgpack(circle)).toThrow(/no circular/)
 })
 
-test('a tree is written with its closed values as they came', () => {
+test('closed values in a tree are written unchanged', () => {
   const tree = { a: raw(closed(hex('cd0001'))), b: raw('1'), c: undefined, d: [undefined], e: new Date(0) }
   expect(writeMsgpack(tree)).toEqual(
     Uint8Array.from([...hex('84 a161 cd0001 a162 01 a164 91c0 a165'), ...encode('1970-01-01T00:00:00.000Z')]),
@@ -313,7 +313,7 @@ test(`another implementation reads our output, and we read theirs (seed ${seed})
   }
 })
 
-test('a bulk body of 1,000 jobs is read in a moment', () => {
+test('a bulk body of 1,000 jobs is read quickly', () => {
   const args = { to: 'someone@example.com', tags: ['a', 'b'] }
   const body = encode(
     Array.from({ length: 1000 }, (_, n) => ({ queue: 'default', class: 'Mailer', args: { ...args, n }, priority: 0 })),

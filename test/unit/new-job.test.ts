@@ -5,7 +5,7 @@ import type { Registered } from '../../src/engine/jobs/registry.ts'
 const found: Registered = { in: { left: {} }, out: {}, definition: {} }
 
 test.each(['constructor', 'toString', 'hasOwnProperty'])(
-  'a port that no class has said is refused, though it is called %s',
+  'a port that the class does not define is refused, even if its name is %s',
   (port) => {
     const ask = () => newJobs([{ queue: 'default', class: 'sum', inputs: { [port]: ['1'] } }], () => found, 0)
     expect(ask).toThrow(`sum has no input port "${port}"`)

@@ -72,7 +72,7 @@ test('slots end at a moment, at a number, and when a repeat stops', () => {
 test.each([
   ['30 2 * * *', 'Europe/Berlin', '2026-10-01', '2027-03-28T01:00:00.000Z', '2027-03-28T02:30:00.000Z'],
   ['0 2 * * SUN', 'America/New_York', '2026-10-01', '2027-03-14T07:00:00.000Z', '2027-03-14T02:00:00.000Z'],
-])('%s in %s is moved by the clock', (cron, tz, from, at, wall) => {
+])('%s in %s is moved by a clock change', (cron, tz, from, at, wall) => {
   const moved = parseRepeat({ cron, tz }).moved!(Date.parse(from))!
   expect([moved.at, moved.wall].map((moment) => new Date(moment).toISOString())).toEqual([at, wall])
 })
@@ -83,7 +83,7 @@ test.each([
   ['30 * * * *', 'Europe/Berlin'],
   ['30 2 * * *', 'Asia/Tokyo'],
   ['30 2 * * *', 'UTC'],
-])('%s in %s is not', (cron, tz) => {
+])('%s in %s is not moved by a clock change', (cron, tz) => {
   expect(parseRepeat({ cron, tz }).moved?.(Date.parse('2026-10-01'))).toBeUndefined()
 })
 

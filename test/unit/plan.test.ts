@@ -69,7 +69,7 @@ test('a loop starts nothing by itself', () => {
   expect(planGraph(graph, undefined, factsOf([])).ops).toEqual([])
 })
 
-test('a replaced node hands on the values waiting at its wires; other values are reported', () => {
+test('a replaced node passes on the values waiting at its wires; other values are reported', () => {
   const [before, after] = ['x', 'y'].map((name) => graphOf({ a: {}, b: { class: name } }, [edge('a.out', 'b.in')]))
   const plan = planGraph(after!, before, factsOf(['a', 'b'], [at('b', 'in', 'in', 2), at('b', 'in', 'aside', 3)]))
   expect(plan).toMatchObject({

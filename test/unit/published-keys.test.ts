@@ -24,6 +24,6 @@ test.each([
     expect(deploymentOf({ ...env, PUBLIC_URL: url }).publicUrl).toBe(url)
 })
 
-test('a Worker with keys of its own is served', () => {
+test('a Worker with its own keys is served', () => {
   expect(deploymentOf(own).publicUrl).toBe('https://jobs.example.com')
 })

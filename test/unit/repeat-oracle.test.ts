@@ -73,7 +73,7 @@ test(`${ROUNDS} random repeats give the slots that SQLite gives (seed ${seed})`,
   }
 })
 
-test(`random repeats that skip go from slot to slot of SQLite until one is to come (seed ${seed})`, () => {
+test(`random repeats that skip missed slots continue at the next slot of SQLite (seed ${seed})`, () => {
   for (let round = 0; round < ROUNDS / 10; round++) {
     const modifiers = someModifiers()
     const scheduled = someMoment()

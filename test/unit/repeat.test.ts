@@ -201,7 +201,7 @@ test('a slot beyond the year 9999 is refused', () => {
   expect(() => nextSlot({ cron: '0 * * * *' }, allAt(late), late)).toThrow(/no slot follows/)
 })
 
-test('slots missed in years are skipped in one step, and odd rules in a bounded number of steps', () => {
+test('years of missed slots are skipped in one step, or for unusual rules in a bounded number of steps', () => {
   const [from, now] = [at('2016-01-01 00:00:03'), at('2026-03-11 13:00:00')]
   const skipped = (bedrock: string) => shown(nextSlot({ bedrock, missed: 'skip' }, { scheduled: from }, now))
   expect(skipped('SCHEDULED, +7 SECONDS')).toBe('2026-03-11 13:00:03')
@@ -240,7 +240,7 @@ test('a preview continues until the repeat stops or ends', () => {
   ])
 })
 
-test('cron catches up slot by slot, with one run for all, or skips to the first slot to come', () => {
+test('cron catches up slot by slot, with one run for all slots, or skips to the next slot', () => {
   const moments = allAt(at('2026-03-11 13:00:00'))
   const now = at('2026-03-11 16:00:00.500')
   const slot = (missed: Missed) => shown(nextSlot({ cron: '0 * * * *', missed }, moments, now))
@@ -273,7 +273,7 @@ test('the last slot of a pattern ends its preview', () => {
   }
 })
 
-test('a slot is missed when it is more than five minutes late, and no later one is not', () => {
+test('a slot is missed if it is more than five minutes late, and no later slot is on time', () => {
   const scheduled = at('2026-03-11 13:00:00')
   const late = (repeat: Repeat, ms: number) => isMissed(repeat, scheduled, scheduled + ms)
   const hourly = { cron: '0 * * * *', missed: 'skip' } as const
@@ -339,7 +339,7 @@ const clock = (zone: string, from: number) => {
   })
 }
 
-test.each(changes)('when the clock changes in %s after %s, every pattern keeps to the rules', (zone, from) => {
+test.each(changes)('when the clock changes in %s after %s, every pattern follows the rules', (zone, from) => {
   const minutes = clock(zone, at(from))
   const [first, last] = [minutes[0]!, minutes.at(-1)!]
   for (const [cron, isHourly, matches] of patterns) {

@@ -16,7 +16,7 @@ import {
   span,
 } from '../../src/core/schemas.ts'
 
-test('a job is read inward: durations and times in milliseconds, values closed', () => {
+test('a job is read with durations and times in milliseconds, and with closed values', () => {
   const text = `{ "class": "zip", "args": { "n": 1.0 }, "in": { "left": { "default": [ ] } }, "inputs": { "left": [1, "a"] },
     "at": "2027-01-15T08:00:00Z", "timeout": "1m", "keepResult": "1h", "retry": { "max": 3, "backoff": "10s" }, "parent": 7 }`
   expect(jobInput.parse(parseJson(text, closedIn(jobInput)))).toEqual({
@@ -46,14 +46,14 @@ test('the places of closed values follow from the shape', () => {
   expect(closedIn(shape)).toEqual({ a: CLOSED, b: each(list(CLOSED)), d: OPEN })
 })
 
-test('a moment, a duration or a value with a description of its own is found too', () => {
+test('a moment, a duration or a value with its own description is found too', () => {
   const described = { at: moment.meta({ description: 'x' }), took: span.meta({ description: 'y' }) }
   expect(places(z.object({ ...described, args: closed.meta({ description: 'z' }) }))).toEqual({
     members: { at: 'moment', took: 'span', args: 'closed' },
   })
 })
 
-test('the options of a union are laid over each other', () => {
+test('the closed places of all options of a union are combined', () => {
   const shape = z.union([z.object({ a: closed }), z.array(z.object({ b: closed }))])
   expect(closedIn(shape)).toEqual({ a: CLOSED, ...list({ b: CLOSED }) })
   expect(() => places(z.object({ x: z.union([closed, z.object({ y: closed })]) }))).toThrow(
@@ -128,7 +128,7 @@ test('1,000 jobs of 100 bytes are checked in milliseconds', () => {
   expect(Math.min(...took)).toBeLessThan(50)
 })
 
-test('only ended jobs are sorted by ends, and with a cursor of that order', () => {
+test('only ended jobs can be sorted by their ends, with a cursor of this order', () => {
   const sorted = (query: object) => jobQuery.safeParse({ sort: 'ended', ...query })
   expect(sorted({ status: 'failed,completed', queue: 'q', cursor: '1800000000000.7.0' }).success).toBe(true)
   expect(jobQuery.safeParse({ sort: 'made', status: 'running', cursor: '7' }).success).toBe(true)

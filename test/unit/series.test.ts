@@ -5,7 +5,7 @@ import { seriesQuery } from '../../src/core/stats.ts'
 const before = ['12,40,5,2,0,0,0,0,0,0', '10,0,3,2,0,0,0,0,0,0']
 const latest = '0,7,6,6,1,0,0,0,0,0'
 
-test('a point is what happened from one mark to the next, the last one up to now', () => {
+test('a point contains the events from one mark to the next mark, or until now', () => {
   expect(pointsOf({ before, latest }, { step: 1_000, since: 0 })).toMatchObject([
     { at: 10_000, made: 2, runs: 0, longestWait: 40 },
     { at: 12_000, made: 1, runs: 4, errors: 1, longestWait: 7 },
@@ -18,7 +18,7 @@ test('old points are left out', () => {
   expect(pointsOf({ before, latest }, { step: 1_000, since: 0, to: 12_000 })).toMatchObject([{ at: 10_000, made: 2 }])
 })
 
-test('points of queues are added, the longest wait is the longest of any', () => {
+test('points of queues are added, and the longest wait of all queues is kept', () => {
   const one = pointsOf({ before, latest }, { step: 1_000, since: 0 })
   expect(summed([one, one.slice(1)])).toMatchObject([
     { at: 10_000, made: 2, longestWait: 40 },

@@ -163,7 +163,7 @@ test('an integer beyond 64 bits converts at the deepest place too', () => {
   expect(encodedToMsgpack(deepest('9'.repeat(1_000_000))).length).toBeGreaterThan(1_000_000)
 })
 
-test('a value that needs no conversion goes out as it came', () => {
+test('a value that needs no conversion is returned unchanged', () => {
   const text = '[1.0, "\\u0041",{"a":1,"a":2}]'
   const bytes = 'dd00000001cd0001'
   expect(encodedToJson(text)).toBe(text)
@@ -206,7 +206,7 @@ const tree = (depth: number): unknown => {
   return random(2) ? items : Object.fromEntries(items.map((item, n) => [`name ${n}`, item]))
 }
 
-test(`random values go through JSON and come back as they were (seed ${seed})`, () => {
+test(`random values stay equal when they are converted to JSON and back (seed ${seed})`, () => {
   for (let n = 0; n < 500; n++) {
     const slice = `~${toBase64(writeMsgpack(tree(3)))}`
     const text = encodedToJson(slice)

@@ -63,7 +63,7 @@ test.each(Object.keys(mistakes.calls))('%s', async (name) => {
   expect(plain(`${error?.status} ${error?.message}`)).toBe(rows.get(name))
 })
 
-test('the page has no row that nothing shows', () => {
+test('a test shows each row of the page', () => {
   const shown = new Set([...Object.values(mistakes.runs), ...Object.keys(mistakes.calls)])
   expect([...rows.keys()].filter((mistake) => !shown.has(mistake))).toEqual([])
 })

@@ -90,7 +90,7 @@ describe('a deployment', { timeout: 120_000 }, () => {
     for (const secret of Object.values(keysOf())) expect(said.join('\n')).not.toContain(secret)
   })
 
-  test('a second one leaves the first alone, and so does taking it down', async () => {
+  test('does not affect another deployment, and neither does its removal', async () => {
     await run({ name: 'sidejob' })
     const before = JSON.stringify([
       cloud.workers.get('sidejob'),
@@ -108,7 +108,7 @@ describe('a deployment', { timeout: 120_000 }, () => {
     expect(said).toContain('there is no Worker sidejob-staging')
   })
 
-  test('may be done again: the keys stay the same', async () => {
+  test('can be repeated, and the keys stay the same', async () => {
     await run()
     const [keys, secrets] = [keysOf(), cloud.workers.get('sidejob-staging')!.secrets]
     await run()
@@ -116,7 +116,7 @@ describe('a deployment', { timeout: 120_000 }, () => {
     expect(cloud.workers.get('sidejob-staging')!.secrets).toEqual(secrets)
   })
 
-  test('without R2 it creates no bucket, and reports it', async () => {
+  test('without R2 creates no bucket, and reports this', async () => {
     cloud.state.r2 = false
     await run()
     expect(cloud.workers.get('sidejob-staging')!.buckets).toEqual([])
@@ -126,7 +126,7 @@ describe('a deployment', { timeout: 120_000 }, () => {
   const bindHistory = (more = '') =>
     writeFileSync(join(folder, 'wrangler.toml'), `${toml}d1_databases = [{ binding = "HISTORY"${more} }]\n`)
 
-  test('with a binding HISTORY it makes the database and its tables once, and keeps an id that is given', async () => {
+  test('with a binding HISTORY creates the database and its tables once, and keeps a given id', async () => {
     bindHistory()
     await run()
     const [[id, { name, sql }]] = [...cloud.databases] as [[string, { name: string; sql: DatabaseSync }]]
@@ -145,7 +145,7 @@ describe('a deployment', { timeout: 120_000 }, () => {
     expect(cloud.databases.size).toBe(2)
   })
 
-  test('a connection that breaks after the database was made: the next deployment uses it', async () => {
+  test('uses the database of an earlier deployment that lost its connection', async () => {
     bindHistory()
     cloud.state.faults.push({ at: /^POST .*\/d1\/database$/, breaks: 'after' })
     expect(await failure()).toContain('deploy again')
@@ -154,14 +154,14 @@ describe('a deployment', { timeout: 120_000 }, () => {
     expect(cloud.databases.size).toBe(1)
   })
 
-  test('for a token that may not use D1 it names the remedy, and uploads nothing', async () => {
+  test('with a token without access to D1 names the remedy, and uploads nothing', async () => {
     bindHistory()
     cloud.state.d1 = false
     expect(await failure()).toMatch(/Authentication error.*\nGive the token the permission "D1: Edit", or create/)
     expect(wasUploaded()).toBe(false)
   })
 
-  test('a domain of its own needs no workers.dev subdomain', async () => {
+  test('at its own domain needs no workers.dev subdomain', async () => {
     cloud.state.subdomain = undefined
     const url = `${cloud.base}/sidejob-staging`
     expect((await run({}, { PUBLIC_URL: `${url}/` })).url).toBe(url)
@@ -178,7 +178,7 @@ const write = (path: string, text: string) => {
 const generated = () => readdirSync(folder).filter((name) => name.startsWith('wrangler.sidejob'))
 
 describe('every kind of Worker', { timeout: 120_000 }, () => {
-  test('a mounted one, whose own app has no /health, is checked and ticked below its mount', async () => {
+  test('a mounted Worker is checked and ticked below its mount, although its app has no /health', async () => {
     cloud.state.mount = '/_sidejob'
     const { url } = await run()
     expect(url).toBe('https://sidejob-staging.acme.workers.dev/_sidejob')
@@ -187,7 +187,7 @@ describe('every kind of Worker', { timeout: 120_000 }, () => {
     expect(said.join('\n')).toContain(`${url} answers as version`)
   })
 
-  test('a mounted one whose PUBLIC_URL has the mount already', async () => {
+  test('PUBLIC_URL of a mounted Worker may contain the mount', async () => {
     cloud.state.mount = '/_sidejob'
     const given = 'https://sidejob-staging.acme.workers.dev/_sidejob'
     expect((await run({}, { PUBLIC_URL: given })).url).toBe(given)
@@ -257,7 +257,7 @@ migrations_dir = "../migrations"
     expect(left.sort()).toEqual(['assets', 'index.js', 'wrangler.json'])
   })
 
-  test('one with a cron trigger of its own keeps it, with the tick and without', async () => {
+  test('a Worker keeps its own cron trigger, with and without the tick', async () => {
     write('wrangler.toml', toml.replace('["* * * * *"]', '["0 3 * * *", "* * * * *"]'))
     await run()
     expect(cloud.workers.get('sidejob-staging')!.crons).toEqual(['0 3 * * *', '* * * * *'])
@@ -267,7 +267,7 @@ migrations_dir = "../migrations"
     expect(schedule()[0]!.cron).toBe('* * * * *')
   })
 
-  test('one without the cron trigger each minute is ticked by QStash each minute, and its owner is warned', async () => {
+  test('QStash ticks a Worker without a cron trigger every minute, and the owner is warned', async () => {
     write('wrangler.toml', toml.replace('["* * * * *"]', '["0 3 * * *"]'))
     await run()
     expect(cloud.workers.get('sidejob-staging')!.crons).toEqual(['0 3 * * *'])
@@ -277,7 +277,7 @@ migrations_dir = "../migrations"
     )
   })
 
-  test('a Worker whose tick has another pattern, published at its well-known address', async () => {
+  test('a Worker can publish another pattern of its tick at its well-known address', async () => {
     cloud.state.mount = '/_sidejob'
     cloud.state.tick = '*/2 * * * *'
     write('wrangler.toml', toml.replace('["* * * * *"]', '["*/2 * * * *"]'))
@@ -286,24 +286,24 @@ migrations_dir = "../migrations"
     expect(warned().join()).not.toContain('cron trigger')
   })
 
-  test('one whose name has a "_"', async () => {
+  test('the name of a Worker may contain "_"', async () => {
     const { url } = await run({ name: 'my_jobs' })
     expect(url).toBe('https://my_jobs.acme.workers.dev')
     expect(cloud.workers.get('my_jobs')!.buckets[0]).toMatch(/^my-jobs-[0-9a-f]{4}-files$/)
   })
 
-  test('one near a database of Google Cloud', async () => {
+  test('a Worker is placed near its database in Google Cloud', async () => {
     await run({}, { UPSTASH_REDIS_REGION: 'us-central1' })
     expect(cloud.workers.get('sidejob-staging')!.placement).toMatchObject({ region: 'gcp:us-central1' })
   })
 
-  test('one near a region that Cloudflare does not know is deployed without a placement, and its owner is warned', async () => {
+  test('if Cloudflare does not know the region, a Worker is deployed without a placement, and the owner is warned', async () => {
     await run({}, { UPSTASH_REDIS_REGION: 'us-moon-1' })
     expect(cloud.workers.get('sidejob-staging')!.placement).toBeUndefined()
     expect(warned().join()).toContain('Cloudflare has no placement region aws:us-moon-1')
   })
 
-  test('one whose configuration names its account, of several', async () => {
+  test('the configuration of a Worker chooses one of several accounts', async () => {
     cloud.state.accounts.push({ id: 'acc2', name: 'Two' })
     write('wrangler.toml', `account_id = "acc2"\n${toml}`)
     await run()
@@ -336,13 +336,13 @@ migrations_dir = "../migrations"
 })
 
 describe('files in the folder after a deployment', { timeout: 120_000 }, () => {
-  test('nothing but the keys, after an upload that was refused', async () => {
+  test('only the keys remain after an upload that was refused', async () => {
     cloud.state.faults.push({ at: /^PUT .*\/scripts\/[^/]+$/, code: 10021, message: 'Uncaught ReferenceError' })
     await failure()
     expect(readdirSync(folder).sort()).toEqual(['.wrangler', 'sidejob-staging.keys.json', 'w.js', 'wrangler.toml'])
   })
 
-  test.each(['SIGINT', 'SIGTERM'] as const)('neither secrets nor a configuration after %s', async (signal) => {
+  test.each(['SIGINT', 'SIGTERM'] as const)('neither secrets nor a configuration remain after %s', async (signal) => {
     cloud.state.faults.push({ at: /^PUT .*\/scripts\/[^/]+$/, breaks: 'never' })
     const env = { ...cloud.env, CLOUDFLARE_ACCOUNT_ID: 'acc1' }
     const cli = join(import.meta.dirname, '../../../src/cli/index.ts')
@@ -360,44 +360,44 @@ describe('files in the folder after a deployment', { timeout: 120_000 }, () => {
 describe('failures before the upload', () => {
   afterEach(() => expect(wasUploaded()).toBe(false))
 
-  test('several accounts, on pages of two: all are named', async () => {
+  test('the error names all accounts, although a page has only two', async () => {
     for (const n of [2, 3, 4, 5]) cloud.state.accounts.push({ id: `acc${n}`, name: `No. ${n}` })
     const words = await failure()
     expect(words).toContain('This token has access to 5 accounts.')
     for (const n of [2, 3, 4, 5]) expect(words).toContain(`CLOUDFLARE_ACCOUNT_ID=acc${n}  # No. ${n}`)
   })
 
-  test('a database that evicts keys: where eviction is turned off', async () => {
+  test('if a database evicts keys, the error says where to turn off eviction', async () => {
     cloud.state.databases = [{ ...cloud.state.databases[0]!, eviction: true }]
     expect(await failure()).toMatch(/Eviction is on for the database jobs.*deletes random keys.*Upstash console/)
   })
 
-  test('a region that is none: what a region looks like', async () => {
+  test('the error for an invalid region shows the received value', async () => {
     expect(await failure({}, { UPSTASH_REDIS_REGION: 'Frankfurt' })).toContain('got "Frankfurt"')
   })
 
-  test('a build whose configuration is gone: that it is to be built again', async () => {
+  test('if the configuration of a build is missing, the error asks for a new build', async () => {
     mkdirSync(join(folder, '.wrangler/deploy'), { recursive: true })
     writeFileSync(join(folder, '.wrangler/deploy/config.json'), '{ "configPath": "../../dist/wrangler.json" }')
     expect(await failure()).toMatch(/dist\/wrangler\.json, which does not exist\. Build the Worker again/)
   })
 
-  test('no workers.dev subdomain: names the page to choose one', async () => {
+  test('without a workers.dev subdomain, the error names the page to choose a subdomain', async () => {
     cloud.state.subdomain = undefined
     expect(await failure()).toContain('https://dash.cloudflare.com/acc1/workers/onboarding')
   })
 
-  test('a token that is none: how to get one', async () => {
+  test('the error for an invalid token explains how to get a token', async () => {
     cloud.state.faults.push({ at: /GET .*\/accounts$/, status: 403, code: 9109, message: 'Invalid access token' })
     expect(await failure()).toContain('npx wrangler login')
   })
 
-  test('Cloudflare cannot be reached: that completed steps are not repeated', async () => {
+  test('if Cloudflare cannot be reached, the error says that completed steps are not repeated', async () => {
     cloud.state.faults.push({ at: /workers\/subdomain/, breaks: 'before' })
     expect(await failure()).toMatch(/Cloudflare cannot be reached.*Try again: completed steps are not repeated/)
   })
 
-  test('in CI the keys have to be given', async () => {
+  test('in CI, the error asks for the keys', async () => {
     expect(await failure({}, { CI: 'true' })).toContain(
       'set SIDEJOB_API_KEY, SIDEJOB_WEBHOOK_SECRET, SIDEJOB_FILES_SECRET',
     )
@@ -423,7 +423,7 @@ describe('failures before the upload', () => {
     expect(cloud.state.seen).toEqual([])
   })
 
-  test('a name that is none is refused', async () => {
+  test('an invalid name is refused', async () => {
     await expect(run({ name: 'My Jobs' })).rejects.toThrow('--name: expected up to 52 of a-z, 0-9')
   })
 })
@@ -472,7 +472,7 @@ describe('failures during and after the upload, and the next attempt', { timeout
     expect([...cloud.schedules.values()].map(({ cron }) => cron)).toEqual(['* * * * *'])
   })
 
-  test('something else answers at the address', async () => {
+  test('another version answers at the address', async () => {
     cloud.state.health = { ok: true, version: '9.9.9' }
     expect(await failure()).toMatch(/does not answer as version .* of sidejob: \S+\/health: 200 .*9\.9\.9.*PUBLIC_URL/s)
   })
@@ -484,7 +484,7 @@ describe('failures during and after the upload, and the next attempt', { timeout
     )
   })
 
-  test('a page for bots stands before the Worker', async () => {
+  test('a check for bots answers instead of the Worker', async () => {
     cloud.state.faults.push({ at: /POST \/sidejob-staging\/tick/, status: 403, code: 1, message: 'Just a moment' })
     expect(await failure()).toContain('turn off Bot Fight Mode')
     expect(cloud.schedules.size).toBe(0)

@@ -27,7 +27,7 @@ const given = {
   QSTASH_NEXT_SIGNING_KEY: 'sig_2',
 }
 
-test('it lists the resources to create, deploy and schedule, and shows no secret', () => {
+test('the plan lists the resources to create, deploy and schedule, and shows no secret', () => {
   const lines = describe(planOf({ ...given, HOME: '/root' }, 'sidejob-staging'))
   expect(lines).toEqual([
     '1. Create SIDEJOB_API_KEY, SIDEJOB_WEBHOOK_SECRET, SIDEJOB_FILES_SECRET unless the Worker sidejob-staging has them, and store them in .sidejob/sidejob-staging.keys.json.',
@@ -40,7 +40,7 @@ test('it lists the resources to create, deploy and schedule, and shows no secret
   for (const secret of Object.values(given)) expect(lines.join('\n')).not.toContain(secret)
 })
 
-test('a key that is given is not made', () => {
+test('a given key is not created', () => {
   const own = {
     SIDEJOB_API_KEY: 'a key of my own, long enough',
     SIDEJOB_WEBHOOK_SECRET: `whsec_${btoa('x'.repeat(32))}`,
@@ -78,7 +78,7 @@ test('an invalid encryption key is refused, with the expected form', () => {
   ])
 })
 
-test('the first deployment of all keeps its names, and no other has one of them', () => {
+test('the first deployment keeps its names, and no other deployment uses them', () => {
   expect(namesOf()).toEqual({
     worker: 'sidejob',
     namespace: 'sidejob:',
@@ -117,7 +117,7 @@ const shape = {
   placement: 'aws:eu-west-1',
 }
 
-test('the configuration of a deployment has its names, and every path as the project has it', () => {
+test('the configuration of a deployment has the names of the deployment and the paths of the project', () => {
   const paths = {
     main: 'src/worker.ts',
     tsconfig: './tsconfig.worker.json',
@@ -175,7 +175,7 @@ test('a Worker with preview URLs learns the address of each version, unless the 
   expect(of(own).vars).toEqual(own)
 })
 
-test("the project's own placement wins, and --no-cron takes only the tick's trigger away", () => {
+test("the project's own placement is kept, and --no-cron removes only the trigger of the tick", () => {
   const raw = { placement: { mode: 'smart' }, triggers: { crons: ['0 3 * * *', '* * * * *'] } }
   expect(configFor(raw, shape)).toMatchObject(raw)
   expect(configFor(raw, { ...shape, cron: false }).triggers).toEqual({ crons: ['0 3 * * *'] })
@@ -226,7 +226,7 @@ test('init adds the same flags and observability to every configuration in JSON'
   }
 })
 
-test('init writes a configuration in TOML that has them', () => {
+test('init adds the same flags and observability to a configuration in TOML', () => {
   const texts = [
     'name = "mine"\ncompatibility_date = "2026-10-20"\n',
     'name = "mine"\ncompatibility_date = "2025-01-01"\ncompatibility_flags = [\n  "nodejs_compat",\n]\n\n[observability]\nenabled = true\n\n[vars]\nX = "1"\n',
@@ -257,13 +257,13 @@ test.each([
   if (!placement.startsWith('azure')) expect(placements.has(placement)).toBe(true)
 })
 
-test('a region that is none is refused', () => {
+test('an invalid region is refused', () => {
   expect(() => placementOf('Frankfurt')).toThrow(
     'UPSTASH_REDIS_REGION: expected a region such as us-east-1 (AWS) or us-central1 (Google Cloud), got "Frankfurt"',
   )
 })
 
-test('QStash is near a database on its side of the Atlantic', () => {
+test('a deployment warns if QStash and the database are on different sides of the Atlantic', () => {
   const warned = (redis: string, qstash: string) => distanceWarnings({ redis, qstash, roundTrip: 5 }).length
   expect([
     warned('us-east-1', 'us-east-1'),
@@ -273,7 +273,7 @@ test('QStash is near a database on its side of the Atlantic', () => {
   expect([warned('us-east-1', 'eu-central-1'), warned('europe-west1', 'us-east-1')]).toEqual([1, 1])
 })
 
-test('QStash says its region in its address', () => {
+test('the address of QStash contains its region', () => {
   expect(qstashRegion()).toBe('eu-central-1')
   expect(qstashRegion('https://qstash-us-east-1.upstash.io')).toBe('us-east-1')
 })
@@ -315,7 +315,7 @@ test('the Terraform module creates the Worker of wrangler.toml, and names existi
   for (const one of [namespace, bucket]) expect(asInHcl).toContain(JSON.stringify(one))
 })
 
-test('a probe without settings names all that are missing, and asks nothing', async () => {
+test('a probe without settings names all missing settings, and sends no request', async () => {
   const said: string[] = []
   const env = { UPSTASH_REDIS_REST_URL: given.UPSTASH_REDIS_REST_URL, QSTASH_TOKEN: '' }
   const failure = await probe({ env, say: (line) => said.push(line) }).catch((error: Error) => error.message)

@@ -39,7 +39,7 @@ async function deploy(): Promise<string> {
   return name
 }
 
-test('its Worker maps a stack by the places of its own build', async () => {
+test('a Worker maps a stack with the source table of its own build', async () => {
   const name = await deploy()
   const locate = createLocator({ redis: state.options, namespace: NAMESPACE }, name)!
   const stack = await locate('Error: declined\n    at pay (index.js:3:9)')
@@ -60,17 +60,17 @@ test('the newest five builds are kept', async () => {
   expect(kept).toEqual([false, true, true, true, true, true])
 })
 
-test('a Worker that another tool has built is deployed as it is', async () => {
+test('a Worker that another tool has built is deployed unchanged', async () => {
   expect(await withSources({ root, raw: { no_bundle: true } }, vars(), async (args) => args)).toEqual([])
 })
 
-test('without an answer of Redis a stack stays as it is', async () => {
+test('without an answer of Redis a stack stays unchanged', async () => {
   const redis = { url: 'http://127.0.0.1:1', token: 'x' }
   const locate = createLocator({ redis }, 'any')!
   expect(await locate('Error: x\n    at f (index.js:1:1)')).toBe('Error: x\n    at f (index.js:1:1)')
 })
 
-test('a stack is mapped although another request was cut off while it read the places', async () => {
+test('a stack is mapped although another request was cut off while it read the source table', async () => {
   const name = await deploy()
   let isCutOff = true
   const client = createClient(state.options)

@@ -116,7 +116,7 @@ test('a Worker from the template hono, whose jobs are below its mount', async ()
   expect(answer.status).toBe(201)
 })
 
-test('a Worker from the template python, whose jobs a program outside does', async () => {
+test('a Worker from the template python, whose jobs an external program performs', async () => {
   await create('python')
   const folder = join(packed.folder, 'python')
   await must(packed.folder, `cp -al ${first}/node_modules ${folder}/node_modules`)
@@ -148,7 +148,7 @@ export default { fetch: app.fetch, scheduled: (event: { cron: string }) => void 
 const withJobs = (entry: string): string =>
   `import { jobs } from './jobs/index.ts'\n${entry.replace(/export default (\{.*\})/s, 'export default jobs.with($1)')}`
 
-test('a Worker that init added sidejob to, with static files, an alias and a cron trigger of its own', async () => {
+test('a Worker that init added sidejob to, with static files, an alias and its own cron trigger', async () => {
   const folder = join(packed.folder, 'mine')
   write(folder, {
     ...mine,

@@ -79,7 +79,7 @@ test('every TypeScript snippet of the manual compiles in that project, with its 
   }
 })
 
-test('dev runs it, and a changed function is seen in the next job', async () => {
+test('dev runs the project, and the next job runs a changed function', async () => {
   const port = await freePort()
   const dev = start(first, `node_modules/.bin/sidejob dev --port ${port} --memory`)
   try {
@@ -115,7 +115,7 @@ test('an older Node is refused in one sentence, by the package and by its creato
   expect(out).toMatch(/^sidejob needs Node 22 or newer, but this is v20\.\S+\. Install a newer version .*\n$/)
 })
 
-test('the deploy script of a new project makes keys and a schedule', async () => {
+test('the deploy script of a new project creates keys and a schedule', async () => {
   const { code, out } = await run(first, 'npm run deploy -- --dry-run', {
     UPSTASH_REDIS_REST_URL: '',
     QSTASH_TOKEN: '',
@@ -144,7 +144,7 @@ test('a Hono app with jobs', async () => {
   }
 })
 
-test('a Worker whose jobs a program in Python does', async () => {
+test('a Worker whose jobs a program in Python performs', async () => {
   await create('python')
   const folder = join(packed.folder, 'python')
   shareModules(first, folder)

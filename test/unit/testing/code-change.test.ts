@@ -18,7 +18,7 @@ async function edited(first: Perform, second: Perform, options: Partial<Worker> 
 const keeps = (kept: string, now: string) => `job 1 has stored ${kept}, but its function ${now}. If the code changed`
 
 describe('an edit of a function whose jobs wait', () => {
-  test('that swaps two sleeps does not make the job last for both of the long ones', async () => {
+  test('that swaps two sleeps does not make the job sleep for the longer time twice', async () => {
     const { message, job } = await edited(
       async (job) => {
         await job.sleep('14 days')
@@ -33,7 +33,7 @@ describe('an edit of a function whose jobs wait', () => {
     expect(job.status).toBe('failed')
   })
 
-  test('that renames a step does not do the step again, nor charge another amount', async () => {
+  test('that renames a step neither repeats the step nor charges another amount', async () => {
     const { message } = await edited(
       async (job) => {
         const price = await job.step('price', () => 10)
@@ -222,7 +222,7 @@ describe('onCodeChange', () => {
     ])
   })
 
-  test("'ignore' continues without a word", async () => {
+  test("'ignore' continues without a log entry", async () => {
     const { ran } = await edited(first, second, { onCodeChange: 'ignore' })
     expect(ran).toMatchObject({ end: 'completed', result: 'done' })
     expect(ran!.ops.some(({ op }) => op === 'log')).toBe(false)
@@ -399,7 +399,7 @@ describe('a function that was not edited continues', () => {
   })
 })
 
-describe('a length that is no length', () => {
+describe('an invalid duration', () => {
   test.each<[string, Perform]>([
     ['NaN', (job) => job.sleep(Number.NaN)],
     ['a negative number', (job) => job.sleep(-1)],

@@ -31,7 +31,7 @@ beforeEach(() => {
 })
 afterEach(() => fake.restore())
 
-test('the jobs that a route makes are listed, without settings and without an engine', async () => {
+test('the jobs that a route creates are listed, without settings and without an engine', async () => {
   expect(await post({ class: 'order', args: { amount: 1 }, wait: '5m' })).toEqual({ id: 1, status: 'queued' })
   expect(
     await post([

@@ -469,7 +469,7 @@ describe('a wait that is named while a job waits', () => {
     expect(await job.settle()).toMatchObject({ end: 'completed', result: 7 })
   })
 
-  test('does not take the place of a wait of another length', async () => {
+  test('does not replace a wait of another length', async () => {
     const { job, edit } = deployed((job) => job.sleep('14 days'))
     await job.settle()
     edit(async (job) => {

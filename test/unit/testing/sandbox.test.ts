@@ -15,7 +15,7 @@ const zip = defineWorker({
 })
 
 describe('call', () => {
-  test('gives what one run made of its inputs', async () => {
+  test('returns the outputs of one run', async () => {
     expect(await call(zip, { left: [1], right: ['a'] })).toEqual({
       end: 'completed',
       out: { pair: [[1, 'a']] },
@@ -39,7 +39,7 @@ describe('call', () => {
     expect(out).toEqual({ a: [[1, 2, 3]], b: [[null, 2, 3]] })
   })
 
-  test('a run that fails has done nothing', async () => {
+  test('a failed run has no effect', async () => {
     const { end, error, out, unread, state, ops } = await call(zip, { left: [1, 'two'], right: ['a', 'b'] })
     expect({ end, out, state, ops }).toEqual({ end: 'failed', out: { pair: [] }, state: {}, ops: [] })
     expect(error).toMatchObject({ message: expect.stringMatching(/port "left" .*expected number/), retry: false })
@@ -63,7 +63,7 @@ describe('call', () => {
     await expect(call(wrong, { in: [1] })).rejects.toThrow('job 1 (wrong) has no input port "in"')
   })
 
-  test('gives the result, the ops and the time of the next run', async () => {
+  test('returns the result, the ops and the time of the next run', async () => {
     const busy = defineWorker({
       class: 'busy',
       perform(job) {
@@ -85,7 +85,7 @@ describe('call', () => {
 })
 
 describe('sandbox', () => {
-  test('a job runs again when it is given something', async () => {
+  test('a job runs again when it receives a value', async () => {
     const job = sandbox(zip)
     job.write('right', 'a')
     await job.settle()
@@ -132,7 +132,7 @@ describe('sandbox', () => {
     expect([job.out, job.unread]).toEqual([{ out: [1, 2] }, { in: ['bad', 3] }])
   })
 
-  test('a step is done once, and tried again runs come later each time', async () => {
+  test('a step runs once, and each further retry comes later', async () => {
     let charged = 0
     const pay = defineWorker({
       class: 'pay',
@@ -211,7 +211,7 @@ describe('sandbox', () => {
     expect(job.status).toBe('completed')
   })
 
-  test('Terminal is not tried again, and a name that is taken fails', async () => {
+  test('Terminal is not retried, and a used name fails the run', async () => {
     const twice = defineWorker({
       class: 'twice',
       retry: { max: 5 },
@@ -258,7 +258,7 @@ describe('sandbox', () => {
   })
 })
 
-describe('a thrown value that is no error is kept', () => {
+describe('a thrown value that is not an Error is kept', () => {
   test.each<[string, unknown, object]>([
     ['an object', { code: 42 }, { message: '{"code":42}', detail: '{"code":42}' }],
     [
@@ -279,7 +279,7 @@ describe('a thrown value that is no error is kept', () => {
     expect((await sandbox(worker).run()).error).toEqual({ ...error, reason: 'other' })
   })
 
-  test('an object that refers to itself', async () => {
+  test('an object that refers to itself can be thrown', async () => {
     const own: { code: number; self?: object } = { code: 42 }
     own.self = own
     const worker = defineWorker({
