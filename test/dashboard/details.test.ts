@@ -227,7 +227,7 @@ test('Workers said that jobs of a paused queue wait for a pull worker', async ()
   expect(row).toContain('>paused, 2 jobs wait<')
   expect(row).not.toContain('pull worker')
   await engine.queues.update('grist', { paused: false })
-  for (const job of jobs) await engine.jobs.remove(String(job), {})
+  for (const job of jobs) await engine.jobs.remove(String(job), { force: true })
 })
 
 test('the chart of a queue in which no job ended said "4 failed"', async () => {
