@@ -103,7 +103,7 @@ export const download = (resources: Resources) =>
 
 type Reaped = { file?: string; job?: number; askedAt?: number; record?: string }
 
-/** Keeps a file longer if another job has requested it since. */
+/** Keeps a file longer if another job has requested it again. */
 export const reap = ({ files, now = Date.now }: Pick<Resources, 'files' | 'now'>) =>
   defineWorker({
     queue: 'files',

@@ -1,4 +1,4 @@
-// The entry of the Worker that this repository deploys. It also serves the APIs of other systems.
+// The Worker that this repository deploys. This Worker also serves the APIs of other systems.
 
 import { storing, workers } from '../functions/index.ts'
 import { createWorker } from './cloudflare/index.ts'

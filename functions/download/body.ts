@@ -4,7 +4,7 @@ import type { Args } from './args.ts'
 import { causeOf, fail, isOurs } from './failure.ts'
 import { HEAD, imageSize, typeOf } from './looks.ts'
 
-/** R2 and S3 require equal parts of at least 5 MiB, and at most 10,000 of them. */
+/** R2 and S3 accept at most 10,000 parts of equal size, at least 5 MiB each. */
 const PART = 8 * 1024 * 1024
 
 type Looked = { size: number; type: string; image?: string; sha256: string; md5: string }

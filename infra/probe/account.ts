@@ -32,7 +32,7 @@ export function databaseQuestion(env: Env): Question {
 /** Large, because `Date` headers have whole seconds. */
 const SPREAD_MS = 2_000
 
-/** Returns milliseconds, or undefined if the server sends no `Date`, like workerd. */
+/** Milliseconds by which the server's time is ahead, or undefined without a `Date` header (workerd sends none). */
 async function aheadOf(url: string, init: RequestInit = {}): Promise<number | undefined> {
   const sent = Date.now()
   const { headers } = await fetch(url, { ...init, signal: AbortSignal.timeout(30_000) })

@@ -186,7 +186,7 @@ function write(socket: Socket, commands: Command[]) {
   socket.uncork()
 }
 
-/** Reads nested replies in one pass: `open` counts the missing elements of all levels. */
+/** `open` counts the missing elements of all levels, so that one pass reads nested replies. */
 function createFramer(emit: (reply: Buffer) => void) {
   let bytes: Buffer = Buffer.alloc(0)
   let filled = 0
@@ -207,7 +207,7 @@ function createFramer(emit: (reply: Buffer) => void) {
     }
   }
 
-  /** Emitted replies are views of `bytes`, so these parts are never overwritten. */
+  /** Emitted replies are views of `bytes`, so their bytes are never overwritten. */
   function append(chunk: Buffer) {
     if (start === filled) {
       bytes = chunk

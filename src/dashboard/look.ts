@@ -6,7 +6,7 @@ export { queryWith }
 export type Theme = 'light' | 'dark'
 export type Density = 'comfortable' | 'compact'
 
-/** Stored in cookies, so that the server can apply the likes. */
+/** The browser stores likes in cookies, so that the server can apply them. */
 export type Likes = { theme?: Theme; density?: Density; zone: string }
 
 export type Look = Likes & {

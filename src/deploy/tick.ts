@@ -5,7 +5,7 @@ export const tickUrl = (publicUrl: string) => `${publicUrl}/tick`
 export const scheduleIdOf = (name: string) => `sidejob-tick-${name}`
 
 export const EVERY_MINUTE = '* * * * *'
-/** 144 messages a day: QStash's free plan has 1,000. */
+/** 144 messages a day, of the 1,000 in QStash's free plan. */
 export const EVERY_TEN_MINUTES = '*/10 * * * *'
 
 export type Where = { url?: string; token: string; publicUrl: string }

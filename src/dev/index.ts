@@ -34,7 +34,7 @@ export function configOf(project: string): string {
   throw new Error(`${path}: expected one of ${configs.join(', ')}, got none. Run npx sidejob init to create it`)
 }
 
-/** Milliseconds. Short, because jobs that a reload interrupts run again only after their leases end. */
+/** Milliseconds. Short, because a job that a reload interrupts waits for the end of its lease. */
 const LEASE = 10_000
 /** Lanes do not wait for jobs, because after a reload, new jobs would call a lane that no longer exists. */
 const WARM = '0s'

@@ -1,4 +1,4 @@
-// Finds the tools in the project, so that the project chooses their versions.
+// Uses the project's tools, so that the project chooses their versions.
 
 import { createRequire } from 'node:module'
 import { join } from 'node:path'

@@ -192,8 +192,8 @@ function keepNote(folder: string, note: StackNote, say: StackOptions['say'] = ()
 type Looping = { url: string; apiKey: string; jobs: RunningJob[]; seconds: number; say: StackOptions['say'] }
 
 /**
- * If only one run was in progress, fails its job. If several were, any of them may loop, so their jobs are claimed
- * again one at a time.
+ * If only one run was in progress, fails its job. If several runs were in progress, any run may loop, so their jobs are
+ * claimed again one at a time.
  */
 async function failLooping({ url, apiKey, jobs, seconds, say = () => {} }: Looping): Promise<void> {
   const [job] = jobs

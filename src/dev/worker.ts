@@ -165,7 +165,7 @@ export async function startWorker(all: WorkerOptions) {
     }
   }
 
-  /** workerd and esbuild live on if their parent is killed. */
+  /** workerd and esbuild survive a kill of their parent. */
   function endWorkerd() {
     end(workerd)
     end(host.pid && -host.pid)

@@ -59,7 +59,7 @@ const schemasOf = ({ path, query, body, answers, facade }: Route): z.ZodType[] =
     (schema) => schema !== undefined,
   )
 
-/** Does not parse an empty object instead, because zod would first compile the schema, which is slow. */
+/** Reads the JSON Schema, because zod would first compile the schema to parse an empty body, which is slow. */
 function needsBody(
   { $ref, anyOf, required = [], minProperties = 0, type }: Shape,
   named: Record<string, Shape>,

@@ -62,7 +62,7 @@ export function createPlaces<E extends Engine>(
     return { files: objects.length, cursor: next === undefined ? null : FILES + next }
   }
 
-  /** Starts as true, so that the first tick finds tenants even if Redis has lost their mark. */
+  /** Starts as true, so that the first tick finds tenants even if Redis lost the mark of tenants. */
   let wereThere = true
 
   async function tickEach(): Promise<void> {

@@ -160,7 +160,7 @@ export type Route<
   A extends Answers = Answers,
 > = Definition<Path, Query, Body, A> & { method: M; path: Path }
 
-/** `handle` must be the last member of a route: TypeScript infers its type from the members before it. */
+/** `handle` must be the last member of a route, because TypeScript infers its type from the members before it. */
 export const route = <
   const M extends Method,
   const Path extends string,

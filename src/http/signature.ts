@@ -1,5 +1,5 @@
-// Replaces QStash's Receiver (qstash 2.12.0), which adds `jose` to the bundle, and accepts the published development
-// keys even in production if QSTASH_DEV is set.
+// Replaces QStash's Receiver (qstash 2.12.0), which adds `jose` to the bundle. If QSTASH_DEV is set, the Receiver
+// accepts the published development keys even in production.
 
 export type Signed = { signature: string | undefined; body: string; url: string }
 

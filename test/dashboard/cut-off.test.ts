@@ -1,4 +1,4 @@
-// If Cloudflare cuts off a request, the promises of this request never settle. Other requests must not await them.
+// If Cloudflare cuts off a request, its promises never settle, so other requests must not await them.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startPages } from './kit.ts'

@@ -1,4 +1,4 @@
-// A title begins with its source: `restapi`, `readyourwrites`, `scripting` and `billing` are pages of
+// A title begins with its source. The sources `restapi`, `readyourwrites`, `scripting` and `billing` are pages of
 // upstash.com/docs/redis, `sdk` is @upstash/redis 1.39, and `gateway` means needs of our tests.
 
 import { createHash } from 'node:crypto'

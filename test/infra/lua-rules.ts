@@ -115,7 +115,7 @@ function unequalReturns(node: Node, _: Scope, text: string): string | undefined 
 const isConcat = (node: Node | undefined): node is Node & luaparse.BinaryExpression =>
   node?.type === 'BinaryExpression' && node.operator === '..'
 
-/** In gopher-lua, `a .. (b and c or d .. e)` returns only `a`. */
+/** In gopher-lua, a concatenation of `a` and `(b and c or d .. e)` returns only `a`. */
 function concatInChoice(node: Node): string | undefined {
   if (!isConcat(node) || node.right.type !== 'LogicalExpression' || !isConcat(node.right.right as Node))
     return undefined

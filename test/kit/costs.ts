@@ -1,5 +1,5 @@
-// Records the CPU time of each test file and of the processes that it started (Linux only):
-// `SIDEJOB_TEST_COSTS=/tmp/costs npm test; sort -rn /tmp/costs | head`.
+// Records the CPU time of each test file and of the processes that the file started (Linux only). Use this command:
+// SIDEJOB_TEST_COSTS=/tmp/costs npm test; sort -rn /tmp/costs | head
 
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'

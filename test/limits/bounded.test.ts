@@ -72,11 +72,15 @@ const tooMuch: Record<string, unknown[]> = {
 
 /** These parts need no limit: the numbers are only compared, and the strings are cut. */
 const PLAIN = [
-  /\.(job|parent)( |$)/, // the id of a job
-  /^body\.(n|reads\{\}\.(cursor|count)|ops\[\]\.cursor)$/, // number of the commit, and what the run has read
-  /^body\.match\.args\{\}(\.(equals|in\[\]|min|max))?$/, // compared with a number in args
-  /^body\.(id|nodes\{\}\.init|ids\[\])$/, // the id of a job
-  /^body\.counts\{\}$/, // the sum is a double, so any number can be added
+  // The id of a job.
+  /\.(job|parent)( |$)/,
+  /^body\.(id|nodes\{\}\.init|ids\[\])$/,
+  // The number of a commit, and the positions of its reads.
+  /^body\.(n|reads\{\}\.(cursor|count)|ops\[\]\.cursor)$/,
+  // A number to compare with a number in args.
+  /^body\.match\.args\{\}(\.(equals|in\[\]|min|max))?$/,
+  // A number to add to a sum, which is a double.
+  /^body\.counts\{\}$/,
 ]
 const CUT = ['body.error.message', 'body.error.stack']
 

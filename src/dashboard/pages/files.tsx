@@ -22,7 +22,7 @@ type FilesData = Omit<Listed, 'files'> & {
 }
 
 const MOST = 100
-/** Milliseconds. The total is expensive, because it is added up page by page. */
+/** Milliseconds. The total is expensive, because it needs all pages of the bucket. */
 const FRESH = 60_000
 
 /** Maximum number of jobs to read for the removal times of files. One command reads 64 jobs. */

@@ -119,7 +119,7 @@ function Equal({ entries: [first, ...equal], ...more }: LinesProps) {
 
 const messageOf = ({ level, class: name, entry }: LogEntry): string => `${level} ${name} ${entry}`
 
-/** The entries of one job stay in their order. */
+/** Log entries of one job stay in their order. */
 const equalIn = (entries: readonly LogEntry[], of?: string): Iterable<LogEntry[]> =>
   of ? neighbours(entries, messageOf) : Map.groupBy(entries, messageOf).values()
 

@@ -82,9 +82,9 @@ export const failing: Rule = (known) => {
   ]
 }
 
-/** Classes that were failing, and whose failed jobs were neither retried nor muted. No alert reports them. */
+/** Classes without an alert that were failing, and whose failed jobs were neither retried nor muted. */
 export function leftFailed({ kinds = [], classes, deploys, now }: Known, needs: readonly Need[]): Need[] {
-  // Callbacks have their own rule.
+  // Another rule covers callbacks.
   const told = [CALLBACKS.class, ...needs.flatMap(({ rule, name }) => (rule === 'failing' ? name : []))]
   return [...Map.groupBy(kinds, (kind) => kind.class)]
     .filter(([name, own]) => !told.includes(name) && wasFailing(name, own, { kinds, classes, points: {}, now }))

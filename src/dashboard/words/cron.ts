@@ -21,7 +21,7 @@ const most: Readonly<Record<string, number>> = { minute: 60, hour: 24 }
 const hourOf = (hour: number, half?: string): number => (half ? (hour % 12) + (/p/i.test(half) ? 12 : 0) : hour)
 
 /**
- * Converts phrases, and leaves other text unchanged.
+ * Converts phrases to patterns, and leaves other text unchanged.
  *
  * @example cronOf('every monday at 9:30 pm') // '30 21 * * MON'
  */

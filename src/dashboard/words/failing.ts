@@ -76,7 +76,7 @@ const isFailing = ({ failed, completed }: FailingClass): boolean => {
 
 export function failingClasses(known: Known): FailingClass[] {
   const byClass = Map.groupBy(known.kinds, (kind) => kind.class)
-  // Callbacks have their own rule.
+  // Another rule covers callbacks.
   byClass.delete(CALLBACKS.class)
   return [...byClass]
     .map(([name, own]) => failuresOf(name, own, known))

@@ -87,7 +87,7 @@ export type Stretch = { from: number; to: number }
 export const stretchText = ({ from, to }: Stretch): string =>
   [from, to].map((at) => new Date(at).toISOString().replace(':00.000Z', 'Z')).join('/')
 
-/** `ended=2026-11-22T03:02Z/2026-11-22T03:06Z`, or `ended=6h` up to now. */
+/** Reads `ended=2026-11-22T03:02Z/2026-11-22T03:06Z`, or `ended=6h` (up to now). */
 export function stretchIn(query: URLSearchParams, now: number): Stretch | undefined {
   const ago = lengthOf(query.get('ended') ?? '')
   if (ago !== undefined) return { from: now - ago, to: Infinity }

@@ -160,7 +160,7 @@ const TICK = 3 * MINUTE
 
 export const isTickMissing = (tickAt: number | null, now: number): boolean => tickAt === null || now - tickAt > TICK
 
-/** If no tick has arrived yet, older jobs show that ticks are missing. */
+/** If jobs are older than `TICK`, a tick should have arrived. */
 const wasInUse = ({ points, now }: Known): boolean => points.some(({ at, made }) => made > 0 && at < now - TICK)
 
 export const TICK_REMEDY = 'Check the cron trigger of the Worker and the schedule in QStash'

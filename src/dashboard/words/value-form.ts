@@ -60,7 +60,7 @@ export const typedFor = (port: Pick<PortView, 'schema'> | undefined, form: FormD
     at: (field) => form.get(field) as string | null,
   })
 
-/** Strings without quotes, all other values as JSON. */
+/** Returns strings without quotes, and other values as JSON. */
 export function typedAs(schema: Schema | undefined, json: string): string {
   const kind = kindOf(schema)
   return (kind === 'text' || kind === 'choice') && json.startsWith('"') ? String(JSON.parse(json)) : json

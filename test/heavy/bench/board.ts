@@ -1,5 +1,5 @@
-// `npm run bench:board` measures a large, busy board. `--moving 24` limits the number of wires with moving values. With
-// more such wires, the board shows no moving beads. With `--over`, the exit code is 1 if a goal is missed.
+// `npm run bench:board` measures a large, busy board. `--moving 24` limits the number of wires with moving values, and
+// the board shows no beads if there are more such wires. With `--over`, the exit code is 1 if a goal is missed.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'

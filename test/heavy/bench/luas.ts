@@ -14,7 +14,7 @@ type Started = {
   address: Address
   pid: number
   describe: string
-  /** Milliseconds of Lua without Redis commands. Only the stand-in for Upstash reports them. */
+  /** Milliseconds of Lua without Redis commands. Only the stand-in for Upstash reports this time. */
   luaMs?: () => Promise<number>
   close: () => Promise<void>
 }

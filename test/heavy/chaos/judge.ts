@@ -289,8 +289,8 @@ export function createJudge(report: Report) {
   }
 
   /**
-   * A commit applies its runs in sequence, so the same step may end a job and wake it. For a follower, Redis records no
-   * such end.
+   * A commit applies its runs in sequence, so a step may end a job and wake it again. If the job is a follower, Redis
+   * does not record its end.
    */
   function hasEndedBriefly(id: number, { before, after }: Step): boolean {
     const [was, is] = [before.jobs.get(id)?.doc, after.jobs.get(id)?.doc]

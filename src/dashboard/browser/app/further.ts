@@ -1,4 +1,4 @@
-// Fills a page for up to three seconds.
+// Loads rows until a page is full, for up to three seconds.
 
 import { furtherText } from '../../words/further.ts'
 import { addressWith, isElsewhere, onClick, pageAt, tell } from './page.ts'

@@ -59,7 +59,7 @@ function showNeighbours(): void {
 export async function peek(row: HTMLElement): Promise<void> {
   const href = row.querySelector<HTMLAnchorElement>('a')?.href
   if (!href) return
-  // Does not check the status, because the preview also shows error pages.
+  // Does not check the HTTP status, because the preview also shows error pages.
   const answer = await fetch(href, { headers: { accept: 'text/html' }, cache: 'no-store' })
   const page = parsed(await answer.text())
   const parts = page.querySelectorAll(

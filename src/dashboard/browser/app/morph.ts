@@ -15,8 +15,8 @@ const isWritten = (node: Node): boolean =>
     ((node instanceof HTMLInputElement || node instanceof HTMLTextAreaElement) && node.value !== node.defaultValue))
 
 /**
- * Keeps elements with `data-island`, because scripts draw their content. This content must not have ids: Idiomorph
- * would move an element with an id.
+ * Keeps elements with `data-island`, because scripts draw their content. This content must not have ids, because
+ * Idiomorph would move an element with an id.
  */
 const keepsTime = (old: Node, fresh: Node): boolean =>
   !(old instanceof HTMLElement && old.dataset.island !== undefined) &&

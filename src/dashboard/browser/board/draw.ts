@@ -86,7 +86,7 @@ function wireParts(id: string, path: string) {
   return { line, badge, rect, text, value, group }
 }
 
-/** A node with at least `named` inputs shows their names. The same rule applies to outputs. */
+/** A node shows the names of its inputs if it has at least `named` inputs, and likewise for outputs. */
 export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads, named = 2) {
   const nodes = new Map<string, ReturnType<typeof nodeParts>>()
   const wires = new Map<string, ReturnType<typeof wireParts>>()

@@ -47,7 +47,7 @@ export function createView(svg: SVGSVGElement) {
     const scale = wide / seen.width
     const detail = scale < FARTHEST ? 'farthest' : scale < FAR ? 'far' : scale > NEAR ? 'near' : ''
     svg.dataset.detail = detail
-    // One pixel of the screen at any zoom, so that the wires of a large graph are visible.
+    // Wires are a pixel wide at any zoom, so that the wires of a large graph are visible.
     const all = svg.querySelector<SVGElement>('.all')
     if (all) all.style.strokeWidth = `${1 / scale}px`
     for (const tell of told) tell(seen, shown(seen, isMoving ? 2 : 1), detail)

@@ -14,7 +14,7 @@ import { varyingIn } from '../../words/varying.ts'
 import { type Mute, MuteButtons, MutedTag } from './mutes.tsx'
 import { kindsName } from './seen-kinds.ts'
 
-/** Maximum kinds to show. Each adds one or two commands to a refresh. */
+/** Maximum kinds to show. Each kind adds one or two commands to a refresh. */
 const SHOWN = 6
 export const FRESH = 60_000
 

@@ -10,7 +10,7 @@ import { isLong, timesLonger, usualOf } from '../../words/stuck.ts'
 import { about, clock, count, cut, many } from '../../words/text.ts'
 import { byClass } from '../jobs/by-class.tsx'
 
-/** The newest holder of the limit. `usual`: upper bound of the duration of 95% of its class's runs today. */
+/** The newest holder of the limit. `usual`: upper bound of the duration of 95% of the class's runs today. */
 type Stuck = Holder & { usual?: number }
 /** `jobs`: queued and running jobs of a group. */
 export type Near = { limit: RoomView; jobs: number; holders: Holder[]; waiting: LimitWaiter[]; stuck?: Stuck }

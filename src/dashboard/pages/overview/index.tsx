@@ -43,7 +43,7 @@ async function load(asked: Asked) {
   const hasLost = series.points.some(({ lost }) => lost > 0)
   const runs = runsIn(glance)
   const isByMinute = range.step === 'minute' && range.to === undefined
-  // Skips reads that would return nothing. A new glance already contains the totals and the health.
+  // Skips reads that would return nothing. A new `glance` already contains the totals and the health.
   const [now, alerts, minutes, classes, givenUp, { schedules }, kinds, deployments, { breakers }] = await Promise.all([
     glance.isNew
       ? glance
