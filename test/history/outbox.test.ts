@@ -239,7 +239,7 @@ describe.each(Object.entries(databases))('with %s', (_, open) => {
     await createEngine(kit.engineOptions).history.begin()
   })
 
-  counted('without a label or a history nothing is written, and a history adds no command to a commit', async () => {
+  counted('without a history, no ended job is stored, and a history adds no command to a commit', async () => {
     const run = async (engine: Engine) => {
       await engine.jobs.enqueue(
         Array.from({ length: 100 }, (_, n) => ({ queue: 'default', class: 'plain', args: String(n) })) as never,

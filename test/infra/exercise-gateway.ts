@@ -64,7 +64,7 @@ const rows: [behaviour: string, check: (world: World) => Promise<void>][] = [
     },
   ],
   [
-    'restapi: the read-only token reads and nothing else',
+    'restapi: the read-only token allows only reads',
     async ({ ask }) => {
       expect((await ask('/get/k', { token: 'reader' })).status).toBe(200)
       expect(await ask('/set/k/v', { token: 'reader' })).toMatchObject({
@@ -126,7 +126,7 @@ const rows: [behaviour: string, check: (world: World) => Promise<void>][] = [
     },
   ],
   [
-    'restapi: a pipeline answers in order and keeps going after an error',
+    'restapi: a pipeline answers in order and continues after an error',
     async ({ ask, plain }) => {
       const commands = [['SET', 'k', 'x'], ['INCR', 'k'], ['BLPOP', 'k', 0], [], 'text', ['INCR', 'n']]
       const { status, body } = await ask('/pipeline', { body: commands })
@@ -144,7 +144,7 @@ const rows: [behaviour: string, check: (world: World) => Promise<void>][] = [
     },
   ],
   [
-    'restapi: a pipeline that is empty or no list is refused as a whole',
+    'restapi: an empty pipeline, or a pipeline that is not a list, is refused as a whole',
     async ({ ask }) => {
       expect(await ask('/pipeline', { body: [] })).toMatchObject({
         status: 400,
@@ -157,7 +157,7 @@ const rows: [behaviour: string, check: (world: World) => Promise<void>][] = [
     },
   ],
   [
-    'restapi: a transaction runs as one, and an error inside does not stop it',
+    'restapi: a transaction is atomic, and an error of one command does not stop the others',
     async ({ plain, ask }) => {
       expect(await plain.multi().set('t', 'a').append('t', 'b').get('t').exec()).toEqual(['OK', 2, 'ab'])
       const { status, body } = await ask('/multi-exec', {
@@ -182,7 +182,7 @@ const rows: [behaviour: string, check: (world: World) => Promise<void>][] = [
     },
   ],
   [
-    'restapi: a transaction with a command that cannot run is discarded: one error, nothing done',
+    'restapi: a transaction with a command that cannot run returns one error and has no effect',
     async ({ ask }) => {
       const wrong = await ask('/multi-exec', { body: [['SET', 'd', 1], ['GET']] })
       expect(wrong).toMatchObject({ status: 400, body: { error: "ERR wrong number of arguments for 'get' command" } })
@@ -211,7 +211,7 @@ const rows: [behaviour: string, check: (world: World) => Promise<void>][] = [
     },
   ],
   [
-    'restapi: with base64 every string is encoded but OK; numbers and null stay',
+    'restapi: with base64, every string except OK is encoded, and numbers and null stay unchanged',
     async ({ ask, client }) => {
       const headers = { 'upstash-encoding': 'base64' }
       expect((await ask('/set/k/v', { headers })).text).toBe('{"result":"OK"}')
@@ -224,7 +224,7 @@ const rows: [behaviour: string, check: (world: World) => Promise<void>][] = [
     },
   ],
   [
-    'restapi: resp2 brings the raw reply',
+    'restapi: resp2 returns the raw reply',
     async ({ ask }) => {
       const headers = { 'upstash-response-format': 'resp2' }
       const set = await ask('/set/k/v', { headers })
@@ -257,7 +257,7 @@ const rows: [behaviour: string, check: (world: World) => Promise<void>][] = [
     },
   ],
   [
-    'billing: a request of more than 10 MB is refused; a connection survives it',
+    'billing: a request of more than 10 MB is refused, and the connection stays open',
     async ({ ask, plain }) => {
       const value = 'x'.repeat(10 * 1024 * 1024)
       const { status, body } = await ask('/', { body: ['SET', 'big', value] })
@@ -290,7 +290,7 @@ const rows: [behaviour: string, check: (world: World) => Promise<void>][] = [
     },
   ],
   [
-    'sdk: with its defaults values come back unchanged',
+    'sdk: with the default options, values are returned unchanged',
     async ({ client }) => {
       const value = { text: 'ümlaut "quoted" \\ \n\t\u0001 €😀', list: [1, 'two', null, true] }
       await client.set('value', value)
@@ -300,7 +300,7 @@ const rows: [behaviour: string, check: (world: World) => Promise<void>][] = [
     },
   ],
   [
-    'sdk: calls of one tick go in one request',
+    'sdk: calls of one tick share a request',
     async ({ client, gateway }) => {
       const before = gateway.requests
       expect(await Promise.all([client.incr('a'), client.incr('a'), client.incr('a')])).toEqual([1, 2, 3])
@@ -315,20 +315,20 @@ const rows: [behaviour: string, check: (world: World) => Promise<void>][] = [
     },
   ],
   [
-    'scripting: a script answers nested lists, numbers and null',
+    'scripting: a script returns nested lists, numbers and null',
     async ({ plain }) => {
       const script = "return {'job', 7, {KEYS[1], {ARGV[1], {}}}, false, redis.call('GET', 'none')}"
       expect(await plain.eval(script, ['k'], ['v"\\é'])).toEqual(['job', 7, ['k', ['v"\\é', []]], null, null])
     },
   ],
   [
-    'scripting: a refusal by the script comes through with its code',
+    'scripting: the caller receives a refusal of the script with its code',
     async ({ plain }) => {
       await expect(plain.eval("return redis.error_reply('GONE job 7')", [], [])).rejects.toThrow(/^GONE job 7/)
     },
   ],
   [
-    'scripting: EVALSHA of an unknown script is NOSCRIPT, then the client sends it whole',
+    'scripting: EVALSHA of an unknown script returns NOSCRIPT, and then the client sends the whole script',
     async ({ plain, gateway }) => {
       const script = `return ${Math.random()} and ARGV[1]`
       await expect(plain.evalsha(sha1(script), [], ['x'])).rejects.toThrow(/^NOSCRIPT/)
@@ -371,7 +371,7 @@ const rows: [behaviour: string, check: (world: World) => Promise<void>][] = [
     },
   ],
   [
-    'gateway: many requests at once each get their own answer',
+    'gateway: each of many concurrent requests gets its own answer',
     async ({ plain }) => {
       const asked = Array.from({ length: 300 }, (_, i) => `value-${i}`)
       expect(await Promise.all(asked.map((value) => plain.eval('return ARGV[1]', [], [value])))).toEqual(asked)

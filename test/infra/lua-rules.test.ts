@@ -141,7 +141,7 @@ test.each([
     'at most 101 levels deep',
     Array(9).fill(/write\.lua:\d+: write.*with N up to 100, got 101/),
   ],
-])('functions that lead back to themselves are refused with their lines: %s', (_, file, find, replace, says) => {
+])('recursive functions are refused with their lines: %s', (_, file, find, replace, says) => {
   const refused = refusedScripts(edited(file, find, replace))
   expect(refused).toEqual(says.map((one) => expect.stringMatching(one)))
 })

@@ -32,7 +32,7 @@ describe('publishing', () => {
       expect((await receiver.next()).body.equals(body)).toBe(true)
     },
 
-    'B2 a delivery carries the headers of the vendor and the forwarded ones': async ({ client, receiver }) => {
+    'B2 a delivery has the headers of QStash and the forwarded headers': async ({ client, receiver }) => {
       const headers = { 'x-my': '1', Authorization: 'Bearer mine' }
       const { messageId } = await client.publishJSON({ url: receiver.at('/'), body: { x: 1 }, headers })
       const got = await receiver.next()
@@ -51,12 +51,12 @@ describe('publishing', () => {
       expect(got.headers).not.toHaveProperty('upstash-method')
     },
 
-    'B1 the method is the requested one': async ({ client, receiver }) => {
+    'B1 the delivery has the requested method': async ({ client, receiver }) => {
       await client.publish({ url: receiver.at('/'), method: 'DELETE' })
       expect((await receiver.next()).method).toBe('DELETE')
     },
 
-    'B1 a batch is answered in its order, an item may be refused alone': async ({ client, receiver, qstash }) => {
+    'B1 a batch is answered in its order, and a single item may be refused': async ({ client, receiver, qstash }) => {
       const answers = await client.batchJSON([
         { url: receiver.at('/1'), body: 1, delay: 1 },
         { url: 'ftp://nowhere', body: 2 },
@@ -80,13 +80,13 @@ describe('publishing', () => {
       await refused(client.publish({ url: 'example.com' }), 400)
     },
 
-    'B1 settings that can not be read are 400': async ({ client, receiver }) => {
+    'B1 invalid settings return 400': async ({ client, receiver }) => {
       const url = receiver.at('/')
       await refused(client.publish({ url, delay: 'soon' as '1s' }), 400)
       await refused(client.publish({ url, headers: { 'Upstash-Retries': 'many' } }), 400)
     },
 
-    'unsupported options of the vendor are refused by name': async ({ client, receiver }) => {
+    'unsupported options of QStash are refused by name': async ({ client, receiver }) => {
       const url = receiver.at('/')
       await expect(client.publish({ url, callback: url })).rejects.toThrow(
         'upstash-callback: this stand-in supports only',
@@ -109,7 +109,7 @@ describe('publishing', () => {
 
 describe('when', () => {
   facts({
-    'B1 a delay is waited for': async ({ client, receiver, qstash }) => {
+    'B1 a message is delivered after its delay': async ({ client, receiver, qstash }) => {
       await client.publish({ url: receiver.at('/'), delay: '1h' })
       await qstash.advance(HOUR - 1)
       expect(receiver.got).toEqual([])
@@ -117,14 +117,14 @@ describe('when', () => {
       expect(receiver.waits()).toEqual([HOUR])
     },
 
-    'B1 not-before wins over delay': async ({ client, receiver, qstash }) => {
+    'B1 not-before overrides delay': async ({ client, receiver, qstash }) => {
       const seconds = Math.ceil(qstash.now() / SECOND) + 60
       await client.publish({ url: receiver.at('/'), delay: 5, notBefore: seconds })
       await qstash.advance(DAY)
       expect(receiver.got.map(({ at }) => at)).toEqual([seconds * SECOND])
     },
 
-    'B3 a delay over one year is 412': async ({ client, receiver }) => {
+    'B3 a delay over one year returns 412': async ({ client, receiver }) => {
       await refused(client.publish({ url: receiver.at('/'), delay: '366d' }), 412)
     },
 
@@ -172,7 +172,7 @@ describe('retries', () => {
     expect(world.receiver.gaps()).toEqual([gap])
   }
   facts({
-    'B2 there are three retries by default, then the message is dead': async ({ client, receiver, qstash }) => {
+    'B2 after three retries, which are the default, the message is dead': async ({ client, receiver, qstash }) => {
       receiver.answer(...Array(9).fill(500))
       await client.publish({ url: receiver.at('/') })
       await qstash.advance(10 * DAY)
@@ -201,7 +201,7 @@ describe('retries', () => {
       expect(receiver.got[1]!.at).toBe(date)
     },
 
-    'B2 a destination that is not up yet is retried': async ({ client, qstash }) => {
+    'B2 a delivery to a destination that is not up yet is retried': async ({ client, qstash }) => {
       const receiver = await startReceiver(qstash.now)
       const url = receiver.at('/')
       await receiver.close()
@@ -212,7 +212,11 @@ describe('retries', () => {
       expect(late.got.map(({ headers }) => headers['upstash-retried'])).toEqual(['1'])
     },
 
-    'B1 a receiver that is silent for longer than the timeout is retried': async ({ client, receiver, qstash }) => {
+    'B1 a delivery to a receiver that is silent for longer than the timeout is retried': async ({
+      client,
+      receiver,
+      qstash,
+    }) => {
       receiver.answer('silence')
       await client.publish({ url: receiver.at('/'), timeout: 30 })
       await receiver.next()
@@ -275,7 +279,7 @@ describe('schedules', () => {
       expect(receiver.got.map(({ at }) => at % (15 * SECOND))).toEqual([0, 0, 0, 0])
     },
 
-    'B2 the same id overwrites': async ({ client, receiver, qstash }) => {
+    'B2 a schedule with the same id replaces the earlier schedule': async ({ client, receiver, qstash }) => {
       const create = (path: string) =>
         client.schedules.create({ scheduleId: 'mine', destination: receiver.at(path), cron: '0 * * * *' })
       await create('/old')
@@ -344,7 +348,7 @@ describe('schedules', () => {
 
 describe('events', () => {
   facts({
-    'B1 tell the story of a message, newest first': async ({ client, receiver, qstash }) => {
+    'B1 list what happened to a message, newest first': async ({ client, receiver, qstash }) => {
       receiver.answer(500)
       const { messageId } = await client.publish({ url: receiver.at('/') })
       await qstash.advance(MINUTE)
@@ -367,11 +371,11 @@ describe('the signature', () => {
     return receiver.next()
   }
   facts({
-    'B4 holds with the current key': async (world) => {
+    'B4 is valid with the current key': async (world) => {
       expect(await verify(await deliver(world), world.receiver.at('/tick'))).toBe(true)
     },
 
-    'B4 holds after a rotation of the keys': async (world) => {
+    'B4 is valid after a rotation of the keys': async (world) => {
       const headers = { Authorization: `Bearer ${world.qstash.token}` }
       const before = await (await fetch(`${world.qstash.url}/v2/keys`, { headers })).json()
       expect(before).toEqual({ current: development.currentSigningKey, next: development.nextSigningKey })
@@ -385,23 +389,23 @@ describe('the signature', () => {
       await expect(verify(got, world.receiver.at('/tick'), onlyOld)).rejects.toThrow('signature verification failed')
     },
 
-    'B4 fails with another key': async (world) => {
+    'B4 is invalid with another key': async (world) => {
       const keys = { currentSigningKey: 'sig_a', nextSigningKey: 'sig_b' }
       await expect(verify(await deliver(world), world.receiver.at('/tick'), keys)).rejects.toThrow(
         'verification failed',
       )
     },
 
-    'B4 fails when the body was changed': async (world) => {
+    'B4 is invalid if the body was changed': async (world) => {
       const got = { ...(await deliver(world)), body: Buffer.from('{"x":2}') }
       await expect(verify(got, world.receiver.at('/tick'))).rejects.toThrow('body hash does not match')
     },
 
-    'B4 fails when the URL is another': async (world) => {
+    'B4 is invalid for another URL': async (world) => {
       await expect(verify(await deliver(world), world.receiver.at('/tick/'))).rejects.toThrow('invalid subject')
     },
 
-    'B4 has the claims of the vendor': async (world) => {
+    'B4 has the claims of QStash': async (world) => {
       const got = await deliver(world)
       const [header, claims] = String(got.headers['upstash-signature']).split('.').slice(0, 2).map(fromBase64Json)
       const iat = Math.floor(got.at / SECOND)
@@ -417,7 +421,7 @@ describe('the signature', () => {
       })
     },
 
-    'B4 holds for an empty body': async ({ client, receiver }) => {
+    'B4 is valid for an empty body': async ({ client, receiver }) => {
       await client.publish({ url: receiver.at('/'), method: 'GET' })
       expect(await verify(await receiver.next(), receiver.at('/'))).toBe(true)
     },

@@ -149,7 +149,7 @@ test.each([
   ['is set back', async (redis: Redis) => void (await redis.set(key('jobs:last_id'), '0'))],
   ['is lost', async (redis: Redis) => void (await redis.del(key('jobs:last_id')))],
   ['and its copy are lost', async (redis: Redis) => void (await redis.del(key('jobs:last_id'), key('jobs:highest')))],
-])('a fresh isolate overwrites no job although the counter of ids %s', async (_, strike) => {
+])('a new isolate overwrites no job although the counter of ids %s', async (_, strike) => {
   const waiting = await make(8, { queue: 'za', class: 'quick', wait: 600_000 })
   const packed = await make(30, { queue: 'zb', class: 'other', args: encodeValue('kept') })
   await redis(strike)

@@ -43,7 +43,7 @@ test.each([
   [[2n ** 63n, -(2n ** 63n)]],
   [[Number.NaN, Number.NEGATIVE_INFINITY]],
   [{ e: [new Ext(5, new Uint8Array([1]))] }],
-])('%o closes as MessagePack, and opens as it was', (value) => {
+])('%o closes as MessagePack, and opens unchanged', (value) => {
   expect(encodeValue(value)).toMatch(/^~/)
   expect(decodeValue(encodeValue(value))).toEqual(value instanceof Buffer ? new Uint8Array(value) : value)
 })
@@ -134,7 +134,7 @@ test.each([
   ['{"$float":"NaN"}', 'cb7ff8000000000000'],
   ['{"$ext":[-1,"AAAAAQ=="]}', 'd6ff00000001'],
   ['[{"\\u0024bin":""}]', '91c400'],
-])('the JSON text %s goes out as the bytes %s', (text, bytes) => {
+])('the JSON text %s becomes the bytes %s', (text, bytes) => {
   expect(hex(encodedToMsgpack(text))).toBe(bytes)
 })
 
@@ -153,7 +153,7 @@ test.each<object>([
   { $ext: [1.5, ''] },
   { $toString: 1 },
   { constructor: 1 },
-])('%j only looks like a form, and stays a map', (value) => {
+])('%j only looks like an encoded value, and stays a map', (value) => {
   expect(decode(encodedToMsgpack(encodeValue(value)))).toEqual(value)
 })
 

@@ -91,7 +91,7 @@ describe.each(examples)('$name', (example) => {
     expect(await kit.engine.jobs.state(String(id))).toEqual({ pairs: '1' })
   })
 
-  may('answers as the OpenAPI document for push workers requires', async () => {
+  may('answers in the form that the OpenAPI document for push workers requires', async () => {
     const value = (data: unknown) => ({ data })
     const snapshot = {
       run: { token: '7.1.a', attempt: 1, lost: 0, reason: 'run', timeout: 30_000, startedAt: 1, leaseUntil: 2 },

@@ -56,7 +56,7 @@ test.each<[object, string, number, string]>([
   [{ class: 'order', args: { amount: 1 }, inputs: { other: [1] } }, 'REFUSED', 422, 'has no input port "other"'],
   [{ class: 'ordr' }, 'REFUSED', 422, 'class ordr is not registered for queue default'],
   [{ class: 'order', retries: 3 }, 'BAD_REQUEST', 400, 'retries: unknown member'],
-])('%j is refused as the API refuses it, and nothing is made', async (job, code, status, message) => {
+])('%j is refused like in the API, and no job is created', async (job, code, status, message) => {
   expect(await post(job)).toEqual({ code, status, message: expect.stringContaining(message) })
   expect(fake.made).toEqual([])
 })

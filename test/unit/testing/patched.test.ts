@@ -440,7 +440,7 @@ describe('a wait that is named while a job waits', () => {
           name: 'both',
         }),
     ],
-  ])('%s: lasts no longer than before and repeats nothing', async (_, first, second) => {
+  ])('%s: the wait does not become longer, and no step is repeated', async (_, first, second) => {
     for (const days of [0, 10]) {
       done.length = 0
       const { job, edit } = deployed(first)
