@@ -142,7 +142,7 @@ counted('the page of a job shows the chain of blocking jobs, and changes of the 
 })
 
 counted(
-  'the first view of a failed job costs at most 24 commands, and later views cost as much as those of other jobs',
+  'the first view of a failed job costs at most 24 commands, and later views cost as much as views of other jobs',
   async () => {
     const { jobs } = await pages.engine.jobs.list({ status: 'failed' })
     const { first, next } = await looks(`/jobs/${jobs[0]!.id}`)
@@ -312,7 +312,7 @@ test('the docs state the maximum cost of loading a page and of a minute of an op
   expect(said).toEqual(table.map((page) => [page.path, ...most[page.path]!.map(String), minutes(page)]))
 })
 
-counted('the docs state the cost of 100 jobs that fail, and of the first view of such a job', async () => {
+counted('the docs state the cost of 100 jobs that fail, and of the first view of a failed job', async () => {
   const docs = readFileSync(new URL('../../docs/dashboard.md', import.meta.url), 'utf8')
   const [, all, view] = /failing 100 jobs costs (\d+) commands.*at most\s(\d+)/is.exec(docs)!
   const failing = await startPages({ workers: [fails] })

@@ -152,7 +152,7 @@ test('a longer time is shown and applied, and a deployment without a time keeps 
   await createEngine(kit.engineOptions).history.begin()
 })
 
-counted('a run costs as many commands as with the usual times', async () => {
+counted('a run costs the same number of commands as with the usual times', async () => {
   const cost = async (retain?: number) => {
     const engine = createEngine({
       ...kit.engineOptions,

@@ -157,7 +157,7 @@ const rows: [behaviour: string, check: (world: World) => Promise<void>][] = [
     },
   ],
   [
-    'restapi: a transaction is atomic, and an error of one command does not stop the others',
+    'restapi: a transaction is atomic, and an error of one command does not stop the other commands',
     async ({ plain, ask }) => {
       expect(await plain.multi().set('t', 'a').append('t', 'b').get('t').exec()).toEqual(['OK', 2, 'ab'])
       const { status, body } = await ask('/multi-exec', {

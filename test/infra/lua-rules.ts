@@ -91,7 +91,7 @@ function octal(node: Node): string | undefined {
   if (!isCall(node) || nameOf(node) !== 'tonumber' || node.arguments.length !== 1) return undefined
   const given = node.arguments[0] as Node & { value?: unknown; raw?: string }
   return given.type === 'StringLiteral' && /^.0\d/.test(given.raw ?? '')
-    ? 'tonumber of a text that begins with 0 is octal elsewhere: expected its base beside it'
+    ? 'tonumber reads a text that begins with 0 as octal in some engines: expected a base as the second argument'
     : undefined
 }
 
