@@ -161,12 +161,11 @@ function PullWorkers({ queue, programs = [], unnamed = [], pulls }: Pulling & { 
       ))}
       {own.length > SHOWN && <span class="note listener">{count(own.length - SHOWN)} more</span>}
       {unnamed.some((run) => run.queue === queue) && (
-        <span class="note">{`${runs(unnamed)} of unnamed pull workers`}</span>
+        <span class="note listener">{`${runs(unnamed)} of unnamed pull workers`}</span>
       )}
       {waiting > 0 && (
         <>
-          {' '}
-          <span class="st suspended">{many(waiting, 'job waits', 'jobs wait')} for a pull worker</span>{' '}
+          <span class="st suspended listener">{many(waiting, 'job waits', 'jobs wait')} for a pull worker</span>{' '}
           {own.length === 0 && <NameLink kind="link said" to="/workers?register" of="Create a pull worker" />}
         </>
       )}
