@@ -8,7 +8,7 @@ export const fields: Readonly<Record<WorkerField, Omit<FieldProps, 'name' | 'val
   retries: { label: 'Retries', path: 'max', type: 'number', placeholder: 'default 3' },
   backoff: {
     label: 'Backoff',
-    note: 'first delay, or a list',
+    note: 'first delay, or a list of delays',
     placeholder: 'default 10s, doubling',
     path: 'base delays',
   },
