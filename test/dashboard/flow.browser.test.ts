@@ -302,6 +302,24 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     await leave(window)
   })
 
+  test('Delete and Undo looked enabled with nothing to delete or undo', async () => {
+    const window = await enter(['read', 'write'], `/flows/${flow}/edit`)
+    const { page } = window
+    const enabled = (name: string) => page.locator(`[data-edit="${name}"]:enabled`)
+    const disabled = (name: string) => page.locator(`[data-edit="${name}"]:disabled`)
+    await page.waitForSelector('.board .node')
+    await disabled('remove').waitFor()
+    await disabled('back').waitFor()
+    await page.locator('.board [data-name="rows"]').click()
+    await enabled('remove').click()
+    await page.locator('.board .node.old[data-name="rows"]').waitFor()
+    await disabled('remove').waitFor()
+    await enabled('back').click()
+    await page.locator('.board .node.old').waitFor({ state: 'detached' })
+    await disabled('back').waitFor()
+    await leave(window)
+  })
+
   test('Ctrl+Enter while the preview is loading applies the change after the preview', async () => {
     const other = await started()
     const window = await enter(['read', 'write'], `/flows/${other}/edit`)

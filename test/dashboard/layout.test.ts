@@ -29,3 +29,25 @@ test('labels of wires overlap neither nodes nor other labels', () => {
   expect(labels.length).toBe(wiresOf(graph).length)
   expect(over).toEqual([])
 })
+
+test('a new node moves no other node, and overlaps none', () => {
+  const wires = wiresOf(catalog as unknown as Graph)
+  const named = Object.keys(catalog.nodes).map((name) => ({ name }))
+  for (const wide of [Infinity, 900, 400]) {
+    const before = layout(named, wires, wide)
+    const after = layout([{ name: 'added', ins: ['n'], outs: ['sum'] }, ...named], wires, wide)
+    expect([...before.nodes].map(([name, { box }]) => [name, box])).toEqual(
+      [...after.nodes].filter(([name]) => name !== 'added').map(([name, { box }]) => [name, box]),
+    )
+    const { box } = after.nodes.get('added')!
+    expect([...after.nodes.values()].filter((other) => isOver(other.box, box)).map(({ name }) => name)).toEqual([
+      'added',
+    ])
+  }
+})
+
+test('nodes without wires have their own places', () => {
+  const boxes = [...layout([{ name: 'a' }, { name: 'b' }, { name: 'c' }], []).nodes.values()].map(({ box }) => box)
+  expect(boxes).toHaveLength(3)
+  for (const [i, box] of boxes.entries()) expect(boxes.filter((other) => isOver(other, box))).toEqual([boxes[i]])
+})

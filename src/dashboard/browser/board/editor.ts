@@ -47,7 +47,8 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
   const drawing = createDraftDrawing(svg, () => ({ data, at: Date.now() - offset }), draft, view)
   const [panel, lines] = [document.getElementById('would')!, document.getElementById('lines')!]
   const json = document.querySelector<HTMLTextAreaElement>('#json')!
-  const applyButton = document.querySelector<HTMLButtonElement>('[data-edit="apply"]')!
+  const buttonOf = (name: string) => document.querySelector<HTMLButtonElement>(`[data-edit="${name}"]`)!
+  const [applyButton, removeButton, backButton] = [buttonOf('apply'), buttonOf('remove'), buttonOf('back')]
   const mayWrite = !applyButton.title
   let chosen: Chosen = {}
   let change: Change | undefined
@@ -58,8 +59,13 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
   /** Key of the draft that is applied after its preview. */
   let wanted: string | undefined
 
+  const chosenNode = () => Object.keys(draft.now.nodes).find((name) => name === chosen.node)
+  const chosenWire = () => [...idsOf(draft.now)].find((id) => id === chosen.wire)
+
   function draw(): void {
     drawing.draw(chosen, change)
+    removeButton.disabled = chosenNode() === undefined && chosenWire() === undefined
+    backButton.disabled = !draft.canGoBack()
     showLines(lines, differenceOf(linesOf(draft.base), linesOf(draft.now)))
     if (document.activeElement !== json) json.value = JSON.stringify(draft.now, null, 2)
   }
@@ -181,8 +187,8 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
   }
 
   function remove(): void {
-    const { node, wire } = chosen
-    if (node !== undefined && Object.hasOwn(draft.now.nodes, node)) become(withoutNode(draft.now, node))
+    const [node, wire] = [chosenNode(), chosenWire()]
+    if (node !== undefined) become(withoutNode(draft.now, node))
     else if (wire !== undefined) become(withoutWire(draft.now, wire))
     else tell('say', { say: 'Select a node or a wire first', isError: true })
   }

@@ -333,16 +333,23 @@ function joined(rows: readonly Row[]): Layout {
   }
 }
 
+/** Nodes without wires are below the others, so that a new node does not move them. */
 export function layout(nodes: readonly Named[], wires: readonly GraphWire[], wide = Infinity): Layout {
   const known = new Set(nodes.map(({ name }) => name))
   const isThere = ({ node }: End) => node === null || known.has(node)
   const there = wires.filter(({ from, to }) => isThere(from) && isThere(to))
+  const ends = new Set(there.flatMap(({ from, to }) => [from.node, to.node]))
+  const { wired = [], loose = [] } = Object.groupBy(nodes, ({ name }) => (ends.has(name) ? 'wired' : 'loose'))
   const asked = { wires: there, back: backWires(known, there), top: 0, stubs: new Map() }
-  const whole = rowOf(nodes, asked)
-  let laid = joined([whole])
+  const whole = rowOf(wired, asked)
+  function withLoose(rows: readonly Row[]): Layout {
+    const top = wired.length > 0 ? rows.at(-1)!.bottom + LANE : 0
+    return joined(loose.length > 0 ? [...rows, rowOf(loose, { ...asked, wires: [], top })] : rows)
+  }
+  let laid = withLoose([whole])
   if (nodes.length > MOST_WRAPPED) return laid
   // Try shorter rows until the graph fits, because the wires between rows need space on both sides.
   const first = Math.ceil((whole.layers * wide) / laid.box.width)
-  for (let most = first; most > 0 && laid.box.width > wide; most--) laid = joined(wrapped(whole, nodes, asked, most))
+  for (let most = first; most > 0 && laid.box.width > wide; most--) laid = withLoose(wrapped(whole, wired, asked, most))
   return laid
 }

@@ -38,6 +38,7 @@ export function createDraft({ job, hash, graph }: Editing) {
       now = next
       keep()
     },
+    canGoBack: () => past.length > 0,
     back(): boolean {
       const before = past.pop()
       if (before) now = before

@@ -60,13 +60,20 @@ function Bar({ view: { flow } }: { view: FlowView }) {
           </button>
         </span>
         {tools.map(([name, icon, word, key]) => (
-          <button class="btn" type="button" data-edit={name} data-hotkey={key} draggable={name === 'splice'}>
+          <button
+            class="btn"
+            type="button"
+            data-edit={name}
+            data-hotkey={key}
+            draggable={name === 'splice'}
+            disabled={name === 'remove'}
+          >
             <Icon name={icon} size={14} />
             {word}
             <kbd>{key ?? 'Del'}</kbd>
           </button>
         ))}
-        <button class="btn" type="button" data-edit="back" title="Undo (ctrl z)">
+        <button class="btn" type="button" data-edit="back" title="Undo (ctrl z)" disabled>
           <Icon name="undo" size={14} />
           Undo
         </button>
