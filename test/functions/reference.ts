@@ -127,7 +127,7 @@ INDEX
 import { createWorker } from 'sidejob/cloudflare'
 import { core } from 'sidejob/functions'
 import { downloads } from 'sidejob/functions/download'
-import { functions } from './jobs'
+import { functions } from './jobs/index.ts'
 
 export default createWorker({
   functions: [...functions, ...core],
