@@ -2,7 +2,7 @@ import { matchesGlob } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-// Tests that the vendor's Lua and limits could break: scripts and their rules, and each path once from outside.
+// Tests that depend on Upstash's Lua and limits: scripts, their rules, and each path once through the API.
 const strict = [
   'redis/{scripts,rules,rules.slow,races,pieces,refusals}',
   'e2e/conformance/*',
@@ -11,7 +11,7 @@ const strict = [
   'infra/{strict,lua-rules}',
 ]
 
-/** Files that take more than ten seconds. Started last, they would leave a core without work. */
+/** Files that take more than ten seconds. They start first, because a core would be idle if they started last. */
 const slowest = [
   'limits/hold-up',
   'e2e/cli/{rehearse,cli}',
@@ -21,7 +21,7 @@ const slowest = [
   'e2e/examples/flows',
 ]
 
-/** The default order is by size, which says little about time. */
+/** By default, vitest orders files by size, but size says little about time. */
 class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
@@ -47,7 +47,7 @@ export default defineConfig({
     // A slow machine needs more time.
     testTimeout: process.env.CI ? 90_000 : 30_000,
     hookTimeout: process.env.CI ? 90_000 : 30_000,
-    // A file waits a third of its time, so two cores serve three files.
+    // Test files wait for a third of their run time, so two cores can run three files.
     maxWorkers: 3,
     sequence: { sequencer: SlowestFirst },
   },

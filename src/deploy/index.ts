@@ -166,7 +166,7 @@ async function placeFor(redis: string | undefined, { raw }: Project, { account, 
 
 type Tick = { schedule: string; warnings: string[] }
 
-/** QStash bills each tick as a message, so it ticks every ten minutes if a cron trigger ticks every minute. */
+/** QStash counts each tick as a message, so it ticks every ten minutes if a cron trigger ticks every minute. */
 function tickOf({ path, raw }: Project, { cron: own = EVERY_MINUTE }: Found, cron: boolean): Tick {
   const triggers = cronsOf(raw)
   if (cron && triggers.includes(own)) return { schedule: EVERY_TEN_MINUTES, warnings: [] }
