@@ -25,8 +25,8 @@ const [, alone] = counted('a no-op job alone, through a bell', CALLS_AND_BILLED)
 const [, warm] = counted('a no-op job that a lane waits for', CALLS_AND_BILLED)
 const [, eager] = counted('a no-op job alone, eager', CALLS_AND_BILLED)
 const [ports] = counted('a run with one read and one write in a batch', /measured [\d.]+ and ([\d.]+)/)
-const [family] = counted('the same with a parent of its own', /measured ([\d.]+)/)
-const [limit] = counted('the same with a limit of its own', /measured ([\d.]+)/)
+const [family] = counted('a run with one read, one write and its own parent', /measured ([\d.]+)/)
+const [limit] = counted('a run with one read, one write and its own limit', /measured ([\d.]+)/)
 const [idle] = counted('a minute in which nothing happens', /measured ([\d.]+)/)
 
 const MILLION = 1_000_000

@@ -105,7 +105,7 @@ describe('a QStash that accepts requests and never responds', () => {
   })
 })
 
-test('a bell is awaited if the invocation cannot outlive it, as in an isolated run', async () => {
+test('a caller waits for its bell if the invocation ends with the response, as in an isolated run', async () => {
   const { url, came } = await startRefusing((response, items) =>
     response.writeHead(200).end(JSON.stringify(items.map(() => ({ messageId: 'm' })))),
   )
@@ -164,7 +164,7 @@ describe('a batch of bells', () => {
     expect((await kit.store.overview('default')).queues[0]!.lanes).toBe(3)
   })
 
-  test('carries the name of its queue, with any characters', async () => {
+  test('contains the name of the queue, with any characters in it', async () => {
     const { url, came } = await startRefusing((response, items) =>
       response.writeHead(200).end(JSON.stringify(items.map(() => ({ messageId: 'm' })))),
     )

@@ -41,7 +41,7 @@ const classes = async (queue = 'default') => Object.keys(await kit.store.definit
 const HOUR = 3_600_000
 
 describe.skipIf(kind === 'embedded')('a day on which nothing happens', () => {
-  test('costs 3 commands a tick and 144 messages, with a new isolate for every tick of cron: its six hours around midnight', async () => {
+  test('costs 3 commands a tick and 144 messages a day with a new isolate for every tick (measured for six hours)', async () => {
     const queues = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((queue) => worker('work', queue))
     kit = await startKit({ workers: queues })
     await kit.advance(45 * HOUR - (kit.now() % (24 * HOUR)))
@@ -244,7 +244,7 @@ describe('a deployment that is rolled out', () => {
   const old = () => isolate([worker('stays'), worker('goes')])
   const fresh = () => isolate([worker('stays'), worker('comes')])
 
-  test('keeps the classes of both versions while isolates of the old one may still run', async () => {
+  test('keeps the classes of both versions while isolates of the old version may still run', async () => {
     kit = await startKit()
     await old().tick()
     expect(await classes()).toEqual(['goes', 'stays'])

@@ -94,7 +94,7 @@ describe('a lane', () => {
     expect(await lanes()).toBe(0)
   })
 
-  test('takes up to three times the previous number of packed jobs, if they were short, and a hundred other jobs', async () => {
+  test('triples the number of packed jobs per claim after short runs, but not of other jobs', async () => {
     await start({ lane: { short: 60_000 } })
     await kit.engine.queues.update('default', { lanes: 1 })
     await make(1_500)
@@ -104,7 +104,7 @@ describe('a lane', () => {
     expect(ids.map((id) => runs[id])).toEqual(ids.map(() => 1))
   })
 
-  test('takes at most its maximum of jobs, even if all are short', async () => {
+  test('takes at most its maximum number of jobs, even if their runs are short', async () => {
     await start({ lane: { batch: 100, short: 60_000 } })
     await kit.engine.queues.update('default', { lanes: 1 })
     await make(300)

@@ -177,7 +177,7 @@ describe('a rate', () => {
   })
 })
 
-test('a delayed batch does not collide with the next one at its target', async () => {
+test('a delayed batch and the next batch together do not exceed the rate at the target', async () => {
   const period = 500
   const reached: number[] = []
   const stalling = defineWorker({

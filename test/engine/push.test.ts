@@ -162,7 +162,7 @@ describe('the request to a push worker', () => {
     expect(isFromSidejob(headers, body, secrets[0]!, Date.now() + 6 * 60_000)).toBe(false)
   })
 
-  test('every receiver could sign for every other: now each also has its own secret', async () => {
+  test('every receiver could forge signatures for any other receiver: now each also has its own secret', async () => {
     const calls: Request[] = []
     const handler: Handler = (call) => {
       calls.push(call)

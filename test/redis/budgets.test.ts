@@ -195,7 +195,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect(billed / 1000, JSON.stringify(commands)).toBeLessThanOrEqual(0.133)
   })
 
-  test('the same with a parent of its own (budget 7, measured 1.123)', async () => {
+  test('a run with one read, one write and its own parent (budget 7, measured 1.123)', async () => {
     const queue = await servedQueue('family')
     const { calls, billed, commands } = await costOfRuns(queue, async () => {
       const { jobs: parents } = await make(jobs(1000, 'above'))
@@ -206,7 +206,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect(billed / 1000, JSON.stringify(commands)).toBeLessThanOrEqual(1.123)
   })
 
-  test('the same with a limit of its own (budget 9, measured 3.153)', async () => {
+  test('a run with one read, one write and its own limit (budget 9, measured 3.153)', async () => {
     const queue = await servedQueue('limits')
     let group = 0
     const grouped = () => ({
@@ -257,7 +257,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(18)
   })
 
-  test('the same, 1,000 of them in three queues: 1 call a batch and 1 a lane (measured 1.27 billed a run)', async () => {
+  test('1,000 runs with 10 reads and 10 writes in three queues: 1 call a batch and 1 a lane (measured 1.27 billed a run)', async () => {
     const queues = await Promise.all(['one', 'two', 'three'].map((queue) => servedQueue(queue, 4)))
     const inputs = queues.flatMap((queue, i) => jobs(i === 0 ? 334 : 333, queue, 'busy', tenValues))
     const { calls, messages, billed } = await cost(() => make(inputs))

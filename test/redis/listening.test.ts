@@ -44,7 +44,7 @@ describe.skipIf(kind === 'embedded')('the cost of 3,000 jobs', () => {
     expect(worth(heard)).toBeLessThanOrEqual(worth(alone) * 1.1 + 5)
   })
 
-  test('with a subscriber to one of the jobs: its messages are published, and the rest cost the same', async () => {
+  test('with a subscriber to one job: the messages of this job are published, and other jobs cost the same', async () => {
     const next = (await kit.store.lastId()) + 1_500
     await listen(`/sidejob/job/${next}`)
     const heard = await run()

@@ -77,7 +77,7 @@ const rule73: Facts = {
     await next!.relay()
     expect(await holding()).toBe(12)
   },
-  async 'a connection has a maximum of values times targets'(world) {
+  async 'a connection copies at most 5,000 values, counted for each target'(world) {
     const from = await source(world)
     const to = await Promise.all(Array.from({ length: 20 }, () => sink(world)))
     await write(world, from, 'o', 'out', 350)
@@ -99,7 +99,7 @@ const rule73: Facts = {
     await world.change(from, 'default', '', 'o', 'out', '1', `="${'x'.repeat(900_000)}"`)
     await expect(connect(world, from, to)).rejects.toMatchObject({ code: 'TOO_LARGE' })
   },
-  async 'a page of jobs holds four megabytes, and the next one continues'(world) {
+  async 'a page of jobs holds four megabytes, and the next page continues'(world) {
     const made = []
     for (let n = 0; n < 6; n++) made.push(await world.make({ at: later(world), args: `"${'x'.repeat(1_000_000)}"` }))
     const seen: number[] = []

@@ -142,7 +142,7 @@ const rule72: Facts = {
     expect(await goThrough(world)).toBe('completed')
     expect(await counts(world)).toMatchObject({ terminated: 607 })
   },
-  async 'a long walk does not count against loops'(world) {
+  async 'the runs for a large family do not count as a runaway'(world) {
     const { root } = await large(world)
     const [, , id] = await terminate(world, root)
     await goThrough(world)

@@ -25,7 +25,7 @@ async function openedBefore(world: World) {
 const listed = (world: World) => world.client.ask((redis) => redis.zrange(world.store.keys.breakers, 0, -1))
 
 const rule38: Facts = {
-  async 'a host stays open to calls below the threshold, and a success restarts the count'(world) {
+  async 'a host is called until it has failed three times in a row'(world) {
     await fail(world, 2)
     expect(await say(world, 'ask')).toEqual({ state: 'closed', failures: 2 })
     await say(world, 'succeeded')
@@ -55,7 +55,7 @@ const rule38: Facts = {
     for (let i = 0; i < 3; i++) await say(world, 'failed', { host: 'other' })
     expect(await listed(world)).toEqual(['other'])
   },
-  async 'other hosts are called in the meantime'(world) {
+  async 'other hosts are still called while a host pauses'(world) {
     await fail(world, 3)
     expect(await say(world, 'ask', { host: 'other' })).toEqual({ state: 'closed', failures: 0 })
   },

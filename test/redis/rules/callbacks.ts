@@ -51,7 +51,7 @@ const rule34: Facts = {
     await world.change(id, 'delete', '', '1')
     expect(await told(world)).toEqual([1])
   },
-  async 'a job stores the result of its callback, and is kept until then'(world) {
+  async 'a job stores the result of its callback, and is not removed before'(world) {
     const id = await make(world)
     await (await world.claimOne()).commit()
     world.advance(DAY + 1)

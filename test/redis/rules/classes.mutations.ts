@@ -6,7 +6,7 @@ export const mutations = [
     'lib/queue/class_counts.lua',
     ['      if lines >= MOST then', '      if false then', 'a text grows with every class'],
     ['      if not line then lines = lines + 1 end\n', '', 'a text grows with every class of one call'],
-    ['size_of(beside) >= MOST_BESIDE', 'false', 'counts next to the text grow with every class'],
+    ['size_of(beside) >= MOST_BESIDE', 'false', 'counts in the queue’s document grow with every class'],
     [
       'if text and not is_of_today then cache.set_text',
       'if false then cache.set_text',
@@ -15,7 +15,7 @@ export const mutations = [
     [
       'class_counts, not is_read and text or nil)',
       'class_counts, not is_read and text or beside)',
-      'counts next to the text are counted again',
+      'counts in the queue’s document are counted again',
     ],
     ['while ends[bucket] and ms > ends[bucket] do bucket = bucket + 1 end', '', 'all runs are in the first bucket'],
     ['(of[at] or 0) + ms * n', '(of[at] or 0) + ms', 'the duration of a piece counts for only one of its jobs'],
@@ -45,7 +45,7 @@ export const mutations = [
     ],
     ['cache.queue(q).class_hour ~= hour', 'not cache.queue(q).class_hour', 'all counts belong to the first hour'],
     ['hour % class_counts.HOURS', 'hour', 'the number of texts grows with each hour'],
-    ['is_read = is_first or cache.raw', 'is_read = cache.raw', 'counts next to the text belong to another hour'],
+    ['is_read = is_first or cache.raw', 'is_read = cache.raw', 'counts in the queue’s document belong to another hour'],
   ),
   ...of(128, 'queries/classes.lua', [
     'most_bytes > 0 and left >= 0',

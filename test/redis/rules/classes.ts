@@ -95,7 +95,7 @@ const bounded: Facts = {
     expect(events.others).toEqual({ made: 30 * 2 + 1 })
     expect(await sizes(world)).toEqual({ text: 101, beside: 0 })
   },
-  async 'a caller that has not read the text counts next to it, and the next reader merges the counts'(world) {
+  async 'a caller that has not read the counts adds to the queue’s document, and the next reader merges both'(world) {
     const ids = await makeOf(world, names(3))
     await endEach(world, ids.slice(0, 2))
     expect(await sizes(world)).toEqual({ text: 3, beside: 2 })
@@ -108,14 +108,14 @@ const bounded: Facts = {
       'class 2': { made: 1 },
     })
   },
-  async 'the counts next to the text stay small'(world) {
+  async 'counts by class in the queue’s document stay small'(world) {
     const ids = await makeOf(world, names(50))
     await endEach(world, ids)
     expect((await sizes(world)).beside).toBeLessThanOrEqual(20)
     const events = await eventsOf(world)
     for (const name of names(50)) expect(events[name]).toEqual({ made: 1, terminated: 1 })
   },
-  async 'counts next to the text from an earlier day belong to that day'(world) {
+  async 'counts in the queue’s document from an earlier day belong to that day'(world) {
     toNext(world, DAY)
     const ids = await makeOf(world, names(4))
     toNext(world, DAY)
@@ -128,7 +128,7 @@ const bounded: Facts = {
 }
 
 const taken: Facts = {
-  async 'counts of today next to the text leave the text of the previous day unchanged'(world) {
+  async 'today’s counts in the queue’s document leave the counts of the previous day unchanged'(world) {
     toNext(world, DAY)
     const ids = await makeOf(world, names(2))
     toNext(world, DAY)
@@ -176,7 +176,7 @@ const rule128: Facts = {
     expect((await hours('yesterday')).a).toEqual([[2, { terminated: 1 }]])
     expect(await hours()).toEqual({ a: [[0, { made: 1 }]] })
   },
-  async 'counts next to the text belong to their own hour'(world) {
+  async 'counts in the queue’s document belong to their own hour'(world) {
     const HOUR = 3_600_000
     toNext(world, DAY)
     const [first, second] = await makeOf(world, ['a', 'a'])

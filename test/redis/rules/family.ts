@@ -81,7 +81,7 @@ const rule23: Facts = {
     await (await world.claimOne()).commit()
     expect(await status(world, id)).toBe('queued')
   },
-  async 'with no child left to end the parent runs at once'(world) {
+  async 'a parent that waits for children runs at once if all of them have ended'(world) {
     const { id, ids } = await family(world, ['a'])
     await complete(world, ids.a!)
     expect(await (await parentRun(world)).suspend({ waitFor })).toBe('queued')
@@ -198,7 +198,7 @@ const rule24: Facts = {
     expect(await run.suspend()).toBe('queued')
     expect(await (await parentRun(world)).suspend()).toBe('suspended')
   },
-  async 'input during the run makes the job run again, whatever the end'(world) {
+  async 'input during the run makes the job run again, however the run ends'(world) {
     for (const end of ['completed', 'suspended', 'again'] as const) {
       const id = await world.make({ queue: 'other', in: { in: {} } })
       const run = await parentRun(world)

@@ -535,6 +535,8 @@ const rule36: Facts = {
   async 'a value that passed a wire has its time, and keeps its stored content'(world) {
     const { id, ids } = await chain(world)
     await end(world)
+    // Begins at the start of a second, so that the second does not end during the call.
+    world.advance(1_000 - (world.now() % 1_000))
     await world.change(id, 'write', '', 'i', 'n', '', 2, '=1', '@{"trace":7}\n/news\nl\n2')
     const moment = `t${Math.floor(world.now() / 1_000)}`
     const items = [`@\n\n${moment}\n1`, `@{"trace":7}\n/news\nl${moment}\n2`]

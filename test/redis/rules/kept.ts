@@ -51,7 +51,7 @@ const rule130: Facts = {
     await keep(world, '/a', '4')
     expect(await counted(world, '/a')).toMatch(/^\d+:1$/)
   },
-  async 'a kept message is deleted on request, and the next one is kept again'(world) {
+  async 'a kept message is deleted on request, and the next message is kept again'(world) {
     await keep(world, '/a', '1')
     await keep(world, '/b', '2')
     await say(world, '/a', '3', 0)

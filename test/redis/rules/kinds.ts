@@ -154,7 +154,7 @@ const rule133: Facts = {
     expect(await minutes()).toEqual(['1'])
     expect((await errorsOf(world).list({})).errors).toMatchObject([{ count: 5 }])
   },
-  async 'jobs that leave are counted in the quarter that their minute has joined'(world) {
+  async 'a job that leaves the index is subtracted from its quarter of an hour'(world) {
     world.advance(15 * MINUTE - (world.now() % (15 * MINUTE)))
     const ids: number[] = []
     for (let i = 0; i < 4; i++) {
@@ -213,7 +213,7 @@ const rule133: Facts = {
     const kind = kindOf(await world.document(ids[0]!))
     expect(await pagesOf(lookingAt(3, world), { kind, limit: 2 })).toEqual(ids)
   },
-  async 'a page of a class with many kinds shows no job older than the last job read of a longer kind'(world) {
+  async 'a filtered list of a class is newest first, even if the class has more failed jobs than a page reads'(world) {
     const failed = { class: 'child', group: 'shop' }
     const older = await fail(world, 'timeout', { ...failed, queue: 'q0' })
     for (let i = 1; i < 55; i++) await fail(world, 'timeout', { class: 'child', queue: `q${i}` })

@@ -16,7 +16,7 @@ async function fill(world: World, n: number) {
 }
 
 const rule1: Facts = {
-  async 'the bell that woke a lane gives it its place'(world) {
+  async 'a lane takes the place of the bell that woke it'(world) {
     const { rings } = await many(world, 2)
     expect((await world.queueOf()).lanes).toBe(1)
     await world.lane().ask({ bell: rings[0]!.bell })
@@ -101,7 +101,7 @@ const rule2: Facts = {
     world.advance(2_000)
     expect(queuesOf(await world.tick())).toEqual(['q'])
   },
-  async 'a lane that finds more jobs than its batch holds rings for the rest'(world) {
+  async 'a lane that finds more jobs than its batch can hold rings for the remaining jobs'(world) {
     await world.store.settings('q', { batch: 2 })
     const { rings: first } = await many(world, 1)
     for (let i = 0; i < 5; i++) expect((await many(world, 1)).rings).toEqual([])
@@ -273,7 +273,7 @@ const rule3: Facts = {
     await world.push(id, 'in', '1')
     expect(await world.queueOf()).toMatchObject({ ready: 1, pull: 0 })
   },
-  async 'any number of waiting jobs is moved: the first at once, the rest by ticks'(world) {
+  async 'any number of waiting jobs is moved: some at once, and the remaining jobs by ticks'(world) {
     // Jobs with `keepResult` are never packed into one record.
     for (let n = 0; n < 3; n++) await many(world, 1_500, { class: 'moving', keepResult: 5 })
     await many(world, 1_500, { class: 'staying' })

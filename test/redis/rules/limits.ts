@@ -309,7 +309,7 @@ const departures: Record<string, (world: World, id: number) => Promise<unknown>>
 }
 
 const rule27: Facts = {
-  async 'a job without room waits aside, blocks no job, and uses no attempt'(world) {
+  async 'a job at a full limit waits, blocks no other job, and uses no attempt'(world) {
     const { ids } = await crowded(world, 1)
     const free = await world.make()
     expect((await world.claimOne()).id).toBe(free)

@@ -70,7 +70,7 @@ const rule30: Facts = {
     world.advance(30_001)
     expect(await heard(world, () => say(world, '1'))).toEqual([[], [], []])
   },
-  async 'a short-lived listener does not cut off a longer one'(world) {
+  async 'a short-lived listener does not cut off a longer listener'(world) {
     await listen(world, 60_000)
     await listen(world, 10_000)
     world.advance(20_000)
@@ -98,7 +98,7 @@ const rule30: Facts = {
     const [status] = await heard(world, () => world.make(), ['/sidejob'])
     expect(status).toEqual([])
   },
-  async 'a short-lived listener of a channel does not cut off a longer one, and is removed'(world) {
+  async 'a short-lived listener of a channel does not cut off a longer listener, and is removed'(world) {
     await listen(world, 60_000, '/a')
     await listen(world, 10_000, '/a')
     world.advance(20_000)

@@ -21,13 +21,13 @@ const lose = ({ client, namespace }: World, id: number) =>
 
 export const marks: Record<number, Facts> = {
   132: {
-    async 'a job with such a name is leased with the name'(world) {
+    async 'a job whose names are all `^` is leased with these names'(world) {
       const parent = await world.make()
       await (await world.claimOne()).suspend()
       await world.make({ ...named, parent: String(parent), name: MARK })
       expect((await world.claimOne()).document).toMatchObject({ ...called, childName: MARK })
     },
-    async 'a job waits at a limit with such a name and ends, and no data is missing'(world) {
+    async 'a job waits at a limit named `^` and ends, and no data is missing'(world) {
       const ids = [await world.make({ ...named, args }), await world.make({ ...named, args })]
       for (const id of ids) {
         const [run, ...others] = await world.claim()
@@ -38,14 +38,14 @@ export const marks: Record<number, Facts> = {
         expect(await world.document(id)).toMatchObject(called)
       }
     },
-    async 'a pull worker gets a job by such a tag'(world) {
+    async 'a pull worker gets a job by the tag `^`'(world) {
       const id = await world.make({ pull: true, tag: MARK })
       const claim = { max: 1, lease: 45_000, begun: 1, pull: true, tags: [MARK] }
       const { lent } = await world.store.commit({ queue: 'q', claim })
       expect(lent).toMatchObject([{ id, document: { tag: MARK } }])
       expect(await world.faults()).toEqual([])
     },
-    async 'a repair of a lost value keeps such a name'(world) {
+    async 'a repair of a lost value keeps names that are `^`'(world) {
       const id = await world.make({ ...named, limits: [], args })
       await lose(world, id)
       expect(await world.faults()).toEqual([expect.stringContaining('value a is missing')])

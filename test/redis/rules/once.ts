@@ -46,7 +46,7 @@ const ends: ((world: World, id: number) => Promise<unknown>)[] = [
 ]
 
 const rule31: Facts = {
-  async 'until a job has ended its key returns it'(world) {
+  async 'until a job has ended, its unique key returns the job'(world) {
     const { id } = await enqueue(world, unique())
     expect(await enqueue(world, unique())).toEqual({ id, status: 'queued', existing: true })
     const run = await world.claimOne()

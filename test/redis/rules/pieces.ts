@@ -114,7 +114,7 @@ const making: Facts = {
     const young = await pack(world, 12)
     expect((await world.lane().ask()).ids).toEqual([old, ...young])
   },
-  async 'a listener to all jobs receives each, and a listener to one by its id'(world) {
+  async 'jobs are not packed while a listener receives all jobs'(world) {
     await world.change('', 'listen', '60000', '1', '/sidejob/job')
     const ids = await pack(world, 12)
     expect(await hasDocument(world, ids[3]!)).toBe(true)
@@ -146,7 +146,7 @@ const making: Facts = {
 }
 
 const lending: Facts = {
-  async 'a lane gets a piece as one, each job under a token of its own'(world) {
+  async 'a lane gets a whole piece, and each job has its own token'(world) {
     const ids = await pack(world, 100)
     const { runs } = await world.lane().ask()
     expect(runs.map(({ id }) => id)).toEqual(ids)
@@ -268,7 +268,7 @@ const lending: Facts = {
     expect(new Set((await world.lane().ask({ runs: ended })).answers)).toEqual(new Set(['lost']))
     expect(await world.status(ids[0]!)).toBe('running')
   },
-  async 'a batch is not skipped, and part of a large piece can be claimed'(world) {
+  async 'a claim smaller than a piece gets a part of the piece, and later claims get the remaining jobs'(world) {
     const ids = await pack(world, 150)
     const [one, other] = [world.lane(), world.lane()]
     expect((await one.ask({ max: 30 })).ids).toEqual(ids.slice(0, 30))
@@ -408,7 +408,7 @@ const leaving: Facts = {
     await expectOut(world, ids, [id])
     expect((await maskOf(world, waiting[0]!))![0]).toBe('0')
   },
-  async 'failed jobs leave their piece, and the rest end together'(world) {
+  async 'failed jobs leave their piece, and the remaining jobs end together'(world) {
     const { ids, lane, runs, id } = await runsOfAll(world)
     const ended = await Promise.all(
       runs.map((run) => run.settled(run.id === id ? { end: 'failed', error: { message: 'broken' } } : {})),
@@ -445,7 +445,7 @@ const leaving: Facts = {
     expect(new Set(answers)).toEqual(new Set(['completed']))
     await expectOut(world, ids, ids.slice(0, 4))
   },
-  async 'jobs that ended before the rest leave their piece'(world) {
+  async 'jobs that end before the other jobs of their piece leave the piece'(world) {
     const { ids, lane, runs } = await runsOfAll(world)
     await lane.ask({ runs: await settled(runs.slice(0, 5)), max: 0 })
     await expectOut(world, ids, ids.slice(0, 5))

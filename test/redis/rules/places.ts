@@ -218,7 +218,7 @@ const rule15: Facts = {
     await expect(world.document(id)).rejects.toThrow('does not exist')
     expect((await world.store.list({ mode: 'all', limit: 9 })).jobs).toEqual([])
   },
-  async 'no caller outside can add a job below a terminating one'(world) {
+  async 'no caller outside can add a job below a terminating job'(world) {
     const id = await world.make({ class: 'closing' })
     await terminate(world, id)
     await expect(world.make({ parent: String(id), name: 'x' })).rejects.toThrow('terminating')

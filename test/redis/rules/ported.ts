@@ -135,7 +135,7 @@ const together: Facts = {
 }
 
 const apart: Facts = {
-  async 'jobs with other reads or writes, or with new input, leave their piece; the rest end together'(world) {
+  async 'jobs with other reads, other writes or new input leave their piece; the remaining jobs end together'(world) {
     const ids = await pack(world, {}, 2)
     const lane = world.lane()
     const { runs } = await lane.ask()

@@ -63,7 +63,7 @@ const reach: Facts = {
 }
 
 const below: Facts = {
-  async 'a job leads to at most a hundred thousand further jobs, and a removed one makes room'(world) {
+  async 'at most a hundred thousand jobs are below one job, and a removed job makes room'(world) {
     const [a] = await crowded(world, 99_999)
     const run = await world.claimOne({ queue: 'other' })
     expect(await run.commit({ end: 'suspended', ops: [spawn('one'), spawn('two')] })).toMatch(

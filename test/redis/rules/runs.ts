@@ -44,7 +44,7 @@ async function ready(world: World) {
 }
 
 const rule5: Facts = {
-  async 'each claim gives a new token, and the old one is invalid'(world) {
+  async 'each claim gives a new token, and the old token is invalid'(world) {
     const id = await world.make({ out: { out: {} } })
     const [first] = await lose(world)
     world.advance(2_000)
@@ -58,7 +58,7 @@ const rule5: Facts = {
     const id = await world.make()
     expect((await world.claimOne()).token).toMatch(new RegExp(`^${id}\\.1\\.\\w{12,}$`))
   },
-  async 'a run past the end of its lease is lost even before it is taken back'(world) {
+  async 'a run whose lease has ended is lost even before its job is taken back'(world) {
     const id = await world.make()
     const run = await world.claimOne()
     world.advance(45_001)
@@ -462,7 +462,7 @@ const rule9: Facts = {
     expect(await world.values(children.b!.id, 'in', 'in')).toEqual(['1', '2', '3'])
     expect(await world.values(id, 'in', 'in')).toEqual(['1', '2'])
   },
-  async 'a refused run has no effect, and the rest of its commit is complete'(world) {
+  async 'a refused run has no effect, and other runs of its commit take effect'(world) {
     const id = await source(world, '1', '2')
     const [a, b, c] = [
       await world.make({ out: { out: {} } }),

@@ -48,7 +48,7 @@ const rule129: Facts = {
     await enqueue(world, once('a', 'other'))
     expect(await jobs(world)).toBe(2)
   },
-  async 'an expired answer is removed when a new one is added'(world) {
+  async 'an expired answer is removed when a new answer is added'(world) {
     const [one, two, three] = together(world, 3) as [string, string, string]
     await enqueue(world, once(one))
     world.advance(TEN_MINUTES / 2)

@@ -76,7 +76,7 @@ const rule84: Facts = {
     expect(await run.commit({ end: 'suspended', n: 1 } as never)).toBe('suspended')
     for (let i = 0; i < 4; i++) await write(world, id, 'in', large())
   },
-  async 'a run that makes its job too large fails with the reason, and the rest of its batch is not affected'(world) {
+  async 'a run that makes its job too large fails with the reason, and other runs of the batch complete'(world) {
     const [fat] = [await world.make({}), await world.make({})]
     const runs = await world.claim()
     await fill(world, fat!, 8)

@@ -231,7 +231,7 @@ const rule21: Facts = {
     expect(await world.make()).toBeGreaterThan(id)
     expect(await world.claim()).toHaveLength(1)
   },
-  async 'no data that a job or a queue needs expires'(world) {
+  async 'data that a job or a queue needs does not expire'(world) {
     const id = await world.make({
       in: { in: {} },
       inputs: { in: ['=1'] },
