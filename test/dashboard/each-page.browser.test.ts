@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pages as table } from '../../src/dashboard/pages/index.ts'
+import { startReceiver } from '../kit/receiver.ts'
 import { findings, program, startBrowser } from './browser.ts'
 import { serveJobs } from './seed-jobs.ts'
 import type { serve } from './served.ts'
@@ -202,6 +203,77 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
           .evaluate((one) => one.scrollWidth > one.clientWidth + 1 || one.getBoundingClientRect().right > innerWidth)
         expect(cut).toBe(false)
       })
+  })
+
+  describe('on a phone', () => {
+    const phone = { width: 390, height: 844 }
+    let receiver: Awaited<ReturnType<typeof startReceiver>>
+    let id: number
+    beforeAll(async () => {
+      receiver = await startReceiver((_, response) => response.writeHead(503).end())
+      const callback = { url: `${receiver.url}/hook`, retry: [] }
+      id = await site.make('fails', { callback })
+      await site.until(async () =>
+        (await site.engine.callbacks.list({ state: 'FAILED' })).callbacks.some(({ of }) => of === id),
+      )
+    })
+    afterAll(() => receiver?.close())
+
+    test.each([
+      ['runs of a job', () => `/jobs/${id}?tab=runs`, '#tabs'],
+      ['attempts of a callback', () => `/callbacks?open=${id}`, '#tries'],
+    ])('the rows of the %s broke inside words, and their last columns were cut', (_, path, card) =>
+      visit(browser, site, { ...phone, path: path() }, async (page) => {
+        const cells = page.locator(`${card} td:visible`)
+        expect(await cells.count()).toBeGreaterThan(4)
+        const bad = await cells.evaluateAll((all) => {
+          const linesOf = (text: Node, { index, 0: word }: RegExpExecArray) => {
+            const range = document.createRange()
+            range.setStart(text, index)
+            range.setEnd(text, index + word.length)
+            return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size
+          }
+          const isBroken = (cell: Element) => {
+            const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT)
+            while (texts.nextNode()) {
+              const text = texts.currentNode
+              if ([...text.textContent!.matchAll(/\S+/g)].some((word) => linesOf(text, word) > 1)) return true
+            }
+            return false
+          }
+          return all
+            .filter((cell) => isBroken(cell) || cell.getBoundingClientRect().right > innerWidth)
+            .map((cell) => cell.textContent)
+        })
+        expect(bad).toEqual([])
+      }),
+    )
+
+    test('the host of a callback covered the state of its circuit breaker', () =>
+      visit(browser, site, { ...phone, path: `/callbacks?open=${id}` }, async (page) => {
+        const host = page.locator('#tries dd', { hasText: 'circuit breaker' })
+        const { lines, covered } = await host.evaluate((one) => {
+          const link = one.querySelector('a')!
+          const [own, rest] = [document.createRange(), document.createRange()]
+          own.selectNodeContents(link)
+          rest.selectNodeContents(one)
+          rest.setStartAfter(link)
+          const lines = [...rest.getClientRects()].filter(({ width }) => width > 0)
+          const covers = (a: DOMRect, b: DOMRect) =>
+            a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1
+          const covered = lines.filter((line) => [...own.getClientRects()].some((part) => covers(part, line)))
+          return { lines: lines.length, covered: covered.length }
+        })
+        expect(lines).toBeGreaterThan(0)
+        expect(covered).toBe(0)
+      }))
+
+    test('nothing led to the search', () =>
+      visit(browser, site, { ...phone, path: '/' }, async (page) => {
+        await page.getByRole('link', { name: 'Search', exact: true }).click()
+        await page.waitForURL(/\/find$/)
+        await page.locator('main input[type="search"]:focus').waitFor()
+      }))
   })
 
   test('Workers lists own classes before the standard library, classes with failures first', () =>

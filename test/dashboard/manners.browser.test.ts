@@ -113,6 +113,17 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       )
     })
 
+    test('on a phone a notification covered the tab bar', () =>
+      at(
+        '/channels',
+        async (page) => {
+          const { y, height } = (await (await publishInVain(page)).boundingBox())!
+          expect(y + height).toBeLessThan((await page.locator('.tabbar').boundingBox())!.y)
+        },
+        { width: 390, height: 844 },
+        /ERR_FAILED/,
+      ))
+
     test('a double press of a button sends one request, and a later press sends another', () =>
       at('/queues/core', async (page) => {
         const keys: (string | undefined)[] = []

@@ -106,6 +106,9 @@ function Top({ look: { host, zone, theme, base }, title, crumbs = [{ name: title
         ))}
       </nav>
       <div class="right">
+        <a class="btn quiet small icon phone" href={`${base}/find`} aria-label="Search">
+          <Icon name="search" size={14} />
+        </a>
         {every > 0 && (
           <button class="live" id="live" type="button" data-every={every} data-commands={commands}>
             <span class="word">Live</span>

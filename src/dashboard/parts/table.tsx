@@ -70,12 +70,14 @@ type DataTableProps<Row> = Omit<TableProps, 'heads' | 'children'> & {
 
 function Cell<Row>({ column, row, i }: { column: Column<Row>; row: Row; i: number }) {
   const { head, kind, label, title, cell } = column
-  const classes = [typeof head === 'string' && kindOfHead(head), typeof kind === 'function' ? kind(row) : kind]
+  const shown = cell(row, i)
+  const ownKind = typeof kind === 'function' ? kind(row) : kind
+  const classes = [typeof head === 'string' && kindOfHead(head), ownKind, shown === '–' && 'dimmer']
     .filter(Boolean)
     .join(' ')
   return (
     <td class={classes || undefined} data-head={typeof label === 'function' ? label(row) : label} title={title?.(row)}>
-      {cell(row, i)}
+      {shown}
     </td>
   )
 }

@@ -33,7 +33,7 @@ export function NextTry({ callback: { state, nextAt } }: { callback: CallbackVie
 const outcomes: Record<CallbackTry['outcome'], string> = { delivered: 'completed', failed: 'failed', lost: 'failed' }
 
 const tryColumns: readonly Column<CallbackTry>[] = [
-  { head: 'Attempt', cell: ({ attempt }) => count(attempt) },
+  { head: 'Attempt', label: 'attempt', cell: ({ attempt }) => count(attempt) },
   { head: 'Outcome', cell: ({ outcome }) => <span class={`st ${outcomes[outcome]}`}>{outcome}</span> },
   {
     head: 'Response',
@@ -45,7 +45,7 @@ const tryColumns: readonly Column<CallbackTry>[] = [
       </>
     ),
   },
-  { head: '#Took', cell: ({ took }) => span(took) },
+  { head: '#Took', label: 'took', cell: ({ took }) => span(took) },
   { head: '#When', cell: ({ at }) => <Ago at={at} /> },
 ]
 
@@ -84,10 +84,10 @@ export function Opened({ near, breakers }: { near: Near; breakers: readonly Open
     ['Next attempt', <NextTry callback={callback} />],
     [
       'Host',
-      <>
+      <span>
         {host && <Link to={`/callbacks?host=${encodeURIComponent(host)}`}>{host}</Link>}{' '}
         {open ? <Shut of={open} /> : 'called normally: its circuit breaker is closed'}
-      </>,
+      </span>,
     ],
     ['Last error', lastError && plain(lastError)],
   ]
@@ -107,6 +107,7 @@ export function Opened({ near, breakers }: { near: Near; breakers: readonly Open
         empty="No attempts yet."
         rows={tries}
         columns={tryColumns}
+        kind="lined"
       />
       <Sent sent={sent} />
     </Card>

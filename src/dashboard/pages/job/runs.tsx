@@ -65,8 +65,10 @@ function Deeds({ job, run }: { job: JobView; run: PastRunView }) {
   return <Facts of={facts} />
 }
 
-function One({ job, run }: { job: JobView; run: PastRunView }) {
+function Open({ job, run }: { job: JobView; run?: PastRunView | null }) {
   const way = useWay()
+  if (run === undefined) return null
+  if (run === null) return <Empty>This run is not stored.</Empty>
   return (
     <section class="body" id="run" aria-label={`Run ${run.n}`}>
       <p>
@@ -77,11 +79,6 @@ function One({ job, run }: { job: JobView; run: PastRunView }) {
       {run.log.cursor !== null && <p class="note">Open the log of the job for more lines.</p>}
     </section>
   )
-}
-
-function Open({ job, run }: { job: JobView; run?: PastRunView | null }) {
-  if (run === undefined) return null
-  return run === null ? <Empty>This run is not stored.</Empty> : <One job={job} run={run} />
 }
 
 export function RunRows({ id, runs, open }: { id: number; runs: readonly PastRun[]; open?: number }) {
@@ -99,13 +96,25 @@ export function RunRows({ id, runs, open }: { id: number; runs: readonly PastRun
     },
     { head: 'Started', cell: ({ startedAt }) => <Ago at={startedAt} /> },
     { head: 'Outcome', kind: 'fill', cell: (run) => <Outcome {...run} /> },
-    { head: 'By', kind: 'dim', cell: ({ by }) => by ?? '–' },
-    { head: 'Version', kind: 'dim mono', cell: ({ version }) => version ?? '–' },
-    { head: '#Attempt', cell: ({ attempt }) => count(attempt) },
-    { head: '#Waited', cell: ({ readyAt, startedAt }) => (readyAt === undefined ? '–' : span(startedAt - readyAt)) },
-    { head: '#Took', cell: ({ startedAt, endedAt }) => span(endedAt - startedAt) },
+    { head: 'By', label: 'by', kind: 'dim', cell: ({ by }) => by ?? '–' },
+    { head: 'Version', label: 'version', kind: 'dim mono', cell: ({ version }) => version ?? '–' },
+    { head: '#Attempt', label: 'attempt', cell: ({ attempt }) => count(attempt) },
+    {
+      head: '#Waited',
+      label: 'waited',
+      cell: ({ readyAt, startedAt }) => (readyAt === undefined ? '–' : span(startedAt - readyAt)),
+    },
+    { head: '#Took', label: 'took', cell: ({ startedAt, endedAt }) => span(endedAt - startedAt) },
   ]
-  return <DataTable caption="Runs, newest first" empty="The job has not run yet." rows={runs} columns={columns} />
+  return (
+    <DataTable
+      caption="Runs, newest first"
+      empty="The job has not run yet."
+      rows={runs}
+      columns={columns}
+      kind="lined"
+    />
+  )
 }
 
 export const OnlyLastRun = ({ history }: Pick<JobView, 'history'>) =>

@@ -66,7 +66,7 @@ function Link({ cell, own, family }: { cell: Cell; own: number; family: Family }
 
 export function Why({ job, cells, family }: { job: JobView; cells: readonly Cell[]; family: Family }) {
   return (
-    <ol class={`why n${cells.length}`} aria-label="Why it does not run">
+    <ol class="why" aria-label="Why it does not run">
       {cells.map((cell) => (
         <Link cell={cell} own={job.id} family={family} />
       ))}

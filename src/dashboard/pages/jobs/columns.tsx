@@ -41,7 +41,7 @@ export const ownColumns = (query: URLSearchParams): Column<JobRow>[] =>
     kind: 'own',
     cell(job) {
       const words = wordsOf(job, head)
-      return words === undefined ? <span class="dimmer">–</span> : <Name of={words} most={SHOWN} />
+      return words === undefined ? '–' : <Name of={words} most={SHOWN} />
     },
   }))
 

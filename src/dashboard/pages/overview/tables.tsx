@@ -162,7 +162,7 @@ function queueColumns(now: number, canResume: boolean): Column<Queue>[] {
     number(
       'Oldest',
       ({ oldestReady }) => (oldestReady === null ? '–' : about(now - oldestReady)),
-      (queue) => (queue.oldestReady === null ? 'dimmer' : isSlow(queue, now) ? 'up' : 'dim'),
+      (queue) => (isSlow(queue, now) ? 'up' : 'dim'),
     ),
     number('At limits', ({ counts }) => <Zero n={counts.limited} to="/limits" />),
     number('Running', ({ counts }) => <Zero n={counts.running} />),
