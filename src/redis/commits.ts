@@ -20,15 +20,20 @@ const sizeOf = (word: string): number => (word.length < 1_000 ? word.length : wi
 
 const bytesOf = (words: readonly string[]): number => words.reduce((sum, word) => sum + sizeOf(word), 0)
 
-function excess({ words, largest }: RunOutcome): string | undefined {
-  if (words.length === 0) return undefined
+type Weighed = { run: RunOutcome; bytes: number; units: number }
+
+const weighed = (run: RunOutcome): Weighed => ({
+  run,
+  bytes: bytesOf(run.words),
+  units: run.words.length > 0 ? unitsOf(sumOfOps(run.words)) : 0,
+})
+
+function excess({ run: { words, largest }, bytes: total, units }: Weighed): string | undefined {
   if (words.length > limits.runWords.most)
     return `expected at most ${limits.runWords.most} encoded ops and values, got ${words.length}`
-  const total = bytesOf(words)
   if (total > limits.runBytes.most)
     return `expected changes of at most ${limits.runBytes.most} bytes in all, got ${total}${largestOf(largest)}`
-  const sum = excessOf(sumOfOps(words))
-  if (sum !== undefined) return sum
+  if (units > BUDGET) return excessOf(sumOfOps(words))
   if (total <= limits.valueBytes.most) return undefined
   const bytes = words.reduce((most, word) => Math.max(most, Math.min(sizeOf(word), sizeBefore(word))), 0)
   // The context and channel of an item do not count as part of the value.
@@ -57,31 +62,32 @@ const failed = ({ token, n, again, logs }: RunOutcome, code: string, message: st
   ],
 })
 
-const checked = (run: RunOutcome): RunOutcome => {
+function checked(run: RunOutcome): Weighed {
   // Functions without types can pass undefined, which would fail the whole batch.
   if (run.words.some((word) => typeof word !== 'string'))
-    return failed({ ...run, words: [] }, 'REFUSED', 'a change of this run lacks a required argument')
-  const why = run.end === 'failed' ? undefined : excess(run)
-  return why === undefined ? run : failed(run, 'TOO_LARGE', `the changes of this run are too large: ${why}`)
+    return weighed(failed({ ...run, words: [] }, 'REFUSED', 'a change of this run lacks a required argument'))
+  const own = weighed(run)
+  const why = run.end === 'failed' ? undefined : excess(own)
+  return why === undefined ? own : weighed(failed(run, 'TOO_LARGE', `the changes of this run are too large: ${why}`))
 }
 
 const HEAD = 32
 
 const RUN = 10
 
-function pieces(runs: readonly RunOutcome[]): RunOutcome[][] {
+function pieces(runs: readonly Weighed[]): RunOutcome[][] {
   const cut: RunOutcome[][] = [[]]
   let [bytes, units] = [0, 0]
-  for (const run of runs) {
-    const size = run.token.length + HEAD + bytesOf(run.words)
-    const cost = RUN + (run.words.length > 0 ? unitsOf(sumOfOps(run.words)) : 0)
+  for (const one of runs) {
+    const size = one.run.token.length + HEAD + one.bytes
+    const cost = RUN + one.units
     if (bytes > 0 && (bytes + size > limits.commitBytes.most || units + cost > BUDGET)) {
       cut.push([])
       bytes = units = 0
     }
     bytes += size
     units += cost
-    cut.at(-1)!.push(run)
+    cut.at(-1)!.push(one.run)
   }
   return cut
 }

@@ -1,19 +1,26 @@
 // The sums use the same table of verbs as the scripts, so that no verb is missing.
 
 import { add, type Part, type Sum } from '../core/budget.ts'
+import { mapValues } from '../core/map-values.ts'
 import { calls, type Kind, sayings, verbs } from './ops.ts'
 import { isBig, PIECE } from './packed-jobs.ts'
 
 type Reading = { words: readonly string[]; at: number; sum: Sum }
 
-function next(reading: Reading): string {
-  const word = reading.words[reading.at++] ?? ''
-  add(reading.sum, 'bytes', word.length)
-  return word
+const next = (reading: Reading): string => reading.words[reading.at++] ?? ''
+
+function begin(words: readonly string[]): Reading {
+  const sum: Sum = new Map()
+  add(
+    sum,
+    'bytes',
+    words.reduce((bytes, word) => bytes + word.length, 0),
+  )
+  return { words, at: 0, sum }
 }
 
 const skip = (reading: Reading, n: number): void => {
-  for (let i = 0; i < n; i++) next(reading)
+  reading.at += n
 }
 
 const nextCount = (reading: Reading): number => Number(next(reading)) || 0
@@ -82,8 +89,9 @@ function newJob(reading: Reading): { ports: number; packed?: number } {
   return { ports, packed }
 }
 
-export function sumOfJobs(words: readonly string[], sum: Sum = new Map()): Sum {
-  const reading = { words, at: 0, sum }
+export function sumOfJobs(words: readonly string[]): Sum {
+  const reading = begin(words)
+  const { sum } = reading
   const groups = nextCount(reading)
   for (let i = 0; i < groups; i++) {
     const { ports, packed } = newJob(reading)
@@ -164,18 +172,19 @@ const listOf: Record<string, Part> = {
   requeue_all: 'acts',
 }
 
-const table: Record<string, Record<string, Kind>> = { ...verbs, ...calls, ...sayings }
+const kindsOf = mapValues<Record<string, Kind>, Kind[]>({ ...verbs, ...calls, ...sayings }, Object.values)
 
 /** A message also reaches the ancestors of its channel. */
 const levelsOf = (channel: string): number => channel.split('/').filter(Boolean).length + 1
 
-export function sumOfOps(words: readonly string[], sum: Sum = new Map()): Sum {
-  const reading = { words, at: 0, sum }
+export function sumOfOps(words: readonly string[]): Sum {
+  const reading = begin(words)
+  const { sum } = reading
   while (reading.at < words.length) {
     const verb = next(reading)
     add(sum, partOf[verb] ?? 'ops', 1)
     if (verb === 'publish') add(sum, 'levels', levelsOf(words[reading.at]!))
-    for (const kind of Object.values(table[verb] ?? {}))
+    for (const kind of kindsOf[verb] ?? [])
       if (kind === 'list' && listOf[verb]) list(reading, listOf[verb])
       else readers[kind](reading)
   }
