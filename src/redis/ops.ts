@@ -159,18 +159,17 @@ type Encoder<Args> =
   Record<never, never> extends Given<Args> ? (given?: Given<Args>) => Words : (given: Given<Args>) => Words
 type Encoders<T> = { [V in keyof T]: Encoder<T[V]> }
 
-function encode(verb: string, args: Record<string, Kind>, given: Record<string, unknown>): Words {
-  const words = Object.entries(args).flatMap(([name, kind]) => (kinds[kind] as (value: unknown) => Words)(given[name]))
-  return [verb, ...words]
+function encoderOf(verb: string, args: Record<string, Kind>) {
+  const parts = Object.entries(args).map(([name, kind]) => [name, kinds[kind] as (value: unknown) => Words] as const)
+  return (given: Record<string, unknown> = {}): Words => {
+    const words = [verb]
+    for (const [name, wordsOf] of parts) words.push(...wordsOf(given[name]))
+    return words
+  }
 }
 
 const encodersOf = <T extends Table>(table: T): Encoders<T> =>
-  mapValues(
-    table,
-    (args, verb) =>
-      (given: Record<string, unknown> = {}) =>
-        encode(verb, args, given),
-  ) as Encoders<T>
+  mapValues(table, (args, verb) => encoderOf(verb, args)) as Encoders<T>
 
 export const says = encodersOf(sayings)
 
