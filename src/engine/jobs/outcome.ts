@@ -151,11 +151,11 @@ const countWords = ({ counts = {} }: Changes): Words =>
 const expectWords = ({ ops = [] }: Changes, { vault }: Deciding): Words =>
   ops.flatMap((op) => (op.op === 'expect' ? opWords(op, vault) : []))
 
-async function opsWords({ ops = [] }: Changes, { document, registry, vault, ...deciding }: Deciding): Promise<Words> {
+async function opsWords({ ops = [] }: Changes, deciding: Deciding): Promise<Words> {
   if (ops.length === 0) return []
+  const { document, registry, vault, writer, traceparent = document.traceparent } = deciding
   const id = Number(idIn(document.token!))
-  const { traceparent = document.traceparent, writer } = deciding
-  const context = encodeValue({ job: id, ...(writer && { traceparent: writer }) }) as Encoded
+  const context: Encoded = JSON.stringify({ job: id, traceparent: writer })
   const words: Words = []
   for (const op of ops)
     if (op.op !== 'expect')
@@ -246,13 +246,21 @@ const tooLarge = (excess: string): Words =>
     }),
   })
 
+/** Until the commit, a closure keeps all variables of its function alive. So each of these has its own function. */
+const laterAgain = (deciding: Deciding) => (): Words => delayWords(deciding)
+
+const laterLogs = (changes: Changes, deciding: Deciding): Pick<RunOutcome, 'logs'> =>
+  changes.ops?.some(({ op }) => op === 'log') ? { logs: () => logsOf(changes, deciding) } : {}
+
+const laterLargest = (changes: Changes) => () => largestPart(changes)
+
 export async function outcomeOf(token: string, said: Changes, deciding: Deciding): Promise<RunOutcome> {
   const { changes } = soundChanges(said, deciding.document.class, deciding.found)
   const { end, n = 0 } = changes
   const { slot, words: slotWords } = slotOf(deciding)
   const run = { token, n, end, slot }
   if (end === 'failed') return { ...run, ...failed(changes, deciding, slotWords) }
-  const again = () => delayWords(deciding)
+  const again = laterAgain(deciding)
   const pinned = pinWords(changes, deciding)
   if (didNothing(changes)) return { ...run, words: [...slotWords, ...byWords(deciding), ...pinned], again }
   const refusal = isTrusted(deciding) ? undefined : checkRootOfRun(changes.ops ?? [])
@@ -265,7 +273,6 @@ export async function outcomeOf(token: string, said: Changes, deciding: Deciding
     return { ...run, end: 'failed', words: [...tooLarge(excess), ...slotWords, ...logsOf(changes, deciding).flat()] }
   const { vault } = deciding
   const { result } = changes
-  const logs = changes.ops?.some(({ op }) => op === 'log') ? { logs: () => logsOf(changes, deciding) } : {}
   const ops = await opsWords(changes, deciding)
   const words = [
     ...reachWords(changes, deciding),
@@ -287,5 +294,5 @@ export async function outcomeOf(token: string, said: Changes, deciding: Deciding
     ...(wantsResult(deciding) && result !== undefined ? says.result({ value: vault.seal(result, 'result') }) : []),
     ...saidWords(changes),
   ]
-  return { ...run, words, again, ...logs, largest: () => largestPart(changes) }
+  return { ...run, words, again, ...laterLogs(changes, deciding), largest: laterLargest(changes) }
 }

@@ -109,8 +109,8 @@ export class RunBuffer {
     this.#closed = true
   }
 
-  async settled(): Promise<void> {
-    if (this.#turn) await this.#turn
+  settled(): Promise<unknown> | undefined {
+    return this.#turn
   }
 
   sound(): void {

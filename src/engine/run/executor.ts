@@ -1,5 +1,5 @@
 import type { Encoded } from '../../core/codec/value.ts'
-import { isOutage } from '../../core/errors.ts'
+import { isOutage, type Skew } from '../../core/errors.ts'
 import { faultText } from '../../core/issues.ts'
 import type { Path } from '../../core/json-schema/index.ts'
 import type { Changes } from '../../core/run.ts'
@@ -266,12 +266,16 @@ export function createExecutor({
     return undefined
   }
 
+  function misfit(lent: ClaimedJob, found: Registered): Promise<RunOutcome | undefined> | undefined {
+    const skew = skewOf(found, lent.document.class, lent.document.schema)
+    return skew && misfitOf(lent, found, skew)
+  }
+
   /** Releases the job if only newer code can run it. */
-  async function misfit(lent: ClaimedJob, found: Registered): Promise<RunOutcome | undefined> {
-    const { queue, class: name, schema: built } = lent.document
-    const skew = skewOf(found, name, built)
+  async function misfitOf(lent: ClaimedJob, found: Registered, skew: Skew): Promise<RunOutcome | undefined> {
+    const { queue, class: name } = lent.document
     const faultFor = (one: Registered) => faultInJob(one, lent.document, inputsOf(lent), one)
-    const fault = skew && faultFor(found)
+    const fault = faultFor(found)
     if (!fault) return undefined
     const newest = (await registry.list(queue)).get(name)
     const isOlder = newest !== undefined && schemaOfClass(newest) !== skew.current
@@ -323,10 +327,9 @@ export function createExecutor({
         return released(lent)
       }
       const late = asked === undefined ? 0 : Math.max(0, Math.ceil(elapsed() - asked))
-      const isChecked = lent.document.schema !== undefined && !isElsewhere && !found!.inner
-      const unfit = isChecked ? await misfit(lent, found!) : undefined
+      const unfit = isElsewhere || found!.inner ? undefined : misfit(lent, found!)
       const settled =
-        unfit ??
+        (unfit && (await unfit)) ??
         (await (isElsewhere ? pinned.perform(lent, found) : performFound(lent, found!, { alone, usage, trace })))
       if (!settled || asked === undefined) return settled
       settled.late = late
