@@ -148,7 +148,7 @@ describe('a deployment', { timeout: 120_000 }, () => {
   test('uses the database of an earlier deployment that lost its connection', async () => {
     bindHistory()
     cloud.state.faults.push({ at: /^POST .*\/d1\/database$/, breaks: 'after' })
-    expect(await failure()).toContain('deploy again')
+    expect(await failure()).toContain('Try again: completed steps are not repeated')
     await run()
     expect(cloud.workers.get('sidejob-staging')!.databases).toEqual([...cloud.databases.keys()])
     expect(cloud.databases.size).toBe(1)
