@@ -57,7 +57,7 @@ async function advised<T>(work: Promise<T>, account?: string): Promise<T> {
   })
 }
 
-/** Deploy calls QStash last, so an error of QStash says that the Worker is already deployed. */
+/** Deploy calls QStash last, so errors of QStash say that the Worker is deployed. */
 async function ofQstash<T>(ask: () => Promise<T>): Promise<T> {
   return askAgain(ask).catch((error: Error & { status?: number }) => {
     if (error instanceof DeployFailure) throw error

@@ -33,7 +33,7 @@ export type Names = { worker: string; namespace: string; bucket: string; history
 const DEFAULT = 'sidejob'
 const MAX_NAME = 52
 
-/** R2 names cannot contain `_`. The hash makes `my_jobs` and `my-jobs` different. */
+/** R2 names cannot contain `_`. The hash keeps the buckets of `my_jobs` and `my-jobs` apart. */
 function bucketOf(name: string): string {
   const plain = name.replaceAll('_', '-')
   if (plain === name) return `${name}-files`
