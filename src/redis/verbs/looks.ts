@@ -77,7 +77,7 @@ export function processIn(record: string): { since: number; heard: number; signa
 const unreadableJob = (id: number): SidejobError =>
   new SidejobError(
     'UNREADABLE',
-    `the record of job ${id} in Redis is damaged: run \`sidejob doctor --repair --yes\`, or delete the job with force`,
+    `the record of job ${id} is damaged: run \`sidejob doctor --repair --yes\`, or delete the job with force`,
   )
 
 type PortAsked = { dir: 'i' | 'o'; port: string; limit: number }

@@ -291,7 +291,7 @@ function cache.miss(id)
   local number = pieces.place_of(id) or ''
   if readable.damaged[redis_keys.job(id)] or readable.damaged[redis_keys.piece(number)] then
     journal.refuse('UNREADABLE',
-      'the record of job ' .. id .. ' in Redis is damaged: run `sidejob doctor --repair --yes`, or delete the job with force')
+      'the record of job ' .. id .. ' is damaged: run `sidejob doctor --repair --yes`, or delete the job with force')
   end
   journal.refuse('NOT_FOUND', 'job ' .. id .. ' does not exist')
 end
