@@ -11,7 +11,7 @@ export const doors = {
   stream: { life: 3_600_000, beat: 15_000 },
 } as const
 
-/** For each API key. `bytes` is the size of its unfinished jobs. */
+/** Maximum unfinished jobs of an API key, and their bytes. */
 export const quotas = { jobs: 250_000, bytes: 268_435_456 } as const
 
 // docs/limits.md is generated from this table.

@@ -128,7 +128,7 @@ export type WorkerOptions = {
    * that the last run read and changed, up to 64 KiB, for `sidejob rehearse --recorded`.
    */
   history?: number | { runs?: number; values: boolean }
-  /** Labels for all jobs of the class. A job can override them and add its own, up to 8 in total. */
+  /** Labels for all jobs of the class. A job can override these labels and add more, up to 8 in total. */
   labels?: Record<string, string>
   /** Gives each run its own invocation, for heavy or untrusted work. */
   isolate?: boolean

@@ -88,11 +88,11 @@ export type EngineOptions = {
   maxLost?: number
   /** Number of runs to record per job, unless its class sets the number (default: the last ten failed runs). */
   history?: number
-  /** SQL database for ended jobs, with the number of days for which it keeps them. */
+  /** SQL database for ended jobs, and the number of days to keep them. */
   historyStore?: HistoryOptions
   namespace?: string
   apiKey?: string
-  /** Signs stream tokens and links. Must be the same in all isolates. */
+  /** Secret for stream tokens and links, the same in all isolates. */
   tokenSecret?: string
   tenant?: string
   /** The secrets of push workers and callbacks are derived from these secrets. During a rotation, set two. */
@@ -123,7 +123,7 @@ export type EngineOptions = {
   traces?: TraceOptions
   /** Replaces positions in the bundle by positions in the project's files. */
   locate?: (stack: string) => Promise<string>
-  /** Version of the deployed code, such as a commit hash. Each run records it. */
+  /** Version of the deployed code, such as a commit hash, which each run records. */
   version?: string
   /** Address of exactly this version, for classes with `pin`. */
   versionUrl?: string

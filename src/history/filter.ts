@@ -1,5 +1,5 @@
-// A query uses the index of one condition. This index has its rows in the order of the list, and the other conditions
-// filter these rows.
+// A query uses the index of one condition, whose rows are in the order of the list. The other conditions filter these
+// rows.
 
 import type { SqlValue } from './database.ts'
 

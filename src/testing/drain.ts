@@ -91,7 +91,7 @@ export async function runInline(
 }
 
 /**
- * Creates a clock that can be moved ahead of the real time.
+ * Creates a clock that tests can advance.
  *
  * @example
  * const clock = createClock()

@@ -57,7 +57,7 @@ const shown = (side: Memory['in']): Record<string, unknown[]> =>
   mapValues(listed(side), ({ values }) => valuesOf(values))
 
 /**
- * Creates a job that can receive values, run and be inspected. Its clock moves only when you advance it.
+ * Creates a job that can receive values, run and be inspected. The job's clock moves only when you advance it.
  *
  * @example
  * const job = sandbox(delay, { in: { delay: { default: 10 } } })

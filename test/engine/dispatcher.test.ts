@@ -31,9 +31,9 @@ const holding = defineWorker({
     await hold.promise
   },
 })
-/** The timeout is shorter than the time that an invocation has after its answer. */
+/** The timeout is shorter than the 27 s for which a run may continue after the response. */
 const short = defineWorker({ class: 'short', timeout: 20_000, perform: (job) => void noop.perform(job) })
-/** The timeout may be longer than the time that an invocation has after its answer. */
+/** The timeout is longer than the 27 s for which a run may continue after the response. */
 const long = defineWorker({ class: 'long', timeout: 28_000, perform: (job) => void noop.perform(job) })
 const breaks = defineWorker({
   class: 'breaks',
@@ -382,7 +382,7 @@ describe('eager dispatch', () => {
     expect(runs[id!]).toBe(1)
   })
 
-  test('starts a run only if its timeout fits into the rest of the invocation', async () => {
+  test('starts a run only if its timeout fits into the time that is left in the invocation', async () => {
     await start()
     const serve = kit.engine.dispatch as (queue: string, bell: string, guest: Guest) => Promise<unknown>
     const stays = async (ms: number) => {

@@ -54,7 +54,7 @@ describe('a rate', () => {
     await make()
     await kit.until(() => starts.length === 2, 5_000)
     expect(starts[1]! - starts[0]!).toBeGreaterThan(990)
-    // QStash delivers at whole seconds. Without its message, the run would wait for the next tick.
+    // QStash delivers at whole seconds. Without a message of QStash, the run would wait for the next tick.
     expect(starts[1]! - Math.ceil(due / 1_000) * 1_000).toBeLessThan(1_000)
   })
 })

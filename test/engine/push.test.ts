@@ -541,7 +541,8 @@ describe('a host that keeps failing', () => {
       return outcomes.filter((outcome) => outcome === 'completed').length
     }
     await down.kit.until(async () => (await completed()) > 0)
-    // The second call arrived during the test call. It waits until the longest possible test call would have ended.
+    // The second call arrived during the test call. The second call waits until the longest possible test call would
+    // have ended.
     await down.kit.advance(37_000)
     await down.kit.until(async () => (await completed()) === 2)
     expect(down.calls()).toBe(7)

@@ -5,7 +5,7 @@ import { type Address, connect, text } from '../../infra/stand-ins/resp.ts'
 export type Cost = {
   /** HTTP requests to Redis. */
   calls: number
-  /** Includes EVALSHA and the commands in its script. */
+  /** Number of billed commands, including EVALSHA and the commands in its script. */
   billed: number
   messages: number
   commands: Record<string, number>

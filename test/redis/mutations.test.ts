@@ -11,7 +11,7 @@ import { rules } from './rules/index.ts'
 
 const scripts = readScripts()
 
-// Skipped with the embedded server, which is too slow and runs the same scripts.
+// The embedded server is skipped, because it is too slow and runs the same scripts.
 const SERVERS = kind === 'embedded' ? 0 : 4
 
 type State = Awaited<ReturnType<typeof startState>>

@@ -594,7 +594,7 @@ describe.concurrent.each(Object.entries(windows))('%s', (id, { says, fact, broke
     await fact(world)
     expect(await world.faults()).toEqual([])
   })
-  // Skipped with the embedded server, which is too slow and runs the same scripts.
+  // The embedded server is skipped, because it is too slow and runs the same scripts.
   test.skipIf(kind === 'embedded')(`${id} is noticed if ${fault.says}`, async () => {
     expect(scripts.occurrences(fault)).toBe(1)
     expect(await isNoticed(fact, state.direct, scripts.with(fault))).toBe(true)

@@ -4,7 +4,7 @@
 const MAX_BUDGETS = 4
 
 type LaneTimeOptions = {
-  /** In milliseconds. A Worker cannot read its CPU time, so the clock measures the work. */
+  /** In milliseconds of elapsed time, because a Worker cannot read its CPU time. */
   budget: number
   until?: number
   elapsed: () => number

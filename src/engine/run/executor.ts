@@ -65,7 +65,7 @@ const faulted = ({ code, message }: { code: string; message: string }): Changes 
   error: { message: `${code}: ${message}`, ...(code === 'TOO_LARGE' ? { retry: false } : {}) },
 })
 
-/** Requests of functions do not count. */
+/** Does not count requests of functions. */
 export type Sent = { requests: number }
 
 export type Usage = {

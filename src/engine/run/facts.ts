@@ -78,8 +78,8 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
     return scheduledFor === undefined ? null : new Date(scheduledFor)
   }
   /**
-   * An idempotency key for calls to other systems. It is the same on every attempt, but differs by deployment and
-   * tenant.
+   * An idempotency key for calls to other systems, the same on every attempt. Other deployments and tenants have other
+   * keys.
    */
   effectKey(what = ''): string {
     const { job, run } = this.#run.snapshot

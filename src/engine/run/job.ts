@@ -103,7 +103,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return this.#parts.inputs.hasData(port)
   }
 
-  /** Takes the oldest value of an input port. Without a value, returns its default or undefined. */
+  /** Takes the oldest value of an input port. Without a value, returns the port's default or undefined. */
   async read<P extends Name<In>>(port: P): Promise<Value<In, P> | undefined> {
     const data = await this.readClosed(port)
     return data === undefined ? undefined : this.#valueOf(port, data)

@@ -74,7 +74,7 @@ const standingIn = (members: string[]): Standing => {
   }
 }
 
-/** In a transaction, Redis returns a hash as a list. Otherwise it returns an object, or null if the hash is missing. */
+/** A hash is a list in a transaction. Otherwise it is an object, or null if it is missing. */
 export async function hashAt(ask: Parts['client']['ask'], key: string): Promise<Record<string, string>> {
   const found = await ask<unknown>((redis) => redis.hgetall(key))
   return Array.isArray(found) ? fieldsOf(found) : ((found ?? {}) as Record<string, string>)

@@ -1,4 +1,4 @@
--- Runs verbs of lib/run/ops on one job or on channels. Applies all of them or none.
+-- Runs verbs of lib/run/ops on one job or on channels. Applies all verbs or none.
 --
 -- by: API, dashboard, dispatcher
 -- reads: constraints, workers

@@ -1,4 +1,4 @@
--- After a failure, a job waits until `backoff_until`. New input does not end this wait; a run with force does.
+-- After a failure, a job waits until `backoff_until`. New input does not end this wait, but a run with force does.
 
 local MAX_LOST = 10
 local function most_lost(doc) return tonumber(doc.max_lost) or MAX_LOST end
