@@ -375,6 +375,12 @@ describe('a timeline', () => {
     expect(place(HOUR)).toBeCloseTo(96.4)
   })
 
+  test('milliseconds in the queue were drawn as 40% of a run of six minutes', () => {
+    const { place, breaks } = scaleOf(0, 360_005, [[5, 360_005]])
+    expect(breaks).toEqual([])
+    expect(place(5)).toBeCloseTo((5 / 360_005) * place(360_005))
+  })
+
   test('draws long waits with equal width, and prints their duration', () => {
     const rows = rowsOf({ job, runs, steps: [], family: [] }, 2 * DAY)
     const scale = scaleOf(0, 2 * DAY, busyIn(rows))

@@ -57,7 +57,7 @@ function partsOf(from: number, to: number, busy: readonly (readonly [number, num
     const length = (b - a) / unit
     const isFolded = length > FOLD
     const folded = isBusy ? FOLD + Math.log2(length / FOLD) : 3
-    parts.push({ from: a, to: b, isFolded, weight: isFolded ? folded : Math.max(0.7, length) })
+    parts.push({ from: a, to: b, isFolded, weight: isFolded ? folded : length })
   }
   let at = from
   for (const [a, b] of joined(busy)) {
