@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { encodeValue } from '../../src/core/codec/value.ts'
 import { pages as table } from '../../src/dashboard/pages/index.ts'
 import { startReceiver } from '../kit/receiver.ts'
 import { findings, program, startBrowser } from './browser.ts'
@@ -203,6 +204,15 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
           .evaluate((one) => one.scrollWidth > one.clientWidth + 1 || one.getBoundingClientRect().right > innerWidth)
         expect(cut).toBe(false)
       })
+  })
+
+  test('the value of a port was cut, although its row had room', async () => {
+    const url = 'https://cdn.example.com/uploads/2026/900.heic'
+    const id = await site.make('waits', { inputs: { n: [encodeValue(url)] } })
+    await visit(browser, site, { path: `/jobs/${id}` }, async (page) => {
+      const value = page.locator('.ports .val', { hasText: url })
+      expect(await value.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0)
+    })
   })
 
   describe('on a phone', () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
-import { defineWorker, type Job } from '../../src/index.ts'
+import { defineWorker, type Job, port } from '../../src/index.ts'
 import { startPages, type Visitor } from './kit.ts'
 
 const KIDS = 30
@@ -36,10 +36,20 @@ const charge = defineWorker({
   },
 })
 
+const resize = defineWorker({
+  class: 'resize',
+  in: { url: port() },
+  concurrency: 5,
+  retry: { max: 0 },
+  perform() {
+    throw new Error('no answer')
+  },
+})
+
 let pages: Awaited<ReturnType<typeof startPages>>
 let reader: Visitor
 beforeAll(async () => {
-  pages = await startPages({ workers: [parent, nap, sends, charge] })
+  pages = await startPages({ workers: [parent, nap, sends, charge, resize] })
   await pages.engine.workers.register('default', 'pulled', { pull: true })
   await pages.engine.workers.register('default', 'slotted', { pull: true, concurrency: 1 })
   reader = await pages.enter(['admin'])
@@ -143,6 +153,17 @@ test('a failed job shows its message once, and marks the args that differ from t
   const [menu, head] = [part(html, 'class="menu', '</details>'), part(html, 'class="jobhead"', '<details')]
   expect(menu).not.toContain('value="cancel"')
   expect(head).not.toContain('value="terminate"')
+})
+
+test('a failed job with unread input had two cells "Why it failed", and its limits had no comma', async () => {
+  const id = await pages.make('resize', { group: { id: 'shop-7' }, inputs: { url: [encodeValue('a.heic')] } })
+  await pages.rest(id, 'failed')
+  const html = await reader.html(`/ui/jobs/${id}`)
+  expect(html).not.toContain('Why it failed')
+  expect(plainText(part(html, 'id="failure"', '<div class="pair">'))).toContain(
+    'Failed after 1 attempt. It stays failed until you retry it. 1 value is waiting on port url.',
+  )
+  expect(plainText(railIn(html))).toContain('Limits its group, worker:default/resize')
 })
 
 test('a job at a full limit shows the end of the lease that frees a slot', async () => {

@@ -1,6 +1,6 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import type { JobView } from '../../engine/engine.ts'
-import { plain } from './text.ts'
+import { plain, span } from './text.ts'
 
 export function messageOf(error: Encoded, most = 300): string {
   const parsed = opened(error) as { message?: unknown } | string | null | undefined
@@ -24,6 +24,9 @@ const opened = (value: Encoded): unknown => {
 /** Failed runs in a row. `attempt` includes the current run. */
 export const failedRuns = ({ attempt, status }: Pick<JobView, 'attempt' | 'status'>): number =>
   attempt - Number(status === 'running')
+
+export const tookText = ({ ranAt, endedAt }: Pick<JobView, 'ranAt' | 'endedAt'>): string =>
+  ranAt !== null && endedAt !== null && endedAt >= ranAt ? span(endedAt - ranAt) : '–'
 
 export function shareOf(progress: Encoded | null): number | undefined {
   const parsed = progress === null ? undefined : opened(progress)

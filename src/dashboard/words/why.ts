@@ -295,14 +295,18 @@ const CELLS = 3
 function cellsOfLink(link: WhyLink, known: readonly JobView[], when: When, classes: Classes): Cell[] {
   const job = known.find(({ id }) => id === link.job)
   if (link.running) return [runningCell(link, job?.progress ?? null, when, classes)]
-  const [input, ...others] = link.reasons.filter(({ code, data }) => code === 'INPUT' && data.ports)
-  const reasons = input ? link.reasons.filter((reason) => !others.includes(reason)) : link.reasons
+  const [, ...others] = link.reasons.filter(({ code, data }) => code === 'INPUT' && data.ports)
+  const kept = link.reasons.filter(({ code }) => code === 'INPUT_KEPT')
+  const unread = kept.slice(0, CELLS).map((reason) => reasonCell(reason, link, when).text)
+  const reasons = link.reasons.filter((reason) => ![...others, ...kept].includes(reason))
   return reasons.map((reason) => {
     const cell = reasonCell(reason, link, when)
     if (reason.code === 'COMPLETED' && job) return { ...cell, text: completedText(job) }
     if (reason.code === 'BACKOFF' && job?.error)
       return { ...cell, sub: `${cell.sub} The last error: ${stop(messageOf(job.error))}` }
-    return reason.code === 'FAILED' && job?.error ? { ...cell, text: stop(title(messageOf(job.error))) } : cell
+    if (reason.code !== 'FAILED') return cell
+    const text = job?.error ? stop(title(messageOf(job.error))) : cell.text
+    return { ...cell, text, sub: [cell.sub, ...unread].join(' ') }
   })
 }
 

@@ -6,8 +6,8 @@ import { Fault } from '../../parts/fault.tsx'
 import { Ago, Card, Empty, JobId, Link, Name } from '../../parts/layout.tsx'
 import { Json } from '../../parts/value-view.tsx'
 import { type Deploy as DeployOfRun, deployOfRun, deployPath, deploysOf } from '../../words/deploy.ts'
+import { tookText } from '../../words/job.ts'
 import { ofClass } from '../../words/paths.ts'
-import { span } from '../../words/text.ts'
 import { deploymentsOf } from '../jobs/kinds.tsx'
 
 type FailureData = { good?: JobView; deploy?: DeployOfRun }
@@ -42,8 +42,6 @@ function Deploy({ deploy, version }: { deploy?: FailureData['deploy']; version: 
   )
 }
 
-const tookOf = ({ ranAt, endedAt }: JobView): string => (ranAt && endedAt ? span(endedAt - ranAt) : '–')
-
 function Good({ job, good }: { job: JobView; good?: JobView }) {
   if (!good) return <Empty>No recent jobs of {job.class} have completed.</Empty>
   const facts: Fact[] = [
@@ -53,7 +51,7 @@ function Good({ job, good }: { job: JobView; good?: JobView }) {
         <JobId id={good.id} /> <Ago at={good.endedAt!} />
       </>,
     ],
-    ['Ran for', tookOf(good)],
+    ['Ran for', tookText(good)],
     ['Version', good.version && <span class="mono">{good.version}</span>],
   ]
   return (
@@ -70,7 +68,7 @@ export function Failure({ job, runs, data: { good, deploy }, means }: FailurePro
   const last = runs.find(({ error }) => error !== undefined)
   const error = last?.error ?? job.error
   const facts: Fact[] = [
-    ['Ran for', tookOf(job)],
+    ['Ran for', tookText(job)],
     ['Deploy', <Deploy deploy={deploy} version={job.version} />],
   ]
   return (

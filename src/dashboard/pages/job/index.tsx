@@ -190,7 +190,7 @@ function View({ data, query }: { data: JobData; query: URLSearchParams }) {
   const [reason] = data.why.reasons
   const cells = cellsOf(data.why, [job, ...data.family.map(({ job }) => job)], useLook(), data.limits, data.classes)
   // The card of the error already shows the message.
-  const isTold = data.failure && data.runs[0]?.outcome === 'failed' && data.why.reasons.length === 1
+  const isTold = data.failure && data.runs[0]?.outcome === 'failed' && cells.length === 1
   const tail = tab.name === 'log' && query.has('tail') && data.at === undefined
   return (
     <>

@@ -100,11 +100,12 @@ const keptText = ({ keptUntil, retain }: JobView, zone: string): string => {
 }
 
 const Limits = ({ job: { group, limits, waitingAt } }: { job: JobView }) => (
-  <span class="clip">
-    {limits.slice(0, 4).map((key) => (
+  <span>
+    {limits.slice(0, 4).map((key, i) => (
       <>
+        {i > 0 && ', '}
         <NameLink to={wayToLimit(key)} of={key === `group:${group}` ? 'its group' : key} most={30} />
-        {key === waitingAt && ' (waits)'}{' '}
+        {key === waitingAt && ' (waits)'}
       </>
     ))}
   </span>
