@@ -21,13 +21,21 @@ const flaky = defineWorker({
 })
 const alert = defineWorker({ class: 'alert', queue: 'alerts', perform: (job) => job.suspend() })
 
+const recovers = defineWorker({
+  class: 'recovers',
+  retry: { max: 1, backoff: { base: 1 } },
+  perform(job) {
+    if (job.attempt === 1) throw new Error('no answer')
+  },
+})
+
 let pages: Awaited<ReturnType<typeof startPages>>
 let admin: Visitor
 let running: number
 let retrying: number
 
 beforeAll(async () => {
-  pages = await startPages({ workers: [waits, fails, charge, flaky, alert, flow] })
+  pages = await startPages({ workers: [waits, fails, charge, flaky, recovers, alert, flow] })
   admin = await pages.enter(['admin'])
   for (let i = 0; i < 2; i++) await pages.rest(await pages.make('charge'), 'failed')
   await pages.engine.workers.register('default', 'pulled', { pull: true, concurrency: 1 })
@@ -45,8 +53,8 @@ const textOf = (html: string): string =>
     .replace(/\s+/g, ' ')
 const crumbsOf = (html: string): string => textOf(/<nav class="crumbs".*?<\/nav>/s.exec(html)![0]).trim()
 const tilesOf = (html: string): string => textOf(/<nav class="counts".*?<\/nav>/s.exec(html)![0])
-const failedRunsOf = (html: string, id: number): string =>
-  new RegExp(`id="row-${id}".*?<td class="num">(<span[^>]*>[^<]*</span>)`, 's').exec(html)![1]!
+const failuresOf = (html: string, id: number): string =>
+  new RegExp(`id="row-${id}".*?<td class="num[^>]*>(.*?)</td>`, 's').exec(html)![1]!
 
 test.each([
   ['class=charge', 'Jobs charge'],
@@ -68,12 +76,28 @@ test('the tiles above a list of one class had numbers of other classes, or no nu
   expect(tilesOf(await admin.html('/ui/jobs?class=charge&status=failed'))).not.toMatch(/\d/)
 })
 
-test('the current run of a job is not counted as a failed run', async () => {
+test('the current run of a job is not counted as a failure', async () => {
   const html = await admin.html('/ui/jobs')
-  expect(failedRunsOf(html, running)).toBe('<span class="dimmer">–</span>')
-  expect(failedRunsOf(html, retrying)).toBe('<span class="up">1</span>')
+  expect(failuresOf(html, running)).toBe('–')
+  expect(failuresOf(html, retrying)).toBe('<span class="up">1</span>')
   const [failed] = (await pages.engine.jobs.list({ class: 'charge' })).jobs
-  expect(failedRunsOf(html, failed!.id)).toBe('<span class="up">1</span>')
+  expect(failuresOf(html, failed!.id)).toBe('<span class="up">1</span>')
+})
+
+test('the column "Failed runs" was empty for jobs that had failed and then succeeded', async () => {
+  const id = await pages.make('recovers')
+  await pages.until(async () => (await pages.statusOf(id)) === 'completed')
+  expect((await pages.engine.jobs.runs(String(id), {})).runs.map(({ outcome }) => outcome)).toContain('failed')
+  const html = await admin.html('/ui/jobs')
+  expect(failuresOf(html, id)).toBe('–')
+  expect(html).toContain('>Failures in a row</th>')
+  expect(html).not.toContain('Failed runs')
+})
+
+test('a message that is too long for its row had no title', async () => {
+  const [failed] = (await pages.engine.jobs.list({ class: 'charge' })).jobs
+  const row = new RegExp(`id="row-${failed!.id}".*?</tr>`, 's').exec(await admin.html('/ui/jobs'))![0]
+  expect(row).toContain('title="card declined"')
 })
 
 test('the filter shows the message of a kind of error, not its hash', async () => {

@@ -269,7 +269,16 @@ describe('the history of a job', () => {
     ['a message', { reason: reason('MESSAGE', { channel: '/a' }) }, { text: 'It waits for a message on channel /a' }],
     ['its shutdown run', { status: 'terminating' }, { text: 'ends after its shutdown run' }],
     ['nobody', { status: 'failed', reason: reason('FAILED'), message: 'no' }, { text: 'no' }],
-    ['no cause, because it is completed', { status: 'completed', reason: reason('COMPLETED') }, { text: '' }],
+    [
+      'no cause, because it is completed',
+      { status: 'completed', ranAt: NOW - 5, reason: reason('COMPLETED') },
+      { text: '' },
+    ],
+    [
+      'no cause, because its schedule was stopped',
+      { status: 'completed', reason: reason('COMPLETED') },
+      { text: 'completed without a run' },
+    ],
     [
       'no cause, because it was cancelled',
       { status: 'terminated', reason: reason('CANCELLED') },

@@ -68,7 +68,7 @@ export const jobView = z.object({
   aliases: z.array(z.string()),
   priority: z.int(),
   group: z.string().nullable(),
-  attempt: z.int(),
+  attempt: z.int().describe('failures in a row, plus 1 if the job is running'),
   lost: z.int(),
   createdAt: moment,
   createdBy: z.string(),

@@ -23,7 +23,10 @@ export function happened(row: HappenedRow, paused: ReadonlySet<string> = new Set
     const text = share === undefined ? 'running for' : `${percent(share)} done, running for`
     return { text, ...(ranAt === null ? {} : { at: { of: 'since', moment: ranAt } }) }
   }
-  if (ended.has(status)) return { text: message ?? (status === 'completed' ? '' : lineOf(reason).text) }
+  if (ended.has(status))
+    return {
+      text: message ?? (status !== 'completed' ? lineOf(reason).text : ranAt === null ? 'completed without a run' : ''),
+    }
   if (status === 'terminating' && reason.code === 'QUEUED') return { text: 'ends after its shutdown run' }
   const { text, until } = lineOf(reason)
   return {

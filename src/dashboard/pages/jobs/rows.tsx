@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx'
 import type { JobRow } from '../../../engine/engine.ts'
 import { queryWith } from '../../look.ts'
 import { Further } from '../../parts/further.tsx'
@@ -7,13 +8,12 @@ import { type Column, DataTable } from '../../parts/table.tsx'
 import { What } from '../../parts/what.tsx'
 import { canSort, isSorted } from '../../words/filter.ts'
 import { searchedOf } from '../../words/further.ts'
-import { failedRuns } from '../../words/job.ts'
-import { cut, span } from '../../words/text.ts'
+import { failedRuns, tookText } from '../../words/job.ts'
 import { ownColumns } from './columns.tsx'
 
-function Failures({ job }: { job: JobRow }) {
+function failuresOf(job: JobRow): Child {
   const failures = job.status === 'failed' ? Math.max(1, job.attempt) : failedRuns(job)
-  return <span class={failures > 0 ? 'up' : 'dimmer'}>{failures || '–'}</span>
+  return failures > 0 ? <span class="up">{failures}</span> : '–'
 }
 
 type Common = Pick<JobRow, 'id' | 'status' | 'class' | 'group' | 'labels' | 'queue'> & Partial<Pick<JobRow, 'name'>>
@@ -28,7 +28,12 @@ export function columnsWith<Job extends Common>(what: Column<Job>['cell'], also?
       cell: ({ id, class: of, name, group, labels }) => (
         <>
           <NameLink to={`/jobs/${id}`} of={of} most={36} isMain />{' '}
-          {name && name !== of && <span class="dimmer">{cut(name, 24)}</span>} {group && <Tag of={group} />}
+          {name && name !== of && (
+            <span class="dimmer">
+              <Name of={name} most={24} />
+            </span>
+          )}{' '}
+          {group && <Tag of={group} />}
           <LabelTags labels={labels} also={also} />
         </>
       ),
@@ -38,11 +43,12 @@ export function columnsWith<Job extends Common>(what: Column<Job>['cell'], also?
   ]
 }
 
-const took = ({ ranAt, endedAt }: JobRow): string =>
-  ranAt !== null && endedAt !== null && endedAt >= ranAt ? span(endedAt - ranAt) : '–'
-
 export const WhatHappened = ({ job, paused }: { job: JobRow; paused?: ReadonlySet<string> }) =>
-  job.status === 'completed' && job.ranAt !== null ? <>completed in {took(job)}</> : <What job={job} paused={paused} />
+  job.status === 'completed' && job.ranAt !== null ? (
+    <>completed in {tookText(job)}</>
+  ) : (
+    <What job={job} paused={paused} />
+  )
 
 function Moment({ query }: { query: URLSearchParams }) {
   const sorted = isSorted(query)
@@ -118,8 +124,8 @@ function JobTable({ jobs, query, selected, paused }: Pick<RowsProps, 'jobs' | 'q
       columns={[
         { head: all, cell: select },
         ...columnsWith<JobRow>((job) => <WhatHappened job={job} paused={paused} />),
-        { head: '#Failed runs', cell: (job) => <Failures job={job} /> },
-        { head: '#Took', cell: took },
+        { head: '#Failures in a row', cell: failuresOf },
+        { head: '#Took', cell: tookText },
         ...ownColumns(query),
         {
           head: <Moment query={query} />,
