@@ -6,11 +6,7 @@ export type { Dashboard } from '../http/dashboard.ts'
 
 export type { DashboardOptions } from './options.ts'
 
-/**
- * Adds the pages to your own Worker.
- *
- * @example createWorker({ functions: [double], mount: '/_sidejob', dashboard: dashboard({ name: 'production' }) })
- */
+/** @example createWorker({ functions: [double], mount: '/_sidejob', dashboard: dashboard({ name: 'production' }) }) */
 export const dashboard =
   (options: DashboardOptions = {}): Dashboard =>
   (given) =>

@@ -112,7 +112,7 @@ function changeOf({ change, was, reason }: AuditEntry): string {
   return [members.join('; ') || change, reason].filter(Boolean).join(' · ')
 }
 
-/** Equal consecutive entries without a stored change share a row: registrations of a deploy, or logins. */
+/** Equal consecutive entries without a stored change share a row, such as logins. */
 const rowsOf = (entries: readonly AuditEntry[]) =>
   neighbours(entries, (entry) => `${partsOf(entry).of && entry.verb} ${entry.name} ${changeOf(entry) && entry.id}`)
 

@@ -21,7 +21,7 @@ const opened = (value: Encoded): unknown => {
   }
 }
 
-/** Failed runs in a row. `attempt` includes the current run. */
+/** `attempt` includes the current run. */
 export const failedRuns = ({ attempt, status }: Pick<JobView, 'attempt' | 'status'>): number =>
   attempt - Number(status === 'running')
 

@@ -21,11 +21,9 @@ export const waitingIn = ({ counts }: QueueView): number => counts.queued - coun
 const failedOrHeld = (queue: QueueView): number =>
   queue.counts.failed + (queue.paused ? waitingIn(queue) : queue.counts.limited + queue.counts.pull)
 
-/** Internal queues are of interest only while they have jobs. */
 export const isInUse = ({ name, counts }: QueueView): boolean =>
   !isOurs(name) || counts.queued + counts.running + counts.suspended + counts.failed > 0
 
-/** Queues with the most failed and held jobs come first, and built-in queues last. */
 export const byTrouble = (a: QueueView, b: QueueView): number =>
   failedOrHeld(b) - failedOrHeld(a) || Number(isBuiltIn(a.name)) - Number(isBuiltIn(b.name))
 

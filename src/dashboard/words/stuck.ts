@@ -8,7 +8,6 @@ const TIMES = 10
 
 export const isLong = ({ startedAt }: Pick<Run, 'startedAt'>, now: number): boolean => now - startedAt >= MINUTE
 
-/** Upper bound of the duration of 95% of the runs of a class that ended today. */
 export const usualOf = ({ queue, class: name }: Omit<Run, 'startedAt'>, classes: readonly ClassRow[]) =>
   classes.find((row) => row.queue === queue && row.class === name)?.took?.p95
 

@@ -6,7 +6,7 @@ import { make } from './svg.ts'
 
 type Way = { path: Path2D; long: number; beads: number }
 
-/** Time that a bead takes to cross a wire, in milliseconds. */
+/** Milliseconds that a bead takes to cross a wire. */
 const TURN = 2_400
 
 const isStill = matchMedia('(prefers-reduced-motion: reduce)')

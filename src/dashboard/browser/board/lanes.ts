@@ -8,7 +8,7 @@ export type Lane = { name: string; bars: readonly Bar[] }
 
 const [WIDE, HIGH, BAR] = [1_000, 15, 9] as const
 const LEAST = 2
-/** Pixels that the text of a mark needs. */
+/** Pixels for the text of a mark. */
 const TEXT = 160
 
 const xOf = ({ from, to }: Range, at: number): number =>

@@ -17,7 +17,7 @@ const [WIDTH, HEIGHT, ROW, PILL] = [166, 76, 22, 30] as const
 export const LABEL = { width: 104, height: 22 }
 /** Pixels: distance of columns, distances of parallel horizontal and vertical wires, and radius of their bends. */
 const [GAP, LANE, TRACK, BEND] = [18, 28, 9, 6] as const
-/** Space between the name of a port and the next column. */
+/** Space between a port's name and the next column. */
 const CLEAR = 3
 const PORT_NAME = { letters: 14, letter: 7, offset: 7 } as const
 /** A graph with more nodes is drawn in one row: users then need its shape more than readable texts. */

@@ -160,7 +160,6 @@ function ClassHead({ worker, isChanging }: { worker: Worker; isChanging: boolean
   )
 }
 
-/** Jobs of the class that wait for its own limit. */
 function Held({ limit: { key, running, concurrency, waiting } }: { limit: WaitedLimit }) {
   return (
     <p class="lead">
