@@ -118,7 +118,6 @@ export type EngineOptions = {
   retry?: Retry
   /** Value of `job.env` in functions. */
   env?: unknown
-  /** Wraps every run, for example to log it. */
   hook?: RunHook
   traces?: TraceOptions
   /** Replaces positions in the bundle by positions in the project's files. */

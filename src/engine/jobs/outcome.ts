@@ -216,7 +216,6 @@ export function soundChanges(
   return { changes: { end: 'failed', n: LAST, error }, fault }
 }
 
-/** A callback also needs the result. */
 const wantsResult = ({ document }: Deciding): boolean => document.keepResult !== 0 || document.callback !== undefined
 
 const isEmpty = (record: object = {}): boolean => {

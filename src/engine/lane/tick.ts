@@ -95,7 +95,6 @@ export function createTick({
 
   return async (by: Heart = 'qstash', tell?: (hasTenants: boolean) => void): Promise<Ticked> => {
     const at = now()
-    // In most minutes, this one command shows that nothing is due.
     const { announced, hasTenants, isDue } = await store.standingAt(at + SOON, toNote(at, by))
     tell?.(hasTenants)
     await announce(announced)

@@ -169,7 +169,6 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     this.op({ op: 'default', of: { out: port }, value: encodeValue(value) })
   }
 
-  /** Returns a field of the state, or undefined. */
   get<T = unknown>(field: string): T | undefined {
     const value = this.#buffer.get(field)
     return value === undefined ? undefined : (decodeValue(value) as T)
