@@ -121,7 +121,7 @@ const serve = (route: Listed, deps: Deps, admit: Admit, gate: Gate, about: About
       ...about,
     }
     if (caller && !asks?.preview && isAudited(route, request)) {
-      const change = changeIn(route, bytes)
+      const change = changeIn(route, bytes, asked.body)
       const reader = change.change && method !== 'POST' ? readerOf(path) : undefined
       const former = reader && (await formerIn(change, async () => reader.handle({ ...asked, query: {} } as never)))
       await audited(place, { ...entryOf(route, request, caller), ...change, ...former }, deps)

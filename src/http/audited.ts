@@ -24,21 +24,19 @@ export const isAudited = (route: Listed, request: Request): boolean => {
 }
 
 /** Bodies for these resources contain settings or SQL, and no data of users. */
-const settings = new Set([
-  'keys',
-  'queues',
-  'limits',
-  'groups',
-  'constraints',
-  'breakers',
-  'processes',
-  'alerts',
-  'history',
-])
+const settings = /^(keys|queues|limits|groups|constraints|breakers|processes|alerts|history)\./
 const MAX_CHANGE = 300
 
-export function changeIn({ resource }: Listed, bytes: Uint8Array): { change?: string } {
-  if (bytes.length === 0 || !settings.has(resource)) return {}
+/** Members of bulk actions and schedules without data of users. */
+const shown = ['action', 'jobs', 'status', 'queue', 'class', 'repeat', 'cron', 'bedrock', 'tz']
+
+export function changeIn({ resource, verb }: Listed, bytes: Uint8Array, body: unknown): { change?: string } {
+  const name = `${resource}.${verb}`
+  if (/^(bulk\.start|schedules\.(add|set))$/.test(name)) {
+    const { ids, filter, ...own } = body as { ids?: object[]; filter?: object }
+    return { change: JSON.stringify({ ...own, ...filter, jobs: ids?.length }, shown) }
+  }
+  if (bytes.length === 0 || !settings.test(name)) return {}
   return { change: new TextDecoder().decode(bytes.subarray(0, MAX_CHANGE)) }
 }
 

@@ -11,7 +11,7 @@ const listedFile = z.object({
   type: z.string().nullable(),
   job: jobId.nullable().describe('job that stored the file'),
 })
-type ListedFile = { id: string; size: number; storedAt: number; type: string | null; job: number | null }
+type ListedFile = z.output<typeof listedFile>
 
 const filesTotal = z.object({
   files: z.int(),
@@ -31,7 +31,7 @@ const PREVIEW = 4_096
 
 /** Returns the beginning of a text file, and undefined for a file of another type. */
 export async function textOf({ bucket }: Files, { id, type, size }: ListedFile): Promise<string | undefined> {
-  if (!/^text|[/+](json|xml)/.test(type ?? '')) return undefined
+  if (!/^text|^app.*[/+](json|xml)/.test(type ?? '')) return undefined
   const found = await bucket.get(keyOf(id), { offset: 0, length: PREVIEW })
   return found ? (await new Response(found.body).text()) + (size > PREVIEW ? '…' : '') : undefined
 }
@@ -203,13 +203,8 @@ const send = async (files: Files, id: string, asked: Headers): Promise<Response>
   const key = await ownKey(files, id)
   const known = await files.bucket.head(key)
   if (!known) throw missing()
-  if (
-    asked
-      .get('if-none-match')
-      ?.split(/\s*,\s*/)
-      .includes(known.etag)
-  )
-    return new Response(null, { status: 304, headers: headersOf(known) })
+  const cached = asked.get('if-none-match')?.split(/\s*,\s*/)
+  if (cached?.includes(known.etag)) return new Response(null, { status: 304, headers: headersOf(known) })
   const range = rangeOf(mayRange(asked, known) ? asked.get('range') : null, known.size)
   if (range === null) return new Response(null, { status: 416, headers: { 'content-range': `bytes */${known.size}` } })
   const found = await files.bucket.get(key, range)

@@ -1,9 +1,10 @@
 import * as z from 'zod'
 import { orders } from '../core/process.ts'
 import { changes, heartbeat, snapshot } from '../core/run.ts'
-import { builtAgainst, closed, count, items, scanCursor, status } from '../core/schemas.ts'
+import { builtAgainst, count, items, status } from '../core/schemas.ts'
 import type { Caller } from './places.ts'
 import { route } from './route.ts'
+import { moreChildren, moreSteps } from './waiting.ts'
 
 /** An admin may commit any changes for any worker. */
 const reachOf = (caller?: Caller) => (caller?.scopes.includes('admin') ? { reach: 'all' as const } : {})
@@ -49,18 +50,14 @@ export const runs = {
   children: route('GET /v1/runs/:token/children', {
     scope: 'work',
     summary: "List more children of a run's job",
-    description: 'Needed for jobs with more children than fit into the snapshot.',
-    query: z.strictObject({ cursor: scanCursor.optional() }),
-    answers: { 200: z.object({ children: snapshot.shape.children, cursor: z.string().nullable() }) },
+    ...moreChildren,
     handle: ({ engine, params, query }) => engine.runs.children(params.token, query.cursor),
   }),
 
   steps: route('GET /v1/runs/:token/steps', {
     scope: 'work',
     summary: "List more stored steps of a run's job",
-    description: 'Needed for jobs with more steps than fit into the snapshot.',
-    query: z.strictObject({ cursor: scanCursor.optional() }),
-    answers: { 200: z.object({ steps: z.record(z.string(), closed), cursor: z.string().nullable() }) },
+    ...moreSteps,
     handle: ({ engine, params, query }) => engine.runs.steps(params.token, query.cursor),
   }),
 }

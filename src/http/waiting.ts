@@ -4,7 +4,19 @@ import { closed, scanCursor } from '../core/schemas.ts'
 import { waitingPage, waitingQuery } from '../core/waiting.ts'
 import { route } from './route.ts'
 
-const more = z.strictObject({ cursor: scanCursor.optional() })
+const query = z.strictObject({ cursor: scanCursor.optional() })
+
+export const moreSteps = {
+  description: 'Needed for jobs with more steps than fit into the snapshot.',
+  query,
+  answers: { 200: z.object({ steps: z.record(z.string(), closed), cursor: z.string().nullable() }) },
+}
+
+export const moreChildren = {
+  description: 'Needed for jobs with more children than fit into the snapshot.',
+  query,
+  answers: { 200: z.object({ children: snapshot.shape.children, cursor: z.string().nullable() }) },
+}
 
 export const waiting = {
   list: route('GET /v1/waiting', {
@@ -20,18 +32,14 @@ export const waiting = {
   steps: route('GET /v1/waiting/:job/steps', {
     scope: 'admin',
     summary: 'List more stored steps of a waiting job',
-    description: 'Needed for jobs with more steps than fit into the snapshot.',
-    query: more,
-    answers: { 200: z.object({ steps: z.record(z.string(), closed), cursor: z.string().nullable() }) },
+    ...moreSteps,
     handle: ({ engine, params, query }) => engine.waiting.steps(params.job, query.cursor),
   }),
 
   children: route('GET /v1/waiting/:job/children', {
     scope: 'admin',
     summary: 'List more children of a waiting job',
-    description: 'Needed for jobs with more children than fit into the snapshot.',
-    query: more,
-    answers: { 200: z.object({ children: snapshot.shape.children, cursor: z.string().nullable() }) },
+    ...moreChildren,
     handle: ({ engine, params, query }) => engine.waiting.children(params.job, query.cursor),
   }),
 }

@@ -1,7 +1,7 @@
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import { keyOf } from '../../src/core/files.ts'
 import { createFiles } from '../../src/files.ts'
@@ -78,6 +78,16 @@ test('the content of a file was visible only after a download', async () => {
   const excel = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
   expect(await opened(await store(15, excel, 'PK'))).toContain('Only images and text have a preview.')
   expect(await opened('AAAAAAAAAAAAAB')).not.toContain('have a preview')
+})
+
+test('an SVG file was read for a preview of its text, which was not shown', async () => {
+  const { bucket } = files
+  const id = await files.idOf(16, Date.now())
+  await bucket.put(keyOf(id), new TextEncoder().encode('<svg/>'), { type: 'image/svg+xml' })
+  const get = vi.spyOn(bucket, 'get')
+  expect(await (await pages.enter(['read'])).html(`/ui/files?open=${id}`)).toContain(`src="/ui/files?get=${id}"`)
+  expect(get).not.toHaveBeenCalled()
+  get.mockRestore()
 })
 
 test('a file with 192 earlier removals was shown as never removed', async () => {

@@ -107,7 +107,12 @@ export const auditPage = z.object({
       verb: z.string(),
       method: z.string(),
       path: z.string(),
-      change: z.string().optional().describe('request body; only for requests that change settings'),
+      change: z
+        .string()
+        .optional()
+        .describe(
+          'request body of a change of settings, or the members of a bulk action or schedule without data of users',
+        ),
       was: z.string().optional().describe('values before the change'),
       reason: z.string().optional().describe('reason from the header Sidejob-Reason'),
     }),
