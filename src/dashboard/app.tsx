@@ -3,6 +3,7 @@ import { codes, errorBody, SidejobError } from '../core/errors.ts'
 import type { Given } from '../http/dashboard.ts'
 import { createHono } from '../http/hono.ts'
 import { createActs } from './acts.tsx'
+import { around as aroundOf } from './around.ts'
 import { assets } from './assets.ts'
 import { sessionOf, takeWord } from './cookies.ts'
 import { createDraw, type Draw, wantsData } from './draw.tsx'
@@ -79,7 +80,7 @@ async function show(c: Context<Env>, page: Page, draw: Draw): Promise<Response> 
   expectScope(asked, page)
   if (page.brief && c.req.header('x-live') && wantsData(c))
     return draw.brief(c, page.brief, { asked, data: await page.load(asked) })
-  const [data, around] = await Promise.all([page.load(asked), draw.around(asked)])
+  const [data, around] = await Promise.all([page.load(asked), aroundOf(asked)])
   return draw.page(c, page, { asked, data, around, word: takeWord(c, asked.look.base) })
 }
 

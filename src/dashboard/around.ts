@@ -10,7 +10,7 @@ import { many } from './words/text.ts'
 
 export type Around = { signs: Signs; foot: { ok: boolean; text: string } }
 
-export async function around({ cache, look }: Pick<Asked, 'cache' | 'look'>): Promise<Around> {
+async function countAround({ cache, look }: Asked): Promise<Around> {
   const { stats, limits, moreLimits, hasMutes } = await cache.glance()
   const { queues } = stats
   const counts = countsOf(queues, null)
@@ -32,3 +32,6 @@ export async function around({ cache, look }: Pick<Asked, 'cache' | 'look'>): Pr
     foot: { ok: true, text: `Redis is up; ${many(jobs, 'job')}` },
   }
 }
+
+/** Shared within a request: the side bar and the page of all pages show the same counts. */
+export const around = (asked: Asked): Promise<Around> => asked.cache.get('around', 0, () => countAround(asked))

@@ -13,9 +13,10 @@ export function callerOf(ask: AskApi, c: Context<Env>): CallApi {
   const seen = c.get('seen')
   const key = c.req.header('idempotency-key')
   let calls = 0
-  return async (method, path, body) => {
+  return async (method, path, body, reason) => {
     const headers = new Headers({ 'content-type': 'application/json', accept: 'application/json' })
     if (key && method !== 'GET') headers.set('idempotency-key', `${RETRY}${key}-${calls++}`)
+    if (reason) headers.set('sidejob-reason', encodeURIComponent(reason.slice(0, 200)))
     const url = new URL(path, new URL(c.req.url).origin)
     const text = typeof body === 'string' ? body : JSON.stringify(body ?? {})
     const sent = method === 'GET' || method === 'DELETE' ? undefined : text

@@ -24,13 +24,15 @@ const cursorIn = (form: FormData): string | null | undefined => {
   return String(given) || null
 }
 
-async function counted({ engine, form }: ActAsked, of: BulkInput): Promise<Counting> {
+export const countedIds = ({ form }: ActAsked): number[] => idsIn(String(form.get('counted') ?? ''))
+
+async function counted(asked: ActAsked, of: BulkInput): Promise<Counting> {
   const until = Date.now() + COUNTS_FOR
-  const ids = idsIn(String(form.get('counted') ?? ''))
-  let cursor = cursorIn(form)
+  const ids = countedIds(asked)
+  let cursor = cursorIn(asked.form)
   let newest: number | undefined
   for (let page = 0; page < PAGES && cursor !== null && ids.length < MOST && Date.now() < until; page++) {
-    const found = await engine.bulk.preview(of, { cursor, pages: 1 })
+    const found = await asked.engine.bulk.preview(of, { cursor, pages: 1 })
     ids.push(...found.ids)
     cursor = found.cursor
     newest = found.newest
@@ -56,7 +58,7 @@ export async function askCounted(asked: ActAsked, asking: Asking): Promise<Confi
   const { of, verb, what = '', text, isTyped = false, chosen } = asking
   const counting: Counting =
     asked.form.has('sure') && asked.form.has('counted')
-      ? { ids: idsIn(String(asked.form.get('counted') ?? '')), cursor: null }
+      ? { ids: countedIds(asked), cursor: null }
       : await counted(asked, of)
   const ids = counting.ids.slice(0, MOST)
   const n = ids.length
@@ -88,9 +90,7 @@ export async function askCounted(asked: ActAsked, asking: Asking): Promise<Confi
   }
 }
 
-export const countedIds = ({ form }: ActAsked): number[] => idsIn(String(form.get('counted') ?? ''))
-
-export async function startCounted(asked: ActAsked, action: BulkInput['action']): Promise<number> {
-  const { id } = (await asked.call('POST', '/v1/bulk', { ids: countedIds(asked), action })) as { id: number }
+export async function startCounted(asked: ActAsked, action: BulkInput['action'], reason?: string): Promise<number> {
+  const { id } = (await asked.call('POST', '/v1/bulk', { ids: countedIds(asked), action }, reason)) as { id: number }
   return id
 }

@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import { hashOf } from '../core/crypto.ts'
 import { codes, errorBody, type SidejobError } from '../core/errors.ts'
 import type { Deps } from '../http/deps.ts'
-import { type Around, around as aroundOf } from './around.ts'
+import { type Around, around } from './around.ts'
 import { createAnswers, createCache } from './cache.ts'
 import { type AskApi, callerOf } from './call.ts'
 import { likesOf } from './cookies.ts'
@@ -58,8 +58,6 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
       cache: createCache(answers.of(engine), engine),
     }
   }
-
-  const around = (asked: Asked): Promise<Around> => asked.cache.get('around', 0, () => aroundOf(asked))
 
   async function isSeen(c: Context, text: string): Promise<boolean> {
     const tag = `"${(await hashOf(withoutTimes(text))).slice(0, 20)}"`
@@ -148,5 +146,5 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
     return c.html(DOCTYPE + html, status as 400)
   }
 
-  return { asked, around, page, brief, error, there, forget: answers.expire }
+  return { asked, page, brief, error, there, forget: answers.expire }
 }

@@ -92,6 +92,8 @@ describe('retry all of a kind of error', () => {
     expect(done.to).toMatch(/^\/jobs\?class=pays&bulk=\d+$/)
     const list = await admin.html(`/ui${done.to}`)
     for (const id of ids) expect(list).toContain(`id="row-${id}"`)
+    const audit = (await admin.html('/ui/settings/keys?audit')).replace(/<[^>]*>/g, ' ').replace(/ +/g, ' ')
+    expect(audit).toContain('Retry 2 jobs status failed, class pays, this kind of error')
     expect(await pages.statusOf(late!)).toBe('failed')
     await pages.engine.jobs.remove(String(late), { force: true })
   })

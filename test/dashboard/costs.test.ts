@@ -6,6 +6,7 @@ import { costs as most } from '../../src/dashboard/costs.ts'
 import { pages as table } from '../../src/dashboard/pages/index.ts'
 import { defineWorker } from '../../src/index.ts'
 import { counted } from '../kit/counted.ts'
+import { startReceiver } from '../kit/receiver.ts'
 import { costOf } from '../redis/commandstats.ts'
 import { startPages, type Visitor } from './kit.ts'
 import { fails, waits } from './seed-jobs.ts'
@@ -225,6 +226,29 @@ counted('a keystroke in the palette costs 4 commands, and up to 20 more if the p
   expect(commands).toBeLessThanOrEqual(24)
   expect(await visitor.html('/ui/find?list&q=shop')).toContain('searched the newest 500 of 601')
   await many.close()
+})
+
+counted('the docs did not count the newest callbacks, which a search reads', async () => {
+  const docs = readFileSync(new URL('../../docs/dashboard.md', import.meta.url), 'utf8')
+  const [, all, newest] =
+    /first search in an\sisolate costs at most (\d+) commands.*?newest 50 callbacks cost at most (\d+)/s.exec(docs)!
+  const { url, close } = await startReceiver()
+  const many = await startPages({ workers: [waits, fails] })
+  const visitor = await many.enter(['read'])
+  const ended: number[] = []
+  for (let n = 0; n < 60; n++) ended.push(await many.make('fails', { callback: { url } }))
+  for (const id of ended) await many.rest(id)
+  await many.until(async () => (await many.engine.callbacks.list({ limit: 100 })).callbacks.length === 60)
+  const { first, next } = await looks('/find?list&q=sh', many, visitor)
+  expect(first.commands).toBeLessThanOrEqual(Number(all))
+  expect(first.commands).toBeGreaterThan(Number(all) - 5)
+  expect(next.commands).toBe(4)
+  const { billed } = await costOf(many, async () => {
+    expect((await many.engine.callbacks.list({ limit: 50 })).callbacks).toHaveLength(50)
+  })
+  expect(billed).toBeLessThanOrEqual(Number(newest))
+  expect(billed).toBeGreaterThan(Number(newest) - 3)
+  await Promise.all([many.close(), close()])
 })
 
 counted('a check of a typed class against waiting jobs costs 9 commands more than its page', async () => {

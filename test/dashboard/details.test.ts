@@ -69,7 +69,7 @@ test('the audit log shows the former value of a setting, not only the requested 
     .slice(html.indexOf('Audit log'))
     .replace(/<[^>]*>/g, ' ')
     .replace(/ +/g, ' ')
-  expect(rows).toContain('Set limit former concurrency 2 → 8; rate none → {&quot;limit&quot;:5,')
+  expect(rows).toContain('Set limit former concurrency 2 → 8; rate none → limit 5 period 1s')
   expect(rows).toContain('Set limit former concurrency none → 2 ')
   expect(rows).toContain('Add key name printer; scopes read, work')
 })
@@ -146,6 +146,16 @@ test('a group has one colour in the slots of a limit, in the lists below them, a
   const other = await reader.html('/ui/limits?open=stripe')
   const closed = other.slice(other.indexOf('worker:shop/sold'))
   expect([...colours(closed.slice(0, closed.indexOf('class="q"')))]).toEqual(['g0'])
+})
+
+test('the number of failed jobs of a queue had no next step on its page', async () => {
+  await pages.rest(await pages.make('declined'))
+  pages.forget()
+  const { failed } = (await pages.engine.queues.get('default')).counts
+  const html = await reader.html('/ui/queues/default')
+  expect(html.replace(/<\/?b>/g, '')).toMatch(
+    new RegExp(`href="/ui/jobs\\?status=failed&amp;queue=default">See the errors of ${failed} failed jobs?</a>, then`),
+  )
 })
 
 test('the page of a queue names the jobs that wait for limits, and counts only its own runs', async () => {
@@ -371,6 +381,26 @@ test('consecutive equal changes are one row of the audit log, with their names',
   expect(html).toContain('Change queue equal')
 })
 
+test('the audit log did not tell what a bulk action and a schedule did', async () => {
+  const { key } = await pages.engine.keys.add({ name: 'dora', scopes: ['admin'] })
+  const client = createClient({ url: ORIGIN, key, fetch: async (request) => pages.app.fetch(request) })
+  await client.schedules.set('secretly', { class: 'waits', args: { card: '4111' }, repeat: { cron: '0 3 * * *' } })
+  await client.bulk.start({ filter: { status: 'failed', class: 'declined', group: 'shop-7' }, action: 'retry' })
+  const ids = [await pages.make('declined'), await pages.make('declined')]
+  await client.bulk.start({ ids, action: 'terminate' })
+  const { entries } = await pages.engine.audit.read({ limit: 3 })
+  expect(entries.map(({ change }) => change)).toEqual([
+    '{"action":"terminate","jobs":2}',
+    '{"action":"retry","status":"failed","class":"declined"}',
+    '{"queue":"default","class":"waits","repeat":{"cron":"0 3 * * *"}}',
+  ])
+  const html = (await reader.html('/ui/settings/keys?q=dora')).replace(/<[^>]*>/g, ' ').replace(/ +/g, ' ')
+  expect(html).toContain('Terminate 2 jobs')
+  expect(html).toContain('Retry matching jobs status failed; class declined')
+  expect(html).toContain('Set schedule secretly queue default; class waits; repeat cron 0 3 * * *')
+  await pages.engine.schedules.end('secretly')
+})
+
 test('a new key can expire', async () => {
   await reader.act('/ui/settings/keys?new', { act: 'make', name: 'for-a-day', scope: 'read', expires: '1d' })
   const { keys } = await pages.engine.keys.list()
@@ -399,13 +429,13 @@ test('the doctor lists its problems first, each with its remedy: lost runs, and 
     string,
   ]
   expect(problems).toMatch(
-    /Runs<br\/><span class="note"><a[^>]*\/ui\/log\?q=run\+lost&amp;since=1h".*1 run lost in the last hour/s,
+    /Runs<span class="sub"><a[^>]*\/ui\/log\?q=run\+lost&amp;since=1h".*1 run lost in the last hour/s,
   )
   expect(await reader.html('/ui/log?q=run+lost&since=1h')).toContain('run lost: no commit before its lease ended')
   expect(problems).toMatch(
     /2 jobs wait in queue <a[^>]*\/ui\/queues\/mill">mill<\/a>, for <time[^>]*>[^<]+<\/time>; 1 job waits in queue <a[^>]*>press-2</,
   )
-  expect(problems).toMatch(/Pull workers<br\/><span class="note">Start a pull worker that claims from the queue\./)
+  expect(problems).toMatch(/Pull workers<span class="sub">Start a pull worker that claims from the queue\./)
   expect(problems).toMatch(/<code>(npx sidejob create [^<]*)<\/code> <button[^>]*data-copy="\1"/)
   expect(problems.split('Pull workers')).toHaveLength(2)
   expect(sound).not.toContain('Pull workers')

@@ -28,7 +28,7 @@ const cases: Case[] = [
     fill: { 'sizes list of': '1\nx' },
     press: 'Create job',
     field: 'sizes list of',
-    says: /^sizes: expected a number, got "x"/,
+    says: /^expected a number, got "x"/,
   },
   {
     path: '/workers/media/resize',
@@ -36,14 +36,14 @@ const cases: Case[] = [
     fill: { 'sizes, as JSON': '[1' },
     press: 'Create job',
     field: 'sizes, as JSON',
-    says: /expected JSON/,
+    says: /^expected JSON/,
   },
   {
     path: '/workers/media/resize',
     fill: { url: 'https://cdn.example/1.png', Delay: 'soon' },
     press: 'Create job',
     field: 'Delay',
-    says: /^wait: expected a duration/,
+    says: /^expected a duration/,
     open: 'Options:',
   },
   {
@@ -51,7 +51,7 @@ const cases: Case[] = [
     fill: { 'Kept after it ends': 'long' },
     press: 'Save',
     field: 'Kept after it ends',
-    says: /^retain: expected a duration/,
+    says: /^expected a duration/,
   },
   {
     path: '/workers/media/resize?change',
@@ -66,7 +66,7 @@ const cases: Case[] = [
     fill: { url: 'https://cdn.example/1.png', Priority: '1.5' },
     press: 'Create job',
     field: 'Priority',
-    says: /^priority: expected a whole number/,
+    says: /^expected a whole number/,
   },
   {
     path: '/jobs/new?queue=media&class=resize',
@@ -74,35 +74,35 @@ const cases: Case[] = [
     fill: { Labels: 'customer' },
     press: 'Create job',
     field: 'Labels',
-    says: /^labels: expected name=value/,
+    says: /^expected name=value/,
   },
   {
     path: '/schedules?new',
     fill: { Name: 'nightly', Class: 'resize', When: '1 2 3' },
     press: 'Create schedule',
     field: 'When',
-    says: /^When: expected 5 or 6 fields.*Phrases such as "every day at 3" work too$/,
+    says: /^expected 5 or 6 fields.*Phrases such as "every day at 3" work too$/,
   },
   {
     path: '/schedules?new',
     fill: { Name: 'nightly', Class: 'resize', When: '0 3 * * *', 'Time zone': 'Mars/Base' },
     press: 'Create schedule',
     field: 'Time zone',
-    says: /^Time zone: expected a time zone/,
+    says: /^expected a time zone/,
   },
   {
     path: '/limits?change=',
     fill: { Key: 'stripe', 'Max running': '0' },
     press: 'Create limit',
     field: 'Max running',
-    says: /^concurrency: expected at least 1/,
+    says: /^expected at least 1/,
   },
   {
     path: '/limits?change=',
     fill: { Key: 'stripe', 'Starts per period': '5', Period: 'a while' },
     press: 'Create limit',
     field: 'Period',
-    says: /^rate\.period: expected a duration/,
+    says: /^expected a duration/,
   },
   {
     path: '/limits?constraint=',
@@ -116,7 +116,7 @@ const cases: Case[] = [
     fill: { 'Max lanes': '5000' },
     press: 'Save',
     field: 'Max lanes',
-    says: /^lanes: expected at most 1000/,
+    says: /^expected at most 1000/,
   },
   {
     path: '/workers?register',
@@ -124,14 +124,14 @@ const cases: Case[] = [
     fill: { Class: 'stamp', Retries: '-1' },
     press: 'Register',
     field: 'Retries',
-    says: /^retry\.max: expected at least 0/,
+    says: /^expected at least 0/,
   },
   {
     path: '/channels',
     fill: { Channel: '/shop', Message: 'paid' },
     press: 'Publish',
     field: 'Message',
-    says: /^message: expected JSON/,
+    says: /^expected JSON/,
   },
 ]
 
@@ -197,7 +197,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.getByLabel(/^Name/).fill('grafana')
       await page.getByRole('checkbox', { name: /^read/ }).uncheck()
       await page.getByRole('button', { name: 'Create key' }).click()
-      expect(await page.locator('fieldset .err').textContent()).toBe('scope: expected at least one, got none')
+      expect(await page.locator('fieldset .err').textContent()).toBe('expected at least one, got none')
     }))
 
   test('an error without a field appears next to the button', () =>

@@ -289,7 +289,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       await page.locator('.opens form').getByRole('button', { name: 'Move' }).click()
       await page.getByText(`${left} values moved to ${to}`).waitFor()
       await page.goto(`${site.url}/ui/flows/${flow}/edit`)
-      await would.getByText(/is terminated/).waitFor()
+      await would.getByText(/^#\d+ is removed/).waitFor()
       await would.getByText('left behind in price.in').waitFor({ state: 'detached' })
       expect(await sizeOf(from)).toBe(0)
       expect(await sizeOf(to)).toBe(there + left)

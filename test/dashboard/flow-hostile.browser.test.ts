@@ -91,7 +91,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.waitForSelector('.board .node')
       await page.locator('.board .node').nth(NAMES.indexOf('constructor')).focus()
       await page.keyboard.press('Delete')
-      await page.getByText('is terminated').waitFor()
+      await page.getByText(/^#\d+ is removed/).waitFor()
     }).finally(() => browser.close())
   })
 })

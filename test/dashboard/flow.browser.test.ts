@@ -250,7 +250,7 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     await page.keyboard.press('Delete')
     await page
       .locator('#would')
-      .getByText(/is terminated/)
+      .getByText(/^#\d+ is removed/)
       .waitFor()
     expect(await page.locator('.board .node.old').getAttribute('data-name')).toBe('rejected')
     expect(await page.locator('[data-board] .wire.cut').count()).toBe(2)

@@ -127,6 +127,7 @@ test('a completed job shows its duration, its args and its result', async () => 
   await pages.rest(id)
   const html = await reader.html(`/ui/jobs/${id}`)
   expect(whyIn(html)).toMatch(/^Outcome Completed in [\d.]+ m?s, after waiting [\d.]+ m?s\. /)
+  expect(whyIn(html), 'the class has no input port').not.toContain('after new input')
   expect(html).toMatch(/<h3>Args<\/h3>.*ORD-7.*<h3>Result<\/h3>.*mail.*<h2>Timeline<\/h2>/s)
   expect(timelineIn(html)).toMatch(/<rect[^>]*height="14"[^>]*class="f-completed"/)
   expect(timelineIn(html)).not.toContain('Only the last run')

@@ -212,8 +212,8 @@ test('Overview showed nothing when runs took far longer than the other runs of t
     { ...quiet, classes } as never,
   )
   expect(need).toMatchObject({
-    text: '2 runs of {} may be stuck.',
-    more: 'Usually 5 s or less; also 1 run of another class',
+    text: '2 runs of {} and 1 run of another class may be stuck.',
+    more: 'Usually 5 s or less',
   })
   expect(need!.buttons[0]).toEqual({ to: '/jobs/5', text: 'See the oldest' })
 })

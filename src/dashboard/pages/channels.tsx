@@ -181,7 +181,7 @@ function Publish({ to, channels, areAll }: { to?: string; channels: readonly Cha
   )
 }
 
-export const channels = page<ChannelsData>({
+export const channels = page({
   path: '/channels',
   nav: 'channels',
   every: 10_000,

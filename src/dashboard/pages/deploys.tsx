@@ -164,7 +164,7 @@ function List({ data: { deploys, severalIn, open } }: { data: DeploysData }) {
   )
 }
 
-export const deploys = page<DeploysData>({
+export const deploys = page({
   path: '/deploys',
   nav: 'deploy',
   every: 60_000,

@@ -140,12 +140,7 @@ function Checks({ of, title, right }: { of: readonly Checked[]; title: string; r
             {ok ? <Shape status="completed" /> : <Icon name="alert" size={14} kind="failed" />}
             <span class="grow">
               {text}
-              {!ok && remedy && (
-                <>
-                  <br />
-                  <span class="note">{remedy}</span>
-                </>
-              )}
+              {!ok && remedy && <span class="sub">{remedy}</span>}
             </span>
             <span class="right">{says}</span>
           </li>
@@ -238,7 +233,7 @@ async function load({ engine, query, cache, look }: Asked) {
   }
 }
 
-export const doctor = page<DoctorData>({
+export const doctor = page({
   path: '/doctor',
   nav: 'doctor',
   every: 0,

@@ -1,5 +1,5 @@
 import { type FilesTotal, listFiles, searchFiles, textOf, totalOf } from '../../http/files.ts'
-import { queryWith, useLook, useWay } from '../look.ts'
+import { useLook, useWay } from '../look.ts'
 import { type Asked, Elsewhere, page } from '../page.ts'
 import { Act, LinkButton } from '../parts/act.tsx'
 import { Further } from '../parts/further.tsx'
@@ -145,10 +145,7 @@ const columns: readonly Column<Row>[] = [
   },
 ]
 
-const nextOf = ({ cursor, looked }: FilesData, query: URLSearchParams): string | undefined =>
-  cursor === null ? undefined : `/files${queryWith(query.toString(), { cursor, looked: looked?.toString() })}`
-
-export const files = page<FilesData>({
+export const files = page({
   path: '/files',
   nav: 'files',
   every: 0,
@@ -184,10 +181,10 @@ export const files = page<FilesData>({
     return { ...listed, files: all, total, wanted, open, text: open && (await textOf(files, open)) }
   },
   title: () => 'Files',
-  View: ({ data, query }) => (
+  View: ({ data }) => (
     <>
       <Head title="Files" note={noteOf(data)}>
-        {data.total && <Search at="/files" label="Name, id, type or job" value={data.wanted} />}
+        {data.total && <Search label="Name, id, type or job" value={data.wanted} />}
       </Head>
       <div class="stack">
         {data.open && <Preview of={data.open} text={data.text} />}
@@ -198,7 +195,8 @@ export const files = page<FilesData>({
             data.cursor === null && <None data={data} />
           )}
           <Further
-            to={nextOf(data, query)}
+            cursor={data.cursor}
+            changes={{ looked: data.looked?.toString() }}
             more="more files"
             rows={data.files.length}
             limit={MOST}

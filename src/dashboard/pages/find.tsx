@@ -223,7 +223,7 @@ function Hit({ line: { icon, text, what, to, does, here }, part }: { line: Line;
   )
 }
 
-export const find = page<FindData>({
+export const find = page({
   path: '/find',
   every: 0,
   load,
@@ -232,7 +232,7 @@ export const find = page<FindData>({
   View: ({ data: { text, lines } }) => (
     <>
       <Head title="Search" note={text && `${found(lines)} shown for “${cut(text)}”`} />
-      <Search at="/find" label="Name, id or text" value={text} isMain />
+      <Search label="Name, id or text" value={text} isMain />
       <Card>
         {!text && (
           <Empty>

@@ -1,4 +1,4 @@
-import { SidejobError } from '../../core/errors.ts'
+import { isObject } from '../../core/is-object.ts'
 import { readObject } from '../../core/readable.ts'
 import { duration } from '../../core/time.ts'
 import type { ApiKey, Scope } from '../../engine/engine.ts'
@@ -11,7 +11,7 @@ import { FormCard } from '../parts/form-card.tsx'
 import { Ago, Card, Choice, Head, Name, NameLink } from '../parts/layout.tsx'
 import { Search } from '../parts/search.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
-import { given, maybe } from '../words/form.ts'
+import { given, maybe, unexpected } from '../words/form.ts'
 import { neighbours } from '../words/neighbours.ts'
 import { decoded } from '../words/paths.ts'
 import { atLeast, count, many, title } from '../words/text.ts'
@@ -88,6 +88,8 @@ function partsOf({ verb, path }: AuditEntry) {
 }
 
 function whatOf(entries: readonly AuditEntry[]): string {
+  const { action, jobs } = membersOf(entries[0]!.change)
+  if (action) return `${title(String(action))} ${jobs ? many(Number(jobs), 'job') : 'matching jobs'}`
   const { act, of, name } = partsOf(entries[0]!)
   const n = entries.length
   const acts = new Set(entries.map((entry) => partsOf(entry).act))
@@ -99,22 +101,30 @@ const membersOf = (json = '{}'): Record<string, unknown> => readObject(json) ?? 
 
 const textOf = (value: unknown): string => {
   if (Array.isArray(value)) return value.map(textOf).join(', ')
-  return typeof value === 'string' ? value : value === null ? 'none' : JSON.stringify(value)
+  if (isObject(value))
+    return Object.entries(value)
+      .flatMap(([name, one]) => [name, textOf(one)])
+      .join(' ')
+  return value === null ? 'none' : String(value)
 }
 
 /** A long change is stored only in part, so it may not be JSON. */
 function changeOf({ change, was, reason }: AuditEntry): string {
   const before = membersOf(was)
-  const members = Object.entries(membersOf(change)).flatMap(([name, value]) => {
+  const { action, jobs: _, ...now } = membersOf(change)
+  const members = Object.entries(now).flatMap(([name, value]) => {
     const [then, now] = [name in before ? textOf(before[name]) : undefined, textOf(value)]
     return then === now ? [] : `${name} ${then === undefined ? '' : `${then} → `}${now}`
   })
-  return [members.join('; ') || change, reason].filter(Boolean).join(' · ')
+  return [members.join('; ') || (!action && change), reason].filter(Boolean).join(' · ')
 }
 
 /** Equal consecutive entries without a stored change share a row, such as logins. */
 const rowsOf = (entries: readonly AuditEntry[]) =>
-  neighbours(entries, (entry) => `${partsOf(entry).of && entry.verb} ${entry.name} ${changeOf(entry) && entry.id}`)
+  neighbours(
+    entries,
+    (entry) => `${partsOf(entry).of && entry.verb} ${entry.name} ${(entry.change ?? entry.reason) && entry.id}`,
+  )
 
 const changes: readonly Column<AuditEntry[]>[] = [
   {
@@ -203,7 +213,7 @@ export const keys = page({
               : `newest ${SHOWN} changes`
         }
       >
-        {entries && <Search at="/settings/keys" label="Filter changes" value={wanted} />}
+        {entries && <Search label="Filter changes" value={wanted} />}
         {hasAudit && (
           <Choice
             label="Content of the list"
@@ -246,8 +256,7 @@ export const keys = page({
       scope: 'admin',
       async does({ form, call }) {
         const chosen = form.getAll('scope').map(String)
-        if (chosen.length === 0)
-          throw new SidejobError('BAD_REQUEST', 'scope: expected at least one, got none', { path: ['scope'] })
+        if (chosen.length === 0) throw unexpected('scope', 'at least one, got none')
         const name = given(form, 'name')
         const lasts = maybe(form, 'expires')
         const expiresAt = lasts && Date.now() + duration(lasts)

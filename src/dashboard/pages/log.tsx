@@ -144,7 +144,7 @@ export const log = page({
   title: () => 'Log',
   View: ({ data: { entries, cursor, level, job, tail, whole, noMoment }, look: { zone }, query }) => {
     const to = (changes: Record<string, string | undefined>) =>
-      `/log${queryWith(query.toString(), { cursor: undefined, entry: undefined, ...changes })}`
+      `/log${queryWith(query, { cursor: undefined, entry: undefined, ...changes })}`
     return (
       <>
         <Head
@@ -182,7 +182,8 @@ export const log = page({
           )}
           <ol class="log" id="older" data-older data-island />
           <Further
-            to={cursor === null ? undefined : to({ cursor })}
+            cursor={cursor}
+            changes={{ entry: undefined }}
             more="older entries"
             rows={entries.length}
             limit={MOST}

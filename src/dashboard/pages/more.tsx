@@ -3,10 +3,10 @@ import { nav } from '../nav.ts'
 import { page } from '../page.ts'
 import { LogOut } from '../parts/act.tsx'
 import { Card, Head, Icon, To } from '../parts/layout.tsx'
-import { Sign, type Signs } from '../parts/shell.tsx'
+import { Sign } from '../parts/shell.tsx'
 import { title as capital } from '../words/text.ts'
 
-export const more = page<Signs>({
+export const more = page({
   path: '/more',
   every: 0,
   load: async (asked) => (await around(asked)).signs,

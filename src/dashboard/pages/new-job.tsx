@@ -2,10 +2,9 @@ import { type Encoded, encodedToJson } from '../../core/codec/value.ts'
 import { missing } from '../../core/errors.ts'
 import { isId } from '../../core/job.ts'
 import { REDACTED } from '../../core/redact.ts'
-import type { JobView, WaitedLimit } from '../../engine/engine.ts'
+import type { JobView } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
-import type { Act } from '../page.ts'
-import { page } from '../page.ts'
+import { type Act, type Asked, page } from '../page.ts'
 import { LinkButton } from '../parts/act.tsx'
 import { Code } from '../parts/job-code.tsx'
 import { JobForm, jobBody, type Named, PORT, refuseMissing } from '../parts/job-form.tsx'
@@ -19,7 +18,7 @@ import { pausedNames } from '../words/queue.ts'
 import { membersOf, readSchema } from '../words/schema.ts'
 import { cut, many } from '../words/text.ts'
 import { typedAs } from '../words/value-form.ts'
-import { byQueue, Classes, type Counted, countedIn, named, todayOf, type Worker } from './workers/classes.tsx'
+import { byQueue, Classes, countedIn, named, todayOf, type Worker } from './workers/classes.tsx'
 
 type Like = Pick<JobView, 'id' | 'queue' | 'class' | 'args' | 'group' | 'priority' | 'labels'> &
   Partial<Pick<JobView, 'in'>>
@@ -30,16 +29,7 @@ type Inputs = Record<string, string[]>
 /** A form holds at most this many ports, values of a port, and characters of all values. */
 const [PORTS, VALUES, LENGTH] = [10, 20, 4_000]
 
-type NewJobData = {
-  workers: Worker[]
-  counted: Counted
-  paused: ReadonlySet<string>
-  limits: readonly WaitedLimit[]
-  from?: Like
-  inputs?: Inputs
-  queue: string
-  class?: string
-}
+type NewJobData = Awaited<ReturnType<typeof load>>
 
 async function bodyIn(form: FormData, engine: Engine): Promise<string> {
   const typed = maybe(form, 'body')
@@ -66,7 +56,7 @@ async function waitingIn(engine: Engine, { id, in: ports }: JobView): Promise<In
   return json.length > LENGTH || json.includes(REDACTED) ? undefined : Object.fromEntries(found)
 }
 
-async function likeOf(engine: Engine, from: string): Promise<Pick<NewJobData, 'from' | 'inputs'>> {
+async function likeOf(engine: Engine, from: string): Promise<{ from?: Like; inputs?: Inputs }> {
   const alive = await engine.jobs.get(from).catch((error) => {
     if (engine.history.isOn && isId(from)) return missing(error)
     throw error
@@ -107,6 +97,19 @@ export const make: Act = {
   },
 }
 
+async function load(asked: Asked) {
+  const { engine, query, cache } = asked
+  const id = query.get('from')
+  const [{ workers }, { stats, limits }, counted, { from, inputs }] = await Promise.all([
+    engine.workers.list(),
+    cache.glance(),
+    countedIn(asked),
+    id ? likeOf(engine, id) : { from: undefined, inputs: undefined },
+  ])
+  const { queue, class: name } = from ?? { queue: query.get('queue') || 'default', class: query.get('class') }
+  return { workers, paused: pausedNames(stats), limits, counted, from, inputs, queue, class: name || undefined }
+}
+
 const titleOf = ({ from }: NewJobData): string => (from ? `Duplicate #${from.id}` : 'New job')
 
 function takenBy({ in: ports = {}, args }: Worker): string[] {
@@ -140,7 +143,7 @@ function Choose({ data, query }: { data: NewJobData; query: URLSearchParams }) {
   return (
     <>
       <Head title="New job" note="Choose a class: the function or worker that runs the job.">
-        <Search at="/jobs/new" label="Search classes" value={wanted} />
+        <Search label="Search classes" value={wanted} />
       </Head>
       {wanted && (
         <p class="gone">
@@ -198,22 +201,11 @@ function Fill({ data, worker, typed }: { data: NewJobData; worker: Worker; typed
   )
 }
 
-export const newJob = page<NewJobData>({
+export const newJob = page({
   path: '/jobs/new',
   nav: 'jobs',
   every: 0,
-  async load(asked) {
-    const { engine, query, cache } = asked
-    const id = query.get('from')
-    const [{ workers }, { stats, limits }, counted, { from, inputs }] = await Promise.all([
-      engine.workers.list(),
-      cache.glance(),
-      countedIn(asked),
-      id ? likeOf(engine, id) : { from: undefined, inputs: undefined },
-    ])
-    const { queue, class: name } = from ?? { queue: query.get('queue') || 'default', class: query.get('class') }
-    return { workers, paused: pausedNames(stats), limits, counted, from, inputs, queue, class: name || undefined }
-  },
+  load,
   title: titleOf,
   crumbs: (data) => [{ name: titleOf(data) }],
   View({ data, query }) {

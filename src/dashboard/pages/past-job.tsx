@@ -101,7 +101,7 @@ async function load({ engine, params }: Asked) {
   return { id, isOn, found, job }
 }
 
-export const pastJob = page<PastJob>({
+export const pastJob = page({
   path: '/jobs/:job/history',
   nav: 'jobs',
   every: 0,

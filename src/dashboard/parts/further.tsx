@@ -1,9 +1,13 @@
-import { furtherText, type Searched } from '../words/further.ts'
+import { useWay, type Way } from '../look.ts'
+import { furtherText, type Searched, searchedOf } from '../words/further.ts'
 import { title } from '../words/text.ts'
 import { To } from './layout.tsx'
 
 type FurtherProps = {
-  to?: string
+  cursor: string | null
+  newest?: number
+  /** Other changes of the address. */
+  changes?: Parameters<Way>[0]
   more: string
   rows: number
   limit: number
@@ -11,10 +15,11 @@ type FurtherProps = {
 }
 
 /** With `data-more`, a script continues the search, because the page is not full. */
-export function Further({ to, more, rows, limit, searched }: FurtherProps) {
-  if (to === undefined) return null
+export function Further({ cursor, newest, changes, more, rows, limit, searched }: FurtherProps) {
+  const way = useWay()
+  if (cursor === null) return null
   const isFull = rows >= limit
-  const { where, done, of } = searched ?? {}
+  const { where, done, of } = searched ?? searchedOf({ cursor, newest }) ?? {}
   return (
     <div
       class="further"
@@ -32,7 +37,7 @@ export function Further({ to, more, rows, limit, searched }: FurtherProps) {
           </span>
         </>
       )}
-      <To kind="btn small" to={to}>
+      <To kind="btn small" to={way({ ...changes, cursor })}>
         {isFull ? title(more) : `Search ${more}`}
       </To>
     </div>

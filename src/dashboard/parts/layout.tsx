@@ -136,8 +136,6 @@ export const Tag = ({ of }: { of: string }) => (
   </span>
 )
 
-export const Others = () => <span class="dim">all other classes</span>
-
 export function Ago({ at, word }: { at: number; word?: string }) {
   const { now, zone } = useLook()
   return (

@@ -1,11 +1,11 @@
 import { useLook } from '../look.ts'
 
-type SearchProps = { at: string; label: string; value: string; isMain?: boolean }
+type SearchProps = { label: string; value: string; isMain?: boolean }
 
-export function Search({ at, label, value, isMain = false }: SearchProps) {
-  const { base } = useLook()
+export function Search({ label, value, isMain = false }: SearchProps) {
+  const { base, here } = useLook()
   return (
-    <form class={isMain ? 'filter' : 'filter small'} action={`${base}${at}`}>
+    <form class={isMain ? 'filter' : 'filter small'} action={`${base}${here.split('?')[0]}`}>
       <input
         name="q"
         type="search"

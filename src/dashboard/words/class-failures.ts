@@ -3,11 +3,9 @@ import type { ErrorKind } from '../../engine/engine.ts'
 import { sum } from './counts.ts'
 import { type Deploy, deployName, deployPath } from './deploy.ts'
 import { FAILURES, type FailingClass, failingClasses, recentOf, wasFailing } from './failing.ts'
-import { type Button, type Known, MINUTE, type Need, need, type Rule, weigh, within } from './need.ts'
+import { type Button, type Known, MINUTE, type Need, need, type Rule, within } from './need.ts'
+import { jobsPath } from './paths.ts'
 import { about, count, many, percent } from './text.ts'
-
-/** Severity: lower than a class that is failing now, higher than a full limit. */
-const LEFT_FAILED = 70
 
 const stillFailed = ({ kinds, queues, now }: Known, failed: number): number =>
   Math.min(failed, kinds ? sum(kinds, (kind) => recentOf(kind, now)) : sum(queues, ({ counts }) => counts.failed))
@@ -18,8 +16,7 @@ function shareText({ failed, completed }: FailingClass): string {
   return `, of at most ${many(failed + completed, 'job')} that ended`
 }
 
-const failedPath = (name: string, error?: string): string =>
-  `/jobs?status=failed&class=${encodeURIComponent(name)}${error ? `&error=${error}` : ''}`
+const failedPath = (name: string, error?: string): string => jobsPath({ status: 'failed', class: name, error })
 
 export const retryAll = (name: string, error?: string) => ({
   act: 'selected',
@@ -91,15 +88,12 @@ export function leftFailed({ kinds = [], classes, deploys, now }: Known, needs: 
     .map(([name, own]): Need => {
       const ago = about(now - Math.max(...own.map(({ lastAt }) => lastAt)))
       const jobs = sum(own, ({ count }) => count)
-      return {
-        rule: 'failed',
-        weight: weigh(LEFT_FAILED, jobs),
-        kind: 'suspended',
-        icon: 'stop',
+      return need('failed', {
         name,
         text: `${many(jobs, 'job')} of {} are failed, the last ${ago} ago.`,
         ...errorsOf(name, own, deploys),
-      }
+        jobs,
+      })
     })
 }
 

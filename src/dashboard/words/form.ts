@@ -2,10 +2,12 @@ import { SidejobError } from '../../core/errors.ts'
 import type { Labels } from '../../core/labels.ts'
 import { compact } from './json.ts'
 
+export const unexpected = (name: string, what: string): SidejobError =>
+  new SidejobError('BAD_REQUEST', `${name}: expected ${what}`, { path: [name] })
+
 export function given(form: Pick<FormData, 'get'>, name: string): string {
   const value = form.get(name)
-  if (typeof value !== 'string' || value === '')
-    throw new SidejobError('BAD_REQUEST', `${name}: expected a value, got nothing`, { path: [name] })
+  if (typeof value !== 'string' || value === '') throw unexpected(name, 'a value, got nothing')
   return value
 }
 
@@ -26,9 +28,7 @@ export function typedJson(text: string, name: string): string {
     JSON.parse(text)
     return text
   } catch {
-    throw new SidejobError('BAD_REQUEST', `${name}: expected JSON, got ${text.slice(0, 60)} (a string needs quotes)`, {
-      path: [name],
-    })
+    throw unexpected(name, `JSON, got ${text.slice(0, 60)} (a string needs quotes)`)
   }
 }
 
@@ -37,7 +37,7 @@ export const jsonText = (text: string, name: string): string => compact(typedJso
 export function numberIn(text: string, name: string): number {
   const n = Number(text)
   if (Number.isFinite(n)) return n
-  throw new SidejobError('BAD_REQUEST', `${name}: expected a number, got "${text.slice(0, 60)}"`, { path: [name] })
+  throw unexpected(name, `a number, got "${text.slice(0, 60)}"`)
 }
 
 export const objectOf = (members: Record<string, string | undefined>): string =>
@@ -61,9 +61,7 @@ export function labelsIn(text: string): Labels {
   const pairs = linesIn(text).map((line) => {
     const [, name, value] = /^([^=]+)=(.+)$/.exec(line) ?? []
     if (name !== undefined) return [name, value!] as const
-    throw new SidejobError('BAD_REQUEST', `labels: expected name=value, got "${line.slice(0, 60)}"`, {
-      path: ['labels'],
-    })
+    throw unexpected('labels', `name=value, got "${line.slice(0, 60)}"`)
   })
   return Object.fromEntries(pairs)
 }

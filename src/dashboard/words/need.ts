@@ -64,34 +64,40 @@ export type Rule = (known: Known) => Need[]
 /** @example alertOf(need) // 'paused mail' */
 export const alertOf = ({ rule, subject, name }: Need): string => `${rule} ${subject ?? name}`.slice(0, 300)
 
+/** Problems are red from this severity, and amber below it. */
+const RED = 50
+
 const looks = {
-  restored: [110, 'failed', 'alert'],
-  failing: [100, 'failed', 'stop'],
-  tick: [90, 'failed', 'alert'],
-  bells: [90, 'failed', 'alert'],
-  lost: [80, 'failed', 'alert'],
-  limit: [60, 'suspended', 'limits'],
-  unclaimed: [60, 'suspended', 'queues'],
-  slow: [60, 'suspended', 'queues'],
-  busy: [60, 'suspended', 'queues'],
-  breaker: [50, 'failed', 'stop'],
-  callbacks: [40, 'failed', 'callbacks'],
-  schedule: [40, 'failed', 'schedules'],
-  late: [40, 'failed', 'schedules'],
-  doctor: [30, 'failed', 'doctor'],
-  paused: [20, 'suspended', 'pause'],
-} as const satisfies Record<string, readonly [severity: number, kind: Need['kind'], icon: string]>
+  restored: [110, 'alert'],
+  failing: [100, 'stop'],
+  tick: [90, 'alert'],
+  bells: [90, 'alert'],
+  lost: [80, 'alert'],
+  failed: [70, 'stop'],
+  breaker: [60, 'stop'],
+  schedule: [50, 'schedules'],
+  late: [50, 'schedules'],
+  doctor: [50, 'doctor'],
+  stuck: [40, 'workers'],
+  limit: [30, 'limits'],
+  unclaimed: [30, 'queues'],
+  slow: [30, 'queues'],
+  busy: [30, 'queues'],
+  callbacks: [20, 'callbacks'],
+  paused: [10, 'pause'],
+  depth: [0, 'queues'],
+} as const satisfies Record<string, readonly [severity: number, icon: string]>
 
-export type RuleName = keyof typeof looks
-
-/** Problems of the same severity are ordered by the number of jobs that they harm. */
-export const weigh = (severity: number, jobs: number): number => severity + Math.min(9, jobs / 1_000)
+type Look = keyof typeof looks
+export type RuleName = Exclude<Look, 'failed' | 'stuck' | 'depth'>
 
 type Said = Omit<Need, 'rule' | 'weight' | 'kind' | 'icon'> & { jobs?: number }
 
-export function need(rule: RuleName, { jobs = 0, ...said }: Said): Need {
-  const [severity, kind, icon] = looks[rule]
-  return { rule, weight: weigh(severity, jobs), kind, icon, ...said }
+/** Problems of the same severity are ordered by the number of jobs that they harm. */
+export function need(rule: Look, { jobs = 0, ...said }: Said): Need {
+  const [severity, icon] = looks[rule]
+  const weight = severity + Math.min(9, jobs / 1_000)
+  return { rule, weight, kind: severity >= RED ? 'failed' : 'suspended', icon, ...said }
 }
 
 export const MINUTE = 60_000

@@ -2,7 +2,7 @@ import type { Health, QueueView, RunUnderWay } from '../../engine/engine.ts'
 import { failing, lostRuns } from './class-failures.ts'
 import { sum } from './counts.ts'
 import { isFull, wayToChange } from './limit.ts'
-import { type Button, type Known, MINUTE, type Need, need, type Rule, resumeQueue, weigh } from './need.ts'
+import { type Button, type Known, MINUTE, type Need, need, type Rule, resumeQueue } from './need.ts'
 import { jobPath, limitPath, pullersPath, queuePath } from './paths.ts'
 import { readyIn, waitingIn } from './queue.ts'
 import { timesLonger, usualOf } from './stuck.ts'
@@ -229,9 +229,6 @@ const faultsFound: Rule = ({ examined }) => {
   ]
 }
 
-/** Severity: higher than a full limit. */
-const STUCK = 65
-
 /** Runs of a class whose other runs ended much faster today. */
 export function stuckRuns(runs: readonly RunUnderWay[], { classes = [], now }: Known): Need[] {
   const stuck = runs.filter((run) => timesLonger(run, usualOf(run, classes) ?? Infinity, now) !== undefined)
@@ -241,20 +238,18 @@ export function stuckRuns(runs: readonly RunUnderWay[], { classes = [], now }: K
   const alike = most[1].toSorted((a, b) => a.startedAt - b.startedAt)
   const { job, class: name, startedAt } = alike[0]!
   const rest = stuck.length - alike.length
+  const others = rest > 0 ? ` and ${many(rest, 'run of another class', 'runs of other classes')}` : ''
   const buttons: Button[] = [{ to: jobPath(job), text: alike.length === 1 ? 'See it' : 'See the oldest' }]
   if (stuck.length > 1) buttons.push({ to: '/jobs?status=running', text: 'See running jobs' })
   return [
-    {
-      rule: 'stuck',
-      weight: weigh(STUCK, stuck.length),
-      kind: 'suspended',
-      icon: 'workers',
+    need('stuck', {
       name,
-      text: `${many(alike.length, 'run')} of {} may be stuck.`,
-      more: `Usually ${about(usualOf(alike[0]!, classes)!)} or less${rest > 0 ? `; also ${many(rest, 'run of another class', 'runs of other classes')}` : ''}`,
+      text: `${many(alike.length, 'run')} of {}${others} may be stuck.`,
+      more: `Usually ${about(usualOf(alike[0]!, classes)!)} or less`,
       since: startedAt,
       buttons,
-    },
+      jobs: stuck.length,
+    }),
   ]
 }
 

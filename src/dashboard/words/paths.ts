@@ -1,4 +1,5 @@
 import { readable } from '../../core/readable.ts'
+import { type Changes, queryWith } from './query.ts'
 
 const at = encodeURIComponent
 
@@ -9,6 +10,9 @@ export const channelPath = (channel: string): string => `/channels?at=${at(chann
 export const limitPath = (key: string): string => `/limits?open=${at(key)}`
 export const pullersPath = (queue: string): string => `/workers?q=${at(`${queue}/`)}`
 export const workerPath = (queue: string, name: string): string => `/workers/${at(queue)}/${at(name)}`
+
+/** @example jobsPath({ status: 'failed', queue: 'media' }) // '/jobs?status=failed&queue=media' */
+export const jobsPath = (filter: Changes): string => `/jobs${queryWith('', filter)}`
 
 export const ofClass = (queue: string, name: string): string => `queue=${at(queue)}&class=${at(name)}`
 

@@ -183,10 +183,7 @@ const says: Record<ReasonCode, Say> = {
     text: `It waits for a message on channel ${nameOf(reason, 'channel')}.`,
     sub: `A message there wakes it.${orAt(reason, when)}`,
   }),
-  COMPLETED: () => ({
-    text: 'It is completed.',
-    sub: 'It runs again after new input, or if you press “Run now”.',
-  }),
+  COMPLETED: () => ({ text: 'It is completed.' }),
   TERMINATED: () => ({ text: 'It was terminated.', sub: 'Only a forced run wakes it.' }),
   CANCELLED: () => ({ text: 'It was cancelled.', sub: 'Only a forced run wakes it.' }),
   FAILED: (reason, { job }) => ({
@@ -290,6 +287,12 @@ const completedText = ({ createdAt, ranAt, endedAt, cost }: JobView): string =>
     ? `Completed in ${span(endedAt! - ranAt!)}, after waiting ${span(ranAt! - createdAt)}.`
     : `Completed in ${span(endedAt! - createdAt)}.`
 
+const completedCell = (cell: Cell, job: JobView): Cell => ({
+  ...cell,
+  text: completedText(job),
+  sub: `It runs again ${Object.keys(job.in).length > 0 ? 'after new input, or ' : ''}if you press “Run now”.`,
+})
+
 const CELLS = 3
 
 function cellsOfLink(link: WhyLink, known: readonly JobView[], when: When, classes: Classes): Cell[] {
@@ -301,7 +304,7 @@ function cellsOfLink(link: WhyLink, known: readonly JobView[], when: When, class
   const reasons = link.reasons.filter((reason) => ![...others, ...kept].includes(reason))
   return reasons.map((reason) => {
     const cell = reasonCell(reason, link, when)
-    if (reason.code === 'COMPLETED' && job) return { ...cell, text: completedText(job) }
+    if (reason.code === 'COMPLETED' && job) return completedCell(cell, job)
     if (reason.code === 'BACKOFF' && job?.error)
       return { ...cell, sub: `${cell.sub} The last error: ${stop(messageOf(job.error))}` }
     if (reason.code !== 'FAILED') return cell

@@ -3,13 +3,12 @@
 import { CLOSED, each, parseJson } from '../../core/codec/json.ts'
 import { writeJson } from '../../core/codec/json-writer.ts'
 import { type Encoded, encodedToJson, raw } from '../../core/codec/value.ts'
-import { SidejobError } from '../../core/errors.ts'
 import { isObject } from '../../core/is-object.ts'
 import { mapValues } from '../../core/map-values.ts'
 import { FOREVER } from '../../core/schemas.ts'
 import { exactly } from '../../core/time.ts'
 import type { WorkerDefinition, WorkerUnfit } from '../../engine/engine.ts'
-import { numberIn, objectOf, typedJson } from './form.ts'
+import { numberIn, objectOf, typedJson, unexpected } from './form.ts'
 import { count, many } from './text.ts'
 
 export const workerFields = [
@@ -91,7 +90,7 @@ function portsIn(text: string, name: WorkerField): Tree {
   if (text === '') return {}
   const tree = parseJson(typedJson(text, name), each({ default: CLOSED, schema: CLOSED }))
   if (isObject(tree)) return tree
-  throw new SidejobError('BAD_REQUEST', `${name}: expected an object, got ${text.slice(0, 60)}`, { path: [name] })
+  throw unexpected(name, `an object, got ${text.slice(0, 60)}`)
 }
 
 const membersOf = (port: Tree): Members =>

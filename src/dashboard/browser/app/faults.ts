@@ -13,7 +13,7 @@ const isMeant = ({ name, dataset }: Input, step: string): boolean =>
 const fitOf = ({ name, value }: Input, steps: readonly string[]): number =>
   name.split(/[./]/).filter((part) => steps.includes(part === 'in' ? 'inputs' : part)).length + (value ? 0.5 : 0)
 
-function stepsOf(message: string, path: readonly (string | number)[] | undefined): string[] {
+function stepsOf(message: string, path?: readonly (string | number)[]): string[] {
   const said = /^([\w.[\]-]+):/.exec(message)?.[1]?.split(/[.[\]]+/) ?? []
   return (path ?? said).map(String).filter(Boolean).reverse()
 }
@@ -29,6 +29,15 @@ function fieldOf(form: HTMLFormElement, message: string, path?: readonly (string
   return inputs.find(({ name, value }) => value && message.startsWith(`${name} ${value} `))
 }
 
+/** The text appears under the field, so it need not begin with the name of the field. */
+function withoutName(input: Input, message: string): string {
+  const [name = ''] = message.split(': ', 1)
+  const [step = ''] = stepsOf(message)
+  const isOwn = input.dataset.path !== '*' && isMeant(input, step)
+  const label = input.closest('label')?.textContent ?? ''
+  return isOwn || label.startsWith(name) ? message.slice(name.length + 2) : message
+}
+
 function clear(input: Input): void {
   if (!input.ariaInvalid) return
   input.ariaInvalid = null
@@ -41,7 +50,7 @@ export const clearFaults = (form: HTMLFormElement): void => void [...form.elemen
 export function showFault(form: HTMLFormElement, message: string, path?: readonly (string | number)[]): boolean {
   const input = fieldOf(form, message, path)
   if (!input) return false
-  const said = made('span', { className: 'err', id: 'fault', role: 'alert' }, message)
+  const said = made('span', { className: 'err', id: 'fault', role: 'alert' }, withoutName(input, message))
   input.ariaInvalid = 'true'
   input.setAttribute('aria-describedby', said.id)
   for (let box = input.closest('details'); box; box = box.parentElement!.closest('details')) box.open = true

@@ -23,7 +23,7 @@ function changeOf(was: Node | undefined, is: Node | undefined): NodeChange {
 
 const said: Record<Exclude<NodeChange, ''>, (was: Node | undefined, is: Node | undefined) => string> = {
   new: () => 'not created yet',
-  old: () => 'will be stopped',
+  old: () => 'is removed',
   swap: (was, is) => (was && is && classOf(was) !== classOf(is) ? `was ${classOf(was)}` : 'arguments changed'),
 }
 

@@ -58,7 +58,7 @@ const nodeRows = ({ start, adopt, replace, stop }: Change, added: readonly strin
     .filter((name) => !added.includes(name))
     .map((name): Row => ({ sign: '+', name, text: 'starts immediately' })),
   ...replace.map(({ node, job }): Row => ({ sign: '~', name: node, text: `gets a new job; #${job} is removed` })),
-  ...stop.map(({ node, job }): Row => ({ sign: '−', name: node, text: `#${job} is terminated` })),
+  ...stop.map(({ node, job }): Row => ({ sign: '−', name: node, text: `#${job} is removed` })),
 ]
 
 export type Shown = {

@@ -1,7 +1,7 @@
 import type { FlowEvent } from '../../../engine/engine.ts'
 import { deployName } from '../../words/deploy.ts'
 import { barsOf, eventSaid, lastBy, momentOf, type Timeline, timelineOf } from '../../words/replay.ts'
-import { clock, count } from '../../words/text.ts'
+import { about, clock, count } from '../../words/text.ts'
 import { addressWith, made, putInUrl, readZone, tell } from '../app/page.ts'
 import type { BoardData } from './data.ts'
 import { createEvents, type Version, versionsOf } from './events.ts'
@@ -85,7 +85,8 @@ export function createReplay(
     const marks = [...changes, ...deploys].filter((one) => one.at > range.from)
     const rows = data.nodes.map(({ name }) => ({ name, bars: barsOf(timeline.moves.get(name) ?? []) }))
     lanes.draw(rows, marks, range, (moment) => clock(moment, zone).slice(0, 5))
-    box.querySelector('.kept')!.textContent = `, ${count(events.all.length)}${events.isAll ? '' : ' newest'} events`
+    box.querySelector('.kept')!.textContent =
+      `Last ${about(range.to - range.from)}, ${count(events.all.length)}${events.isAll ? '' : ' newest'} events`
     drawMoment()
     pressed()
   }

@@ -1,7 +1,8 @@
 import { missing } from '../../../core/errors.ts'
 import type { CallbackView } from '../../../engine/engine.ts'
 import { asset as style } from '../../built/limits-css.generated.ts'
-import { useWay, type Way } from '../../look.ts'
+import { countedIds } from '../../counted.ts'
+import { useWay } from '../../look.ts'
 import { type Act, type ActAsked, type Asked, page } from '../../page.ts'
 import { Act as Button } from '../../parts/act.tsx'
 import { Further } from '../../parts/further.tsx'
@@ -10,8 +11,8 @@ import { First } from '../../parts/snippet.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { searchOn } from '../../search-on.ts'
 import { maybe } from '../../words/form.ts'
-import { rowsText, searchedOf } from '../../words/further.ts'
-import { idsIn, idsText } from '../../words/ids.ts'
+import { rowsText } from '../../words/further.ts'
+import { idsText } from '../../words/ids.ts'
 import { count, many } from '../../words/text.ts'
 import { Breakers } from '../limits/breakers.tsx'
 import { NextTry, Opened, StateOf, said } from './opened.tsx'
@@ -50,7 +51,7 @@ const resend: Act = {
     const host = maybe(form, 'host')
     if (!host) return undefined
     const { jobs, more } = form.has('counted')
-      ? { jobs: idsIn(String(form.get('counted'))).slice(0, AGAIN), more: false }
+      ? { jobs: countedIds(asked).slice(0, AGAIN), more: false }
       : await failedTo(asked, host)
     const [n, newest] = [many(jobs.length, 'callback'), more ? 'the newest ' : '']
     if (jobs.length === 0) return { title: `No failed callbacks to ${host}`, text: [], verb: '' }
@@ -71,7 +72,7 @@ const resend: Act = {
       await again(job, asked)
       return { say: `Resending the callback of #${job}` }
     }
-    const jobs = idsIn(String(asked.form.get('counted') ?? '')).slice(0, AGAIN)
+    const jobs = countedIds(asked).slice(0, AGAIN)
     for (const of of jobs) await again(of, asked)
     return { say: `Resending ${many(jobs.length, 'callback')} to ${host}` }
   },
@@ -100,13 +101,13 @@ async function load(asked: Asked) {
   }
 }
 
-const columnsOf = (way: Way): readonly Column<CallbackView>[] => [
+const columns: readonly Column<CallbackView>[] = [
   { head: 'State', cell: ({ state }) => <StateOf state={state} /> },
   { head: 'Of job', label: 'of job', cell: ({ of }) => <JobId id={of} /> },
   {
     head: 'URL',
     kind: 'mono',
-    cell: ({ of, url }) => <NameLink to={way({ open: String(of) })} of={url} most={48} isMain />,
+    cell: ({ of, url }) => <NameLink to={useWay()({ open: String(of) })} of={url} most={48} isMain />,
   },
   {
     head: 'Last answer',
@@ -163,7 +164,6 @@ function HostFilter({ host, all }: { host: string; all: string }) {
 type ListProps = Pick<CallbacksData, 'callbacks' | 'cursor' | 'newest'> & { isFiltered: boolean }
 
 function List({ callbacks, cursor, newest, isFiltered }: ListProps) {
-  const way = useWay()
   return (
     <Card>
       {callbacks.length === 0 && cursor === null ? (
@@ -173,22 +173,9 @@ function List({ callbacks, cursor, newest, isFiltered }: ListProps) {
           <First of="callbacks" />
         )
       ) : (
-        <DataTable
-          caption="Callbacks"
-          rows={callbacks}
-          columns={columnsOf(way)}
-          idOf={({ of }) => of}
-          kind="lined"
-          grows
-        />
+        <DataTable caption="Callbacks" rows={callbacks} columns={columns} idOf={({ of }) => of} kind="lined" grows />
       )}
-      <Further
-        to={cursor === null ? undefined : way({ cursor })}
-        more="older callbacks"
-        rows={callbacks.length}
-        limit={MOST}
-        searched={searchedOf({ cursor, newest })}
-      />
+      <Further cursor={cursor} newest={newest} more="older callbacks" rows={callbacks.length} limit={MOST} />
     </Card>
   )
 }
@@ -223,7 +210,7 @@ function View({ data: { callbacks, cursor, newest, counts, breakers, state, host
   )
 }
 
-export const callbacks = page<CallbacksData>({
+export const callbacks = page({
   path: '/callbacks',
   nav: 'callbacks',
   every: 10_000,

@@ -80,7 +80,7 @@ function changeSaid({ start, stop, replace, wires, orphaned, unfit = [] }: Graph
   const lost = sum(orphaned, ({ values }) => values)
   return [
     ...start.map((node) => `${node} starts.`),
-    ...stop.map(({ node, job }) => `${node} is removed: job ${job} is terminated.`),
+    ...stop.map(({ node, job }) => `${node} is removed: job ${job} ends, unless it has ended.`),
     ...replace.map(({ node, job }) => `${node} gets a new job; job ${job} is removed from the flow.`),
     ...(wires.added.length > 0 ? [`New wires: ${wires.added.join(', ')}.`] : []),
     ...(wires.removed.length > 0 ? [`Removed wires: ${wires.removed.join(', ')}.`] : []),

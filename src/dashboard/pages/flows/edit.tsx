@@ -141,7 +141,7 @@ function View({ data }: { data: EditData }) {
   )
 }
 
-export const edit = page<EditData>({
+export const edit = page({
   path: '/flows/:job/edit',
   nav: 'flows',
   every: EVERY,

@@ -168,7 +168,7 @@ const View = (props: Props) => (
   </>
 )
 
-export const flow = page<FlowData>({
+export const flow = page({
   path: '/flows/:job',
   nav: 'flows',
   every: 2_000,

@@ -200,7 +200,7 @@ function View({ data: { flows, cursor, stored }, query }: { data: FlowsData; que
   )
 }
 
-export const flows = page<FlowsData>({
+export const flows = page({
   path: '/flows',
   nav: 'flows',
   every: 2_000,

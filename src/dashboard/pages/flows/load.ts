@@ -1,8 +1,8 @@
 import type { FlowView, Item, JobView, LimitView, PortView, Why } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import type { Asked } from '../../page.ts'
-import { type DeployMark, deploysOf } from '../../words/deploy.ts'
-import { type Jam, jamOf, type LimitRoom } from '../../words/flow.ts'
+import { deploysOf } from '../../words/deploy.ts'
+import { jamOf, type LimitRoom } from '../../words/flow.ts'
 import { messageOf } from '../../words/job.ts'
 import { deploymentsOf } from '../jobs/kinds.tsx'
 import { type Chosen, chosenIn } from './query.ts'
@@ -16,16 +16,7 @@ export type Near = {
   port?: PortView & { values: Item[] }
 }
 
-export type FlowData = {
-  view: FlowView
-  limits: Record<string, LimitRoom>
-  deploys: DeployMark[]
-  chosen?: Chosen
-  near: Near
-  errors: Map<number, string>
-  jam?: Jam | undefined
-  isExplaining: boolean
-}
+export type FlowData = Awaited<ReturnType<typeof load>>
 
 const none = () => undefined
 
@@ -60,7 +51,7 @@ export function roomsOf({ nodes }: FlowView, limits: readonly LimitView[]): Reco
   return Object.fromEntries(rooms.filter(([key]) => wanted.has(key)))
 }
 
-export async function load(asked: Asked): Promise<FlowData> {
+export async function load(asked: Asked) {
   const { engine, params, query, look } = asked
   const [view, { limits }, deployments] = await Promise.all([
     engine.flows.get(params.job!),

@@ -33,10 +33,7 @@ function Controls() {
 function Mode({ keep, flow }: { keep: number; flow: number }) {
   return (
     <div class="row">
-      <span class="note">
-        Last {about(keep)}
-        <span class="kept" />
-      </span>
+      <span class="note kept" title={`The last ${about(keep)} are recorded.`} />
       <fieldset class="seg" aria-label="Mode">
         <button type="button" data-replay="live" aria-pressed="true">
           Live

@@ -215,7 +215,7 @@ function View({ data, query }: { data: JobData; query: URLSearchParams }) {
   )
 }
 
-export const job = page<JobData>({
+export const job = page({
   path: '/jobs/:job',
   nav: 'jobs',
   every: 2_000,

@@ -4,6 +4,7 @@ import type { BulkInput, Scope } from '../../../engine/engine.ts'
 import { askCounted, countedIds, startCounted } from '../../counted.ts'
 import type { Act, ActAsked, Confirm, Done } from '../../page.ts'
 import { stretchIn, tokensOf } from '../../words/filter.ts'
+import { unexpected } from '../../words/form.ts'
 import { jobLink } from '../../words/paths.ts'
 import { count, many, title } from '../../words/text.ts'
 import { filterFor } from './filter.tsx'
@@ -23,7 +24,7 @@ const lost: Partial<Record<Verb, string>> = {
 function verbOf(form: FormData): Verb {
   const given = String(form.get('do') ?? '')
   const verb = verbs.find((one) => one === given)
-  if (!verb) throw new SidejobError('BAD_REQUEST', `do: expected one of ${verbs.join(', ')}, got "${given}"`)
+  if (!verb) throw unexpected('do', `one of ${verbs.join(', ')}, got "${given}"`)
   return verb
 }
 
@@ -32,7 +33,7 @@ const isAll = (form: FormData): boolean => form.get('fit') === 'all'
 function chosenOf(form: FormData): string[] {
   const chosen = form.getAll('sel').map(String)
   if (chosen.length === 0 || chosen.length > MOST || !chosen.every(isId))
-    throw new SidejobError('BAD_REQUEST', `sel: expected 1 to ${MOST} job ids, got ${count(chosen.length)}`)
+    throw unexpected('sel', `1 to ${MOST} job ids, got ${count(chosen.length)}`)
   return chosen
 }
 
@@ -50,6 +51,11 @@ async function filterOf(asked: ActAsked): Promise<NonNullable<BulkInput['filter'
   return { ...filter, ...(status === undefined ? {} : { status: [status].flat() }) }
 }
 
+const conditionsOf = (query: URLSearchParams): string =>
+  tokensOf(query)
+    .map(({ name, value }) => (name === 'error' ? 'this kind of error' : `${name} ${value}`))
+    .join(', ')
+
 async function confirm(asked: ActAsked): Promise<Confirm> {
   const { form, query } = asked
   const verb = verbOf(form)
@@ -61,11 +67,10 @@ async function confirm(asked: ActAsked): Promise<Confirm> {
     return askCounted(asked, { of: { ids, action }, verb: title(verb), text, isTyped, chosen: ids.length })
   }
   const filter = await filterOf(asked)
-  const said = tokensOf(query).map(({ name, value }) => (name === 'error' ? 'this kind of error' : `${name} ${value}`))
   return askCounted(asked, {
     of: { filter: Object.keys(filter).length > 0 ? filter : { status: [...statuses] }, action },
     verb: title(verb),
-    text: [`All jobs with ${said.length > 0 ? said.join(', ') : 'any status, in every queue'}.`, ...text],
+    text: [`All jobs with ${conditionsOf(query) || 'any status, in every queue'}.`, ...text],
     isTyped,
   })
 }
@@ -99,7 +104,7 @@ async function bySelection(verb: Verb, asked: ActAsked): Promise<Done> {
 }
 
 async function byFilter(verb: Verb, asked: ActAsked): Promise<Done> {
-  const id = await startCounted(asked, actions[verb])
+  const id = await startCounted(asked, actions[verb], conditionsOf(asked.query))
   const search = new URLSearchParams(asked.query)
   search.set('bulk', String(id))
   // The action changes the status of the jobs, so these filters would hide them.

@@ -2,10 +2,10 @@ import type { RunUnderWay } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import { queryWith } from '../../look.ts'
 import type { Asked } from '../../page.ts'
-import { Card, Choice, Name, NameLink, Others, Zero } from '../../parts/layout.tsx'
+import { Card, Choice, Name, NameLink, Zero } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { sum } from '../../words/counts.ts'
-import { ofClass } from '../../words/paths.ts'
+import { jobsPath, ofClass } from '../../words/paths.ts'
 import { about, atLeast, count, longDay, many, percent, title } from '../../words/text.ts'
 import { isPast } from './past.tsx'
 
@@ -29,13 +29,12 @@ export async function byClass(
 }
 
 export function Switch({ query }: { query: URLSearchParams }) {
-  const search = query.toString()
   const isByClass = query.get('by') === 'class'
   const isOfHistory = isPast(query)
   const isPlain = !isByClass && !isOfHistory
   const isFailed = query.get('status') === 'failed'
   const to = (change: Record<string, string | undefined>) =>
-    `/jobs${queryWith(search, { cursor: undefined, day: undefined, by: undefined, in: undefined, ...change })}`
+    `/jobs${queryWith(query, { cursor: undefined, day: undefined, by: undefined, in: undefined, ...change })}`
   const [queue, name] = [query.get('queue') ?? undefined, query.get('class') ?? undefined]
   return (
     <Choice
@@ -43,7 +42,7 @@ export function Switch({ query }: { query: URLSearchParams }) {
       options={[
         { text: 'Jobs', to: to(isFailed ? { status: undefined } : {}), on: isPlain && !isFailed },
         { text: 'Errors', to: to({ status: 'failed' }), on: isPlain && isFailed },
-        { text: 'By class', to: `/jobs${queryWith('', { by: 'class', queue, class: name })}`, on: isByClass },
+        { text: 'By class', to: jobsPath({ by: 'class', queue, class: name }), on: isByClass },
         { text: 'History', to: to({ in: 'history' }), on: isOfHistory },
       ]}
     />
@@ -105,7 +104,11 @@ export const named: readonly Column<Pick<ClassRow, 'queue' | 'class'>>[] = [
     head: 'Class',
     kind: 'fill',
     cell: ({ queue, class: name }) =>
-      name === null ? <Others /> : <NameLink to={`/jobs?${ofClass(queue, name)}`} of={name} most={40} isMain />,
+      name === null ? (
+        <span class="dim">all other classes</span>
+      ) : (
+        <NameLink to={`/jobs?${ofClass(queue, name)}`} of={name} most={40} isMain />
+      ),
   },
   { head: 'Queue', kind: 'dim', cell: ({ queue }) => <Name of={queue} most={24} /> },
 ]
@@ -118,7 +121,6 @@ export const ofQueue: readonly Column<ClassRow>[] = [named[0]!, ended, failed, r
 type ByClassProps = { data: ByClassData; runs: readonly RunUnderWay[]; moreRuns: boolean; query: URLSearchParams }
 
 export function ByClass({ data: { day, classes, more }, runs, moreRuns, query }: ByClassProps) {
-  const search = query.toString()
   const chosen = dayIn(query)
   const isToday = chosen === 'today'
   const all = sum(classes, ({ counts }) => counts.runs)
@@ -132,7 +134,7 @@ export function ByClass({ data: { day, classes, more }, runs, moreRuns, query }:
           label="Day"
           options={(['today', 'yesterday'] as const).map((one) => ({
             text: one === 'today' ? 'Today' : 'Yesterday',
-            to: `/jobs${queryWith(search, { day: one === 'today' ? undefined : one })}`,
+            to: `/jobs${queryWith(query, { day: one === 'today' ? undefined : one })}`,
             on: one === chosen,
           }))}
         />

@@ -1,11 +1,11 @@
 import { encodeValue } from '../../../core/codec/value.ts'
-import { SidejobError } from '../../../core/errors.ts'
 import type { JobRow } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { Hidden } from '../../parts/act.tsx'
 import { Name } from '../../parts/layout.tsx'
 import type { Column } from '../../parts/table.tsx'
 import { isInMap, viewOf } from '../../words/filter.ts'
+import { unexpected } from '../../words/form.ts'
 import { textOf } from '../../words/json.ts'
 import { cut } from '../../words/text.ts'
 
@@ -17,8 +17,7 @@ export function columnsIn(query: URLSearchParams): string[] {
   const wrong = names.find((name) => !isInMap(name))
   if (wrong === undefined && names.length <= MOST) return names
   const got = wrong === undefined ? names.length : cut(wrong)
-  const message = `columns: expected at most ${MOST} names such as labels.customer or args.order.id, got ${got}`
-  throw new SidejobError('BAD_REQUEST', message, { path: ['columns'] })
+  throw unexpected('columns', `at most ${MOST} names such as labels.customer or args.order.id, got ${got}`)
 }
 
 const ARGS = 'args.'

@@ -9,8 +9,7 @@ const pastStatuses = ['completed', 'failed', 'terminated'] as const
 
 export function Counts({ counts, query }: { counts?: Counted; query: URLSearchParams }) {
   const chosen = query.get('status')
-  const search = query.toString()
-  const to = (status?: string) => `/jobs${queryWith(search, { status, cursor: undefined })}`
+  const to = (status?: string) => `/jobs${queryWith(query, { status, cursor: undefined })}`
   return (
     <nav class="counts" aria-label="Statuses">
       <To to={to()} current={!chosen}>

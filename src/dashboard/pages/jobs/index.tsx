@@ -22,7 +22,7 @@ import { Kinds, kindsOf, knownDeploy } from './kinds.tsx'
 import { muteActs } from './mutes.tsx'
 import { isPast, Past, pastJobs } from './past.tsx'
 import { Rows } from './rows.tsx'
-import { Keep, Views, viewActs, wayToView } from './views.tsx'
+import { Views, viewActs, wayToView } from './views.tsx'
 
 const ROWS = 50
 const SHARED = 60_000
@@ -183,7 +183,6 @@ function View({ data, query: given }: { data: JobsData; query: URLSearchParams }
   return (
     <>
       <Head title="Jobs" note={note}>
-        {hasList && <Keep query={query} shared={data.views} />}
         <Switch query={query} />
         {make}
       </Head>
@@ -222,7 +221,7 @@ function View({ data, query: given }: { data: JobsData; query: URLSearchParams }
   )
 }
 
-export const jobs = page<JobsData>({
+export const jobs = page({
   path: '/jobs',
   nav: 'jobs',
   every: 2_000,

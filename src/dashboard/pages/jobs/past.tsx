@@ -66,7 +66,7 @@ export function Past({ data: { found, days }, query }: { data: PastData; query: 
     <>
       No job that ended{days && ` in the last ${days} days`} matches.{' '}
       <Link to="/jobs?in=history">Show all ended jobs</Link>, or{' '}
-      <Link to={`/jobs${queryWith(query.toString(), { in: undefined })}`}>search the jobs that Redis still has</Link>.
+      <Link to={`/jobs${queryWith(query, { in: undefined })}`}>search the jobs that Redis still has</Link>.
     </>
   )
   return (
@@ -82,7 +82,7 @@ export function Past({ data: { found, days }, query }: { data: PastData; query: 
         idOf={({ id, endedAt }) => `${id}-${endedAt}`}
       />
       <Further
-        to={cursor === null ? undefined : `/jobs${queryWith(query.toString(), { cursor })}`}
+        cursor={cursor}
         more="older jobs"
         rows={jobs.length}
         limit={ROWS}

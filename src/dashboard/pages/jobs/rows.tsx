@@ -7,7 +7,6 @@ import { Ago, Empty, JobId, Link, Name, NameLink, StatusMark, Tag, To } from '..
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { What } from '../../parts/what.tsx'
 import { canSort, isSorted } from '../../words/filter.ts'
-import { searchedOf } from '../../words/further.ts'
 import { failedRuns, tookText } from '../../words/job.ts'
 import { ownColumns } from './columns.tsx'
 
@@ -52,7 +51,7 @@ export const WhatHappened = ({ job, paused }: { job: JobRow; paused?: ReadonlySe
 
 function Moment({ query }: { query: URLSearchParams }) {
   const sorted = isSorted(query)
-  const to = `/jobs${queryWith(query.toString(), { sort: sorted ? undefined : 'ended', cursor: undefined })}`
+  const to = `/jobs${queryWith(query, { sort: sorted ? undefined : 'ended', cursor: undefined })}`
   const text = sorted ? 'Ended ↓' : query.get('status') === 'failed' ? 'Ended' : 'Created or ended'
   return (
     <th scope="col" class="num" aria-sort={sorted ? 'descending' : undefined}>
@@ -84,7 +83,7 @@ function NoJobs({ hasJobs, query }: Pick<RowsProps, 'hasJobs' | 'query'>) {
     return (
       <Empty>
         No jobs match. This list keeps most ended jobs for a day, and failed jobs for 30 days:{' '}
-        <Link to={`/jobs${queryWith(query.toString(), { in: 'history' })}`}>search the history</Link>
+        <Link to={`/jobs${queryWith(query, { in: 'history' })}`}>search the history</Link>
       </Empty>
     )
   const make = (
@@ -138,7 +137,6 @@ function JobTable({ jobs, query, selected, paused }: Pick<RowsProps, 'jobs' | 'q
 }
 
 export function Rows({ jobs, cursor, newest, limit, query, selected, paused, hasJobs, total }: RowsProps) {
-  const further = cursor === null ? undefined : `/jobs${queryWith(query.toString(), { cursor })}`
   if (jobs.length === 0 && cursor === null) return <NoJobs hasJobs={hasJobs} query={query} />
   return (
     <>
@@ -148,11 +146,12 @@ export function Rows({ jobs, cursor, newest, limit, query, selected, paused, has
       </button>
       <JobTable {...{ jobs, query, selected, paused }} />
       <Further
-        to={further}
+        cursor={cursor}
+        newest={newest}
+        changes={{ sel: undefined }}
         more="older jobs"
         rows={jobs.length}
         limit={limit}
-        searched={searchedOf({ cursor, newest })}
       />
     </>
   )

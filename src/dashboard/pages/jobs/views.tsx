@@ -62,7 +62,7 @@ export const viewActs: Record<string, Act> = {
 
 const viewsFor = (query: URLSearchParams): readonly View[] => (isPast(query) ? past : shipped)
 
-export function Keep({ query, shared }: Pick<ViewsProps, 'query' | 'shared'>) {
+function Keep({ query, shared }: Pick<ViewsProps, 'query' | 'shared'>) {
   const { base, here } = useLook()
   const off = useRefusal('admin')
   const own = viewOf(query)
@@ -127,6 +127,7 @@ export function Views({ query, shared, deploy }: ViewsProps) {
         />
       )}
       {!isPast(query) && <Columns query={query} />}
+      <Keep query={query} shared={shared} />
     </nav>
   )
 }

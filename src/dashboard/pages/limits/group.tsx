@@ -7,9 +7,8 @@ import { Further } from '../../parts/further.tsx'
 import { Ago, Card, Empty, Head, JobId, Link, Name, NameLink, StatusMark, Zero } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { searchRows } from '../../search-on.ts'
-import { searchedOf } from '../../words/further.ts'
 import { boundOf, elsewhereIn, wayToChange } from '../../words/limit.ts'
-import { groupPath, jobPath } from '../../words/paths.ts'
+import { jobPath, jobsPath } from '../../words/paths.ts'
 import { cut, many } from '../../words/text.ts'
 import { WhatHappened } from '../jobs/rows.tsx'
 import { acts } from './acts.ts'
@@ -42,11 +41,7 @@ function Note({ data: { id, near } }: { data: GroupData }) {
   return (
     <>
       {`${many(running, 'job is', 'jobs are')} running, ${many(waiting, 'waits', 'wait')} for this limit, `}
-      <Zero
-        n={elsewhere}
-        text={many(elsewhere, 'waits', 'wait')}
-        to={`/jobs?status=queued&group=${encodeURIComponent(id)}`}
-      />
+      <Zero n={elsewhere} text={many(elsewhere, 'waits', 'wait')} to={jobsPath({ status: 'queued', group: id })} />
       {' elsewhere'}
     </>
   )
@@ -63,16 +58,10 @@ const Bound = ({ near }: { near: Near }) => (
 
 function Jobs({ data: { id, jobs, cursor, newest } }: { data: GroupData }) {
   return (
-    <Card title="Newest jobs" right={<Link to={`/jobs?group=${encodeURIComponent(id)}`}>Open as list</Link>}>
+    <Card title="Newest jobs" right={<Link to={jobsPath({ group: id })}>Open as list</Link>}>
       {jobs.length === 0 && cursor === null && <Empty>No jobs.</Empty>}
       <DataTable caption="Newest jobs" rows={jobs} columns={columns} idOf={({ id }) => id} kind="lined" grows />
-      <Further
-        to={cursor === null ? undefined : `${groupPath(id)}?cursor=${cursor}`}
-        more="older jobs"
-        rows={jobs.length}
-        limit={JOBS}
-        searched={searchedOf({ cursor, newest })}
-      />
+      <Further cursor={cursor} newest={newest} more="older jobs" rows={jobs.length} limit={JOBS} />
     </Card>
   )
 }
@@ -87,7 +76,7 @@ async function load(asked: Asked) {
   return { id, near, jobs, ...more }
 }
 
-export const group = page<GroupData>({
+export const group = page({
   path: '/groups/:id',
   nav: 'limits',
   every: 2_000,

@@ -98,7 +98,7 @@ function View({ data }: { data: LimitsData }) {
         title="Limits"
         note={`${many(limits.length, 'limit')}, ${count(full)} full; ${many(waiting, 'job waits', 'jobs wait')}`}
       >
-        <Search at="/limits" label="Filter by key" value={wanted} />
+        <Search label="Filter by key" value={wanted} />
         <LinkButton to="/limits?change=" scope="admin" icon="plus" kind="primary" hotkey="c">
           New limit
         </LinkButton>
@@ -120,7 +120,7 @@ function View({ data }: { data: LimitsData }) {
   )
 }
 
-export const limits = page<LimitsData>({
+export const limits = page({
   path: '/limits',
   nav: 'limits',
   every: 2_000,

@@ -3,7 +3,7 @@ import { useLook } from '../../look.ts'
 import type { Act, ActAsked } from '../../page.ts'
 import { Act as Button, More } from '../../parts/act.tsx'
 import { given, maybe } from '../../words/form.ts'
-import type { Need } from '../../words/need.ts'
+import { type Need, need } from '../../words/need.ts'
 import { cut, title } from '../../words/text.ts'
 import { lengths, MutedTag, untilOf } from '../jobs/mutes.tsx'
 
@@ -35,10 +35,10 @@ const change = (verb: string, back: string, means?: string): Act => ({
 export const depthNeeds = (alerts: Alerts, { publicUrl }: { publicUrl: string }): Need[] =>
   [...alerts].flatMap(([key, { alert }]) => {
     if (alert?.rule !== 'depth' || alert.goneAt !== undefined) return []
-    const { rule, text, since, link } = alert
+    const { text, since, link } = alert
     const buttons = [{ to: link.slice(`${publicUrl}/ui`.length), text: 'Open' }]
-    const subject = key.slice(rule.length + 1)
-    return [{ rule, subject, name: '', text, since, weight: 0, kind: 'suspended', icon: 'queues', buttons }]
+    const subject = key.slice('depth '.length)
+    return [need('depth', { subject, name: '', text, since, buttons })]
   })
 
 export const alertActs: Record<string, Act> = {

@@ -1,11 +1,12 @@
 import type { Point } from '../../../core/series.ts'
-import { queryWith, useLook, useWay } from '../../look.ts'
+import { useLook, useWay } from '../../look.ts'
 import { Card, Icon, Link, To } from '../../parts/layout.tsx'
 import { Legend } from '../../parts/spark.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { sum } from '../../words/counts.ts'
 import { type Deploy, deployName, deployPath } from '../../words/deploy.ts'
 import { stretchText } from '../../words/filter.ts'
+import { jobsPath } from '../../words/paths.ts'
 import { endOf, niceTop, perOf, type Range } from '../../words/series.ts'
 import { count, dayOf, hourOf, many, round } from '../../words/text.ts'
 
@@ -16,7 +17,7 @@ const NAMED = 2
 const FEW = 6
 
 const jobsIn = ({ at }: Point, { span, columns }: Range, status: Ended, queue?: string): string =>
-  `/jobs${queryWith('', { status, queue, ended: stretchText({ from: at, to: at + span / columns }) })}`
+  jobsPath({ status, queue, ended: stretchText({ from: at, to: at + span / columns }) })
 
 const hasEnds = ({ completed, failed }: Point): boolean => completed + failed > 0
 

@@ -73,6 +73,7 @@ async function load(asked: Asked) {
   const { queues } = stats
   const deploys = deploysOf(deployments)
   const known: Known = {
+    ...health,
     now: look.now,
     queues,
     limits,
@@ -84,9 +85,6 @@ async function load(asked: Asked) {
     moreGivenUp: givenUp.cursor !== null,
     schedules,
     bells: stats.bells,
-    restored: health.restored,
-    examined: health.examined,
-    tickAt: health.tickAt,
     breakers,
     kinds: kinds.kinds,
   }
@@ -121,7 +119,7 @@ function Whole({ data }: { data: OverviewData }) {
   return (
     <>
       <Head title="Overview" note={`${longDay(now, zone)}, ${clock(now, zone).slice(0, 5)}`}>
-        <RangeChoice at="/" range={data.range} />
+        <RangeChoice range={data.range} />
       </Head>
       <Needs {...data} waits={quietness(data.queues, now)} />
       <Tiles data={data} />
@@ -138,7 +136,7 @@ function Whole({ data }: { data: OverviewData }) {
   )
 }
 
-export const overview = page<OverviewData>({
+export const overview = page({
   path: '/',
   nav: 'overview',
   every: 2_000,

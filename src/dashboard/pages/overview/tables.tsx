@@ -8,7 +8,7 @@ import { Bars, Pips, Shares } from '../../parts/spark.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { sum } from '../../words/counts.ts'
 import { isSlow } from '../../words/needs.ts'
-import { pullersPath, queuePath } from '../../words/paths.ts'
+import { jobsPath, pullersPath, queuePath } from '../../words/paths.ts'
 import { byTrouble, isInUse, pausedIn, type Queue, readyIn, startableIn } from '../../words/queue.ts'
 import { columnsOf, type Range } from '../../words/series.ts'
 import { about, count, cut, many, title } from '../../words/text.ts'
@@ -169,7 +169,7 @@ function queueColumns(now: number, canResume: boolean): Column<Queue>[] {
     number('Later', ({ counts }) => <Zero n={counts.scheduled} />, 'dim'),
     {
       ...number('Failed', ({ name, counts }) => (
-        <Zero n={counts.failed} to={`/jobs?status=failed&queue=${encodeURIComponent(name)}`} kind="up" />
+        <Zero n={counts.failed} to={jobsPath({ status: 'failed', queue: name })} kind="up" />
       )),
       title: () => 'all stored failed jobs',
     },

@@ -2,13 +2,13 @@ import { page } from '../../page.ts'
 import { Card, Head } from '../../parts/layout.tsx'
 import { RangeChoice } from '../../parts/range.tsx'
 import { First } from '../../parts/snippet.tsx'
-import { byTrouble, isInUse, type Queue, withPulled } from '../../words/queue.ts'
+import { byTrouble, isInUse, withPulled } from '../../words/queue.ts'
 import { rangeIn } from '../../words/series.ts'
 import { count, many } from '../../words/text.ts'
-import { type Ends, QueueTable } from '../overview/tables.tsx'
+import { QueueTable } from '../overview/tables.tsx'
 import { acts } from './acts.ts'
 
-export const queues = page<{ queues: Queue[]; ends: Ends }>({
+export const queues = page({
   path: '/queues',
   nav: 'queues',
   every: 2_000,
@@ -27,7 +27,7 @@ export const queues = page<{ queues: Queue[]; ends: Ends }>({
           title="Queues"
           note={`${many(queues.length, 'queue')}, ${count(queues.filter(({ paused }) => paused).length)} paused; most failed and held jobs first`}
         >
-          <RangeChoice at="/queues" range={ends.range} />
+          <RangeChoice range={ends.range} />
         </Head>
         <Card>
           {queues.length > 0 ? (

@@ -1,10 +1,11 @@
 import type { Child } from 'hono/jsx'
 import type { QueueDetail } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
-import { Ago, Card, JobId, Link, Name, NameLink, Since, Tag } from '../../parts/layout.tsx'
+import { Ago, Card, JobId, Link, Name, NameLink, Since, Tag, To } from '../../parts/layout.tsx'
 import { runColumns } from '../../parts/runs.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { wayToLimit } from '../../words/limit.ts'
+import { jobsPath } from '../../words/paths.ts'
 import { startableIn } from '../../words/queue.ts'
 import { count, cut, listed, many, span } from '../../words/text.ts'
 import { type ClassRow, ofQueue } from '../jobs/by-class.tsx'
@@ -96,7 +97,7 @@ export function UnderWay({ queue: { name, runs, counts } }: { queue: QueueDetail
       right={
         <>
           share of the lease{' '}
-          {counts.running > RUNS && <Link to={`/jobs?status=running&queue=${encodeURIComponent(name)}`}>Show all</Link>}
+          {counts.running > RUNS && <Link to={jobsPath({ status: 'running', queue: name })}>Show all</Link>}
         </>
       }
     >
@@ -124,21 +125,35 @@ const orderOf = (ageing: number | null): string =>
     ? 'smallest priority first, then longest wait'
     : `each ${span(ageing)} of waiting counts as one step of priority`
 
-export function AtLimits({ queue, held }: { queue: QueueDetail; held: readonly string[] }) {
-  if (queue.counts.limited === 0) return null
+type HeldProps = { queue: QueueDetail; held: readonly string[] }
+
+export function Held({ queue: { name: queue, counts }, held }: HeldProps) {
+  const { failed, limited } = counts
   return (
-    <p class="body">
-      <Link to={`/jobs?waits=limit&queue=${encodeURIComponent(queue.name)}`}>
-        {many(queue.counts.limited, 'job waits', 'jobs wait')}
-      </Link>{' '}
-      for room in a limit:{' '}
-      {held.map((key, i) => (
-        <>
-          {i > 0 && ', '}
-          <NameLink kind="link said" to={wayToLimit(key)} of={key} most={40} />
-        </>
-      ))}
-    </p>
+    <>
+      {failed > 0 && (
+        <p class="body">
+          <To kind="link said" to={jobsPath({ status: 'failed', queue })}>
+            See the errors of {many(failed, 'failed job')}
+          </To>
+          , then retry or delete the jobs.
+        </p>
+      )}
+      {limited > 0 && (
+        <p class="body">
+          <To kind="link said" to={jobsPath({ waits: 'limit', queue })}>
+            {many(limited, 'job waits', 'jobs wait')}
+          </To>{' '}
+          for room in a limit:{' '}
+          {held.map((key, i) => (
+            <>
+              {i > 0 && ', '}
+              <NameLink kind="link said" to={wayToLimit(key)} of={key} most={40} />
+            </>
+          ))}
+        </p>
+      )}
+    </>
   )
 }
 

@@ -1,21 +1,20 @@
-import type { Point } from '../../../core/series.ts'
 import type { QueueDetail } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import { may } from '../../look.ts'
 import { type Asked, page } from '../../page.ts'
 import { Ago, Card, Head, Name, To } from '../../parts/layout.tsx'
 import { RangeChoice } from '../../parts/range.tsx'
-import { type Deploy, deploysOf } from '../../words/deploy.ts'
-import { queuePath } from '../../words/paths.ts'
-import { type Queue, withPulled } from '../../words/queue.ts'
-import { columnsOf, deploysIn, type Range, rangeIn } from '../../words/series.ts'
-import { byClass, type ClassRow } from '../jobs/by-class.tsx'
+import { deploysOf } from '../../words/deploy.ts'
+import { jobsPath, queuePath } from '../../words/paths.ts'
+import { withPulled } from '../../words/queue.ts'
+import { columnsOf, deploysIn, rangeIn } from '../../words/series.ts'
+import { byClass } from '../jobs/by-class.tsx'
 import { deploymentsOf } from '../jobs/kinds.tsx'
 import { Ends } from '../overview/chart.tsx'
 import { PauseButton, QueueTable } from '../overview/tables.tsx'
-import { type Program, programsIn } from '../workers/classes.tsx'
+import { programsIn } from '../workers/classes.tsx'
 import { acts } from './acts.ts'
-import { AtLimits, ItsClasses, Next, Serves, UnderWay } from './near.tsx'
+import { Held, ItsClasses, Next, Serves, UnderWay } from './near.tsx'
 import { Settings } from './settings.tsx'
 
 const LATER = 10_000
@@ -45,60 +44,51 @@ const PausedBy = ({ change: { name, at, reason } }: { change: Change }) => (
   </>
 )
 
-type QueueData = {
-  queue: QueueDetail & Queue
-  held: string[]
-  range: Range
-  points: Point[]
-  deploys: Deploy[]
-  programs: Program[]
-  classes: ClassRow[]
-  change?: Change
+async function load(asked: Asked) {
+  const { engine, params, query, look, cache } = asked
+  const name = params.queue!
+  const range = rangeIn(query, look.now)
+  const [found, { points }, deployments, atWork, { classes }] = await Promise.all([
+    engine.queues.get(name, { limit: NEXT }),
+    cache.get(`series of ${name} ${range.step}`, LATER, () => engine.stats.series({ queue: name, step: range.step })),
+    deploymentsOf(asked),
+    cache.glance(range.step),
+    byClass(asked, { queue: name }, LATER),
+  ])
+  const queue = withPulled([found], atWork)[0]!
+  const deploys = deploysIn(deploysOf(deployments), range, look.now)
+  const [change, held] = await Promise.all([pausedBy(asked, found), heldBy(asked, found)])
+  return {
+    queue,
+    held,
+    range,
+    points: columnsOf(points, range, look.now),
+    deploys,
+    programs: programsIn(atWork.processes, name),
+    classes,
+    change,
+  }
 }
 
-export const queue = page<QueueData>({
+export const queue = page({
   path: '/queues/:queue',
   nav: 'queues',
   every: 2_000,
-  async load(asked) {
-    const { engine, params, query, look, cache } = asked
-    const name = params.queue!
-    const range = rangeIn(query, look.now)
-    const [found, { points }, deployments, atWork, { classes }] = await Promise.all([
-      engine.queues.get(name, { limit: NEXT }),
-      cache.get(`series of ${name} ${range.step}`, LATER, () => engine.stats.series({ queue: name, step: range.step })),
-      deploymentsOf(asked),
-      cache.glance(range.step),
-      byClass(asked, { queue: name }, LATER),
-    ])
-    const queue = withPulled([found], atWork)[0]!
-    const deploys = deploysIn(deploysOf(deployments), range, look.now)
-    const [change, held] = await Promise.all([pausedBy(asked, found), heldBy(asked, found)])
-    return {
-      queue,
-      held,
-      range,
-      points: columnsOf(points, range, look.now),
-      deploys,
-      programs: programsIn(atWork.processes, name),
-      classes,
-      change,
-    }
-  },
+  load,
   title: ({ queue }) => `Queue ${queue.name}`,
   crumbs: ({ queue }) => [{ name: queue.name }],
   View: ({ data: { queue, held, range, points, deploys, programs, classes, change } }) => (
     <>
       <Head title={<Name of={queue.name} most={60} />} note={change && <PausedBy change={change} />}>
-        <RangeChoice at={queuePath(queue.name)} range={range} />
-        <To kind="btn" to={`/jobs?queue=${encodeURIComponent(queue.name)}`}>
+        <RangeChoice range={range} />
+        <To kind="btn" to={jobsPath({ queue: queue.name })}>
           Jobs
         </To>
         <PauseButton queue={queue} at={queuePath(queue.name)} />
       </Head>
       <Card>
         <QueueTable queues={[queue]} />
-        <AtLimits queue={queue} held={held} />
+        <Held queue={queue} held={held} />
       </Card>
       <div class="cols c21 below">
         <div class="stack">

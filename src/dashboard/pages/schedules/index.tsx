@@ -118,7 +118,7 @@ function View({
   )
 }
 
-export const schedules = page<SchedulesData>({
+export const schedules = page({
   path: '/schedules',
   nav: 'schedules',
   every: 10_000,

@@ -1,47 +1,54 @@
-import type { JobRow, RunUnderWay, WaitedLimit } from '../../../engine/engine.ts'
+import type { WaitedLimit } from '../../../engine/engine.ts'
 import { queryWith } from '../../look.ts'
-import { type Act, page } from '../../page.ts'
+import { type Act, type Asked, page } from '../../page.ts'
 import { Act as Button, LinkButton } from '../../parts/act.tsx'
 import { Choice, Head, Name, To } from '../../parts/layout.tsx'
 import { Search } from '../../parts/search.tsx'
-import { type Step, searchRows } from '../../search-on.ts'
-import { type Deploy, deploysOf } from '../../words/deploy.ts'
+import { searchRows } from '../../search-on.ts'
+import { deploysOf } from '../../words/deploy.ts'
 import { limitOfClass } from '../../words/limit.ts'
 import { limitPath, queuePath, workerPath } from '../../words/paths.ts'
 import { pausedNames, runsIn } from '../../words/queue.ts'
 import { count, many, title } from '../../words/text.ts'
-import type { ClassRow } from '../jobs/by-class.tsx'
-import { deploymentsOf, Kinds, type KindsData, kindsOf } from '../jobs/kinds.tsx'
+import { deploymentsOf, Kinds, kindsOf } from '../jobs/kinds.tsx'
 import { make } from '../new-job.tsx'
 import { Change, change, found } from './change.tsx'
 import {
   Classes,
   ClassTable,
-  type Counted,
   countedIn,
   kindOf,
   named,
   nameOf,
-  type Program,
   programsIn,
   states,
   statesOf,
   type Worker,
 } from './classes.tsx'
-import { type Draft, draftOfChange, draftOfNew } from './draft.tsx'
+import { draftOfChange, draftOfNew } from './draft.tsx'
 import { About, Ports, TryIt } from './one.tsx'
 import { Register, register } from './register.tsx'
 import { NEWEST, Newest, Today } from './runs.tsx'
 
-type WorkersData = {
-  workers: Worker[]
-  counted: Counted
-  programs: Program[]
-  unnamed: RunUnderWay[]
-  pulls: ReadonlyMap<string, number>
-  running: ReadonlySet<string>
-  paused: ReadonlySet<string>
-  draft?: Draft
+type WorkersData = Awaited<ReturnType<typeof loadAll>>
+
+async function loadAll(asked: Asked) {
+  const [{ workers }, counted, draft, { processes, others, stats }] = await Promise.all([
+    asked.engine.workers.list(),
+    countedIn(asked),
+    draftOfNew(asked),
+    asked.cache.glance('minute'),
+  ])
+  return {
+    workers,
+    counted,
+    running: new Set(runsIn({ processes, others }).map((run) => nameOf(run.queue, run.class))),
+    programs: programsIn(processes),
+    unnamed: others.filter(({ by }) => by === 'pull'),
+    pulls: new Map(stats.queues.map(({ name, counts }) => [name, counts.pull])),
+    paused: pausedNames(stats),
+    draft,
+  }
 }
 
 function List({ data, query }: { data: WorkersData; query: URLSearchParams }) {
@@ -62,7 +69,7 @@ function List({ data, query }: { data: WorkersData; query: URLSearchParams }) {
             })),
           ]}
         />
-        <Search at="/workers" label="Class, port or kind" value={wanted} />
+        <Search label="Class, port or kind" value={wanted} />
         <LinkButton to="/workers?register" scope="admin" icon="plus" kind="primary">
           Register class
         </LinkButton>
@@ -72,28 +79,11 @@ function List({ data, query }: { data: WorkersData; query: URLSearchParams }) {
   )
 }
 
-export const workers = page<WorkersData>({
+export const workers = page({
   path: '/workers',
   nav: 'workers',
   every: 10_000,
-  async load(asked) {
-    const [{ workers }, counted, draft, { processes, others, stats }] = await Promise.all([
-      asked.engine.workers.list(),
-      countedIn(asked),
-      draftOfNew(asked),
-      asked.cache.glance('minute'),
-    ])
-    return {
-      workers,
-      counted,
-      running: new Set(runsIn({ processes, others }).map((run) => nameOf(run.queue, run.class))),
-      programs: programsIn(processes),
-      unnamed: others.filter(({ by }) => by === 'pull'),
-      pulls: new Map(stats.queues.map(({ name, counts }) => [name, counts.pull])),
-      paused: pausedNames(stats),
-      draft,
-    }
-  },
+  load: loadAll,
   title: () => 'Workers',
   crumbs: ({ draft }) => (draft ? [{ name: 'Register a class' }] : []),
   View: ({ data, query }) =>
@@ -170,44 +160,34 @@ function Held({ limit: { key, running, concurrency, waiting } }: { limit: Waited
   )
 }
 
-type WorkerData = {
-  worker: Worker
-  limit?: WaitedLimit
-  of?: ClassRow
-  programs: Program[]
-  paused: ReadonlySet<string>
-  last: Step<JobRow>
-  kinds: KindsData
-  deploys: Deploy[]
-  draft?: Draft
+async function loadOne(asked: Asked) {
+  const { queue, class: name } = asked.params
+  const [worker, last, counted, { processes, stats, limits }, kinds, deployments] = await Promise.all([
+    found(asked),
+    searchRows(asked, { queue: queue!, class: name!, limit: NEWEST }),
+    countedIn(asked),
+    asked.cache.glance('minute'),
+    kindsOf(asked, { queue, class: name }),
+    deploymentsOf(asked),
+  ])
+  return {
+    worker,
+    limit: limits.find(({ key, waiting }) => key === limitOfClass(queue!, name!) && waiting > 0),
+    of: counted.get(nameOf(queue!, name!)),
+    programs: programsIn(processes, queue),
+    paused: pausedNames(stats),
+    last,
+    kinds,
+    deploys: deploysOf(deployments),
+    draft: await draftOfChange(asked, worker),
+  }
 }
 
-export const worker = page<WorkerData>({
+export const worker = page({
   path: '/workers/:queue/:class',
   nav: 'workers',
   every: 2_000,
-  async load(asked) {
-    const { queue, class: name } = asked.params
-    const [worker, last, counted, { processes, stats, limits }, kinds, deployments] = await Promise.all([
-      found(asked),
-      searchRows(asked, { queue: queue!, class: name!, limit: NEWEST }),
-      countedIn(asked),
-      asked.cache.glance('minute'),
-      kindsOf(asked, { queue, class: name }),
-      deploymentsOf(asked),
-    ])
-    return {
-      worker,
-      limit: limits.find(({ key, waiting }) => key === limitOfClass(queue!, name!) && waiting > 0),
-      of: counted.get(nameOf(queue!, name!)),
-      programs: programsIn(processes, queue),
-      paused: pausedNames(stats),
-      last,
-      kinds,
-      deploys: deploysOf(deployments),
-      draft: await draftOfChange(asked, worker),
-    }
-  },
+  load: loadOne,
   title: ({ worker }) => `${worker.queue}/${worker.class}`,
   crumbs: ({ worker }) => [{ name: `${worker.queue}/${worker.class}` }],
   View: ({ data: { worker, draft, ...data }, query }) => (

@@ -5,7 +5,9 @@ import { What } from '../../parts/what.tsx'
 import type { Step } from '../../search-on.ts'
 import { type Deploy, deployName, deployPath } from '../../words/deploy.ts'
 import { furtherText, searchedOf } from '../../words/further.ts'
+import { happened } from '../../words/happened.ts'
 import { MINUTE } from '../../words/need.ts'
+import { neighbours } from '../../words/neighbours.ts'
 import { ofClass } from '../../words/paths.ts'
 import { about, count, many, span } from '../../words/text.ts'
 import type { ClassRow } from '../jobs/by-class.tsx'
@@ -75,6 +77,12 @@ export function Today({ worker: { queue, class: name }, of, kinds, deploys }: To
 
 type NewestProps = { worker: Worker; last: Step<JobRow>; paused: ReadonlySet<string> }
 
+/** Jobs that wait for the same reason, and not for a time, share a row. */
+function reasonOf(job: JobRow, paused: ReadonlySet<string>): string {
+  const { text, at } = happened(job, paused)
+  return job.status === 'queued' && !at ? text : String(job.id)
+}
+
 export function Newest({ worker, last, paused }: NewestProps) {
   const searched = searchedOf(last)
   const { rows } = last
@@ -82,13 +90,14 @@ export function Newest({ worker, last, paused }: NewestProps) {
     <Card title="Newest jobs" right={<Link to={`/jobs?${ofClass(worker.queue, worker.class)}`}>All jobs</Link>}>
       {rows.length === 0 && <p class="note foot">{searched ? furtherText(0, searched.where) : 'None yet.'}</p>}
       <ul class="lasts body">
-        {rows.map((job) => (
+        {neighbours(rows, (job) => reasonOf(job, paused)).map(([job, ...more]) => (
           <li>
             <JobId id={job.id} /> <StatusPill status={job.status} />{' '}
             <span class="clip dim">
               <What job={job} paused={paused} />
             </span>{' '}
             <span class="right note">
+              {more.length > 0 && `${count(more.length)} more like this `}
               {job.ranAt !== null && job.endedAt !== null && `took ${span(job.endedAt - job.ranAt)}`}
             </span>
             <Ago at={job.createdAt} />
