@@ -17,6 +17,9 @@ const tagsOf = (labels: Job['labels']): string =>
     .map((pair) => pair.join('='))
     .join(' ')
 
+/** The survey reads only titles that have a number. */
+const titled = (text: string): string => (/\d/.test(text) ? `{${text}}${text}` : text)
+
 function jobRow(job: Job): string {
   const { id, status, class: name, group, labels, queue, attempt, createdAt, endedAt } = job
   const tries = status === 'failed' ? Math.max(1, attempt) : attempt
@@ -25,7 +28,7 @@ function jobRow(job: Job): string {
     status,
     `#${id}`,
     `${name} ${cut(group ?? '', 24)} ${tagsOf(labels)}`,
-    status === 'completed' ? `completed in ${ranFor(job)}` : messageOf(job),
+    status === 'completed' ? `completed in ${ranFor(job)}` : titled(messageOf(job)),
     queue,
     tries === 0 ? '–' : `{attempt ${tries}}`,
     ranFor(job),
