@@ -55,7 +55,16 @@ const textOf = async (path: string) =>
 
 test('Overview counted fewer failed jobs than the list that its tile opens', async () => {
   expect(await textOf('/')).toContain('Failed for good 1 ')
-  expect(await textOf('/jobs?status=failed')).toContain('1 failed job ')
+  const [, list] = /href="\/ui(\/jobs\?status=failed[^"]*)"[^>]*><span class="dt">/.exec(await reader.html('/ui/'))!
+  expect(await textOf(list!.replaceAll('&amp;', '&'))).toContain('1 failed job ')
+})
+
+test('Overview showed the number of failed jobs next to a share of other jobs', async () => {
+  const { points } = await pages.engine.stats.series({ step: 'minute' })
+  const ended = points.reduce((sum, one) => sum + one.completed + one.failed + one.terminated, 0)
+  expect(await textOf('/')).toMatch(
+    new RegExp(`Failed for good 1 of ${ended} ended in 4 h, ${Math.round(100 / ended)}%`),
+  )
 })
 
 test('Overview counted open jobs and queues without the queue of callbacks', async () => {

@@ -155,8 +155,8 @@ function tiles(facts: Facts): Claims {
     '.tiles .sub': [
       `${n(limited)} at limits, ${n(inPaused)} paused`,
       `${n(running)} in pull workers, ${n(sum(facts.queues.map(({ lanes }) => lanes)))} of ${n(sum(facts.queues.map(({ maxLanes }) => maxLanes)))} lanes open`,
-      `${n(ended)} in 4 h`,
-      `${percent(failed / (failed + completed))} in 4 h`,
+      `${n(ended)} ended in 4 h`,
+      `of ${n(ended)} ended in 4 h, ${percent(failed / ended)}`,
       `${n(sum(facts.classes.map(({ counts }) => counts.runs)) + running)} runs since midnight UTC`,
     ],
     '.where h2': [`Status of ${n(sum(open))} open jobs`],

@@ -16,7 +16,7 @@ const LABELS = 6
 const NAMED = 2
 const FEW = 6
 
-const jobsIn = ({ at }: Point, { span, columns }: Range, status: Ended, queue?: string): string =>
+export const jobsIn = ({ at }: Point, { span, columns }: Range, status: Ended, queue?: string): string =>
   jobsPath({ status, queue, ended: stretchText({ from: at, to: at + span / columns }) })
 
 const hasEnds = ({ completed, failed }: Point): boolean => completed + failed > 0

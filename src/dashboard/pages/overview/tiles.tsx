@@ -7,6 +7,7 @@ import { sum } from '../../words/counts.ts'
 import { pausedIn, type Queue, waitingIn } from '../../words/queue.ts'
 import type { Range } from '../../words/series.ts'
 import { about, count, percent, short } from '../../words/text.ts'
+import { jobsIn } from './chart.tsx'
 
 type TilesProps = {
   data: {
@@ -37,50 +38,44 @@ const Tile = ({ to, head, big, sub, points, of, tone, isWide }: TileProps) => (
   </To>
 )
 
-function Ended({ data: { points, range } }: TilesProps) {
+function Ends({ data: { points, range } }: TilesProps) {
+  const failed = sum(points, (point) => point.failed)
   const all = sum(points, ({ completed, failed, terminated }) => completed + failed + terminated)
   const minute = all / (range.span / 60_000)
-  const big = (
+  const share = failed / all
+  const ended = `${count(all)} ended in ${range.text}`
+  return (
     <>
-      {minute < 10 && minute > 0 ? minute.toFixed(1) : short(Math.round(minute))}
-      <small>per minute</small>
+      <Tile
+        to="/jobs?status=completed"
+        head="Ended"
+        big={
+          <>
+            {minute < 10 && minute > 0 ? minute.toFixed(1) : short(Math.round(minute))}
+            <small>per minute</small>
+          </>
+        }
+        sub={ended}
+        points={points}
+        of="completed"
+        tone="completed"
+      />
+      <Tile
+        to={jobsIn(points[0]!, { ...range, columns: 1 }, 'failed')}
+        head="Failed for good"
+        big={short(failed)}
+        sub={
+          <>
+            {`of ${ended}`}
+            {all > 0 && ', '}
+            {all > 0 && <span class={share > 0.01 ? 'up' : undefined}>{percent(share)}</span>}
+          </>
+        }
+        points={points}
+        of="failed"
+        tone="failed"
+      />
     </>
-  )
-  return (
-    <Tile
-      to="/jobs?status=completed"
-      head="Ended"
-      big={big}
-      sub={`${count(all)} in ${range.text}`}
-      points={points}
-      of="completed"
-      tone="completed"
-    />
-  )
-}
-
-function Failed({ data: { queues, points, range } }: TilesProps) {
-  const failed = sum(points, (point) => point.failed)
-  const share = failed / sum(points, (point) => point.failed + point.completed)
-  const said = Number.isNaN(share) ? (
-    'no jobs ended'
-  ) : (
-    <span class={share > 0.01 ? 'up' : undefined}>{percent(share)}</span>
-  )
-  return (
-    <Tile
-      to="/jobs?status=failed"
-      head="Failed for good"
-      big={short(sum(queues, ({ counts }) => counts.failed))}
-      sub={
-        <>
-          {said} in {range.text}
-        </>
-      }
-      points={points}
-      of="failed"
-      tone="failed"
-    />
   )
 }
 
@@ -145,8 +140,7 @@ export function Tiles({ data }: TilesProps) {
         of="runs"
         tone="running"
       />
-      <Ended data={data} />
-      <Failed data={data} />
+      <Ends data={data} />
       <Waits data={data} />
     </div>
   )
