@@ -29,7 +29,13 @@ const counter = defineWorker({
     job.set(Object.fromEntries([['__proto__', `run ${states.length}`]]))
   },
 })
-const workers = [parent, leaf, counter]
+const waiting: number[] = []
+const builder = defineWorker({
+  class: 'builder',
+  in: { constructor: port() },
+  perform: (job) => void waiting.push(job.size('constructor')),
+})
+const workers = [parent, leaf, counter, builder]
 
 let kit: Kit
 beforeAll(async () => {
@@ -45,6 +51,12 @@ test('a child named __proto__ is in the tree and in the run', async () => {
   const { children } = (await kit.engine.jobs.tree(String(id))) as { children: Record<string, unknown> }
   expect(Object.keys(children).sort()).toEqual(['__proto__', 'other'])
   expect(seen[0]).toEqual(['__proto__', 'other'])
+})
+
+test('a job whose input port is named constructor runs while no value waits there', async () => {
+  const id = await kit.make('builder')
+  await kit.until(async () => (await kit.engine.jobs.get(String(id))).status === 'completed')
+  expect(waiting).toEqual([0])
 })
 
 test('a state field named __proto__ is kept for the next run, and shown over HTTP', async () => {

@@ -25,11 +25,12 @@ import type { CallbackJob, ClaimedJob, EndedChild } from '../../redis/types.ts'
 import type { JobBase, PortView } from '../engine.ts'
 import { slotOf } from '../jobs/slot.ts'
 import { progressOf } from '../remote/callbacks.ts'
+import { ownOf } from './values.ts'
 
 export function inputsOf({ document, inputs }: ClaimedJob): Record<string, SnapshotIn> {
   const ports: Record<string, SnapshotIn> = {}
   for (const { port, pushed, taken } of portsOf(document, 'i')) {
-    const values = (inputs[port] ?? []).map(shownItem)
+    const values = (ownOf(inputs, port) ?? []).map(shownItem)
     const fallback = defaultOf(document, 'i', port)
     ports[port] = {
       cursor: taken,
