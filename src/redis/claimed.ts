@@ -63,9 +63,9 @@ function packedOf(text: string, piece: string, vault: Vault): ClaimedJob[] {
     const document: JobRecord = { ...record, sequence: sequenceOf(place), token: id + token }
     if (own) document.args = own
     for (const [field, each] of fields) document[field as 'vi:n'] = each[place]!
-    const job = { ...bare(id), document }
-    if (isAnySealed) jobs.push(opened(job, vault))
-    else jobs.push(fields.length > 0 ? { ...job, inputs: ownInputsOf(document) } : job)
+    const job: ClaimedJob = { ...bare(id), document }
+    if (fields.length > 0 && !isAnySealed) job.inputs = ownInputsOf(document)
+    jobs.push(isAnySealed ? opened(job, vault) : job)
   }
   return jobs
 }

@@ -135,7 +135,7 @@ export function portsOf(record: JobRecord, dir: 'i' | 'o'): PortRecord[] {
 }
 
 export function ownInputsOf(record: JobRecord): Record<string, string[]> {
-  const inputs: Record<string, string[]> = Object.create(null)
+  const inputs: Record<string, string[]> = {}
   for (const field of namedOf(record, 'vi')) inputs[field.slice(3)] = readList(record[field])
   return inputs
 }
