@@ -273,25 +273,24 @@ export async function outcomeOf(token: string, said: Changes, deciding: Deciding
   const { vault } = deciding
   const { result } = changes
   const ops = await opsWords(changes, deciding)
-  const words = [
-    ...reachWords(changes, deciding),
-    // The script also needs the words for a retry and for the next slot. It may refuse an op: if the refusal is
-    // temporary, the run is retried, and if it is final, a repeating job keeps its schedule.
-    ...(ops.length ? again() : []),
-    ...slotWords,
-    ...byWords(deciding),
-    ...versionWords(changes),
-    ...readWords(changes.reads ?? {}),
-    ...expectWords(changes, deciding),
-    ...stateWords(changes.state ?? {}, vault),
-    ...ops,
-    ...timeWords(changes, vault),
-    ...waitWords(changes),
-    ...pauseWords(changes),
-    ...pinned,
-    ...countWords(changes),
-    ...(wantsResult(deciding) && result !== undefined ? says.result({ value: vault.seal(result, 'result') }) : []),
-    ...saidWords(changes),
-  ]
+  const words = reachWords(changes, deciding).concat(
+    // The script needs the words for a retry and for the next slot: if an op is refused for now, the run is retried,
+    // and after a final refusal, a repeating job keeps its schedule.
+    ops.length ? again() : [],
+    slotWords,
+    byWords(deciding),
+    versionWords(changes),
+    readWords(changes.reads ?? {}),
+    expectWords(changes, deciding),
+    stateWords(changes.state ?? {}, vault),
+    ops,
+    timeWords(changes, vault),
+    waitWords(changes),
+    pauseWords(changes),
+    pinned,
+    countWords(changes),
+    wantsResult(deciding) && result !== undefined ? says.result({ value: vault.seal(result, 'result') }) : [],
+    saidWords(changes),
+  )
   return { ...run, words, again, ...laterLogs(changes, deciding), largest: laterLargest(changes) }
 }

@@ -79,38 +79,6 @@ class Stop {
   }
 }
 
-function within<T>(
-  ms: number,
-  deadlines: Deadlines,
-  stop: Stop,
-  begin: (ended: (ending: T) => void, failed: (error: unknown) => void) => void,
-): Promise<T> {
-  return new Promise((resolve, reject) => {
-    let isOver = false
-    let done = () => {}
-    const leave = () => {
-      isOver = true
-      done()
-    }
-    begin(
-      (ending) => {
-        leave()
-        resolve(ending)
-      },
-      (error) => {
-        leave()
-        reject(error)
-      },
-    )
-    if (isOver) return
-    done = deadlines.add(ms, () => {
-      const timeout = new Timeout(`the run took longer than ${ms} ms`)
-      stop.stop(timeout)
-      reject(timeout)
-    })
-  })
-}
-
 /**
  * A failed run changes nothing, except for its counts and log entries.
  *
@@ -122,19 +90,25 @@ export async function runFunction(
   tools: JobTools,
   { deadlines = createDeadlines(), stops }: { deadlines?: Deadlines; stops?: Stops } = {},
 ): Promise<Changes> {
-  const stop = new Stop(snapshot.run.token)
+  const { token, timeout } = snapshot.run
+  const stop = new Stop(token)
   stops?.add(stop)
   const job = new Job(worker, snapshot, tools, stop)
+  const { promise, resolve: ended, reject: refused } = Promise.withResolvers<unknown>()
+  const leave = deadlines.add(timeout, () => {
+    const late = new Timeout(`the run took longer than ${timeout} ms`)
+    stop.stop(late)
+    refused(late)
+  })
   try {
-    const ending = await within<unknown>(snapshot.run.timeout, deadlines, stop, (ended, refused) => {
-      job.paused = { ended, refused }
-      steps(worker, job, snapshot).then(ended, refused)
-    })
-    return await job.finish(ending)
+    job.paused = { ended, refused }
+    steps(worker, job, snapshot).then(ended, refused)
+    return await job.finish(await promise)
   } catch (error) {
     if (error instanceof LostRun || error instanceof OlderCode) throw error
     return { end: 'failed', n: LAST, error: runError(error), counts: job.counts, ops: job.logs }
   } finally {
+    leave()
     stops?.delete(stop)
     job.close()
   }

@@ -124,9 +124,9 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   async #tuple<P extends Name<In>>(ports: P[]): Promise<{ [K in P]: Value<In, K> }> {
-    const tuple: [P, unknown][] = []
-    for (const port of ports) tuple.push([port, await this.read(port)])
-    return Object.fromEntries(tuple) as { [K in P]: Value<In, K> }
+    const tuple = {} as { [K in P]: Value<In, K> }
+    for (const port of ports) tuple[port] = (await this.read(port)) as Value<In, P>
+    return tuple
   }
 
   write<P extends Name<Out>>(port: P, value: Value<Out, P>, options: WriteOptions = {}): void {

@@ -46,7 +46,7 @@ export class RunParts {
   }
 
   get inputs(): Inputs {
-    return (this.#inputs ??= new Inputs(this.#buffer, this.#tools, this.suspension.during))
+    return (this.#inputs ??= new Inputs(this.#buffer, this.#tools, (work) => this.suspension.during(work)))
   }
 
   get children(): Children {
