@@ -98,7 +98,9 @@ test('an admin can query in SQL, values stay sealed and masked, and the audit lo
     [{ job: expect.any(Number) }],
     'more rows match: add conditions, or LIMIT and OFFSET',
   ])
-  await expect(client.history.sql({ sql: 'DROP TABLE ends' })).rejects.toThrow('sql: expected SELECT, WITH, VALUES')
+  await expect(client.history.sql({ sql: 'DROP TABLE ends' })).rejects.toThrow(
+    'sql: expected a query that begins with SELECT, WITH, VALUES',
+  )
   const { entries } = await kit.engine.audit.read({ limit: 10 })
   expect(entries.find(({ change }) => change?.includes('DROP TABLE'))).toMatchObject({ verb: 'history.sql' })
 })

@@ -107,12 +107,7 @@ export const auditPage = z.object({
       verb: z.string(),
       method: z.string(),
       path: z.string(),
-      change: z
-        .string()
-        .optional()
-        .describe(
-          'request body of a change of settings, or the members of a bulk action or schedule without data of users',
-        ),
+      change: z.string().optional().describe('request body of a setting, bulk action or schedule, without user data'),
       was: z.string().optional().describe('values before the change'),
       reason: z.string().optional().describe('reason from the header Sidejob-Reason'),
     }),
