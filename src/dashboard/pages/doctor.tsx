@@ -6,7 +6,7 @@ import { asset as script } from '../built/doctor-js.generated.ts'
 import { useLook } from '../look.ts'
 import { type Asked, page } from '../page.ts'
 import { Act, CopyButton, LinkButton } from '../parts/act.tsx'
-import { Ago, Card, Head, Icon, Link, Shape, Since, StatusText, To } from '../parts/layout.tsx'
+import { Ago, Card, Head, Icon, Link, NameLink, Shape, Since, StatusText, To } from '../parts/layout.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
 import { countsOf, sum, sumOf } from '../words/counts.ts'
 import { faultsTitle, lookedAt } from '../words/doctor.ts'
@@ -36,11 +36,8 @@ function unclaimedCheck(unclaimed: readonly QueueView[]): Checked {
     says: unclaimed.map(({ name, oldestReady, counts: { pull } }, i) => (
       <>
         {i > 0 && '; '}
-        {many(pull, 'job waits', 'jobs wait')} in queue{' '}
-        <To kind="link said" to={queuePath(name)}>
-          {name}
-        </To>
-        , for <Since at={oldestReady!} short />
+        {many(pull, 'job waits', 'jobs wait')} in queue <NameLink kind="link said" to={queuePath(name)} of={name} />,
+        for <Since at={oldestReady!} short />
       </>
     )),
     remedy: (
@@ -257,11 +254,8 @@ export const doctor = page({
             <Examined of={examined} total={total} />
           ) : (
             <p class="note">
-              This page checks the service;{' '}
-              <To kind="link said" to="/">
-                Overview
-              </To>{' '}
-              lists the problems of jobs. “Check all jobs” compares every job with the indexes. It changes nothing.
+              This page checks the service; <NameLink kind="link said" to="/" of="Overview" /> lists the problems of
+              jobs. “Check all jobs” compares every job with the indexes. It changes nothing.
             </p>
           )}
         </div>

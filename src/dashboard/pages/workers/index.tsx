@@ -2,7 +2,7 @@ import type { WaitedLimit } from '../../../engine/engine.ts'
 import { queryWith } from '../../look.ts'
 import { type Act, type Asked, page } from '../../page.ts'
 import { Act as Button, LinkButton } from '../../parts/act.tsx'
-import { Choice, Head, Name, To } from '../../parts/layout.tsx'
+import { Choice, Head, Name, NameLink, To } from '../../parts/layout.tsx'
 import { Search } from '../../parts/search.tsx'
 import { searchRows } from '../../search-on.ts'
 import { deploysOf } from '../../words/deploy.ts'
@@ -131,10 +131,7 @@ function ClassHead({ worker, isChanging }: { worker: Worker; isChanging: boolean
       title={<Name of={name} most={60} />}
       note={
         <>
-          {kindOf(worker)} class of queue{' '}
-          <To kind="link said" to={queuePath(queue)}>
-            {queue}
-          </To>
+          {kindOf(worker)} class of queue <NameLink kind="link said" to={queuePath(queue)} of={queue} />
         </>
       }
     >
