@@ -18,12 +18,14 @@ export function chart(facts: Facts, queue?: string): Claims {
   const deploys = shown.map(({ at }) => `; deploy at ${hourOf(at)}`)
   const said = `${n(sum(completed!))} jobs completed and ${n(sum(failed!))} failed in the last 4 h${deploys.join('')}`
   const label = (numbers: number[]) => n(topOf(Math.max(...numbers) / MINUTES))
+  const hasEnds = sum(completed!) + sum(failed!) > 0
   return {
     '.plot > svg@aria-label': [said],
-    '#table caption': [said],
+    '#table caption': hasEnds ? [said] : [],
+    'p.foot.dim': hasEnds ? [] : ['No job ended in the last 4 h.'],
     '.legend a:has(svg)': shown.slice(0, 2).map(({ at }) => `deploy, ${hourOf(at)}`),
-    '.ylab.y1': [label(completed!)],
-    '.ylab.y2': [label(failed!)],
+    '.ylab.y1': hasEnds ? [label(completed!)] : [],
+    '.ylab.y2': hasEnds ? [label(failed!)] : [],
     '.plot .axis span': [0, 1, 2, 3, 4, 5].map((i) => hourOf(columns[Math.floor((i * 59) / 5)]!.at)),
     '.plot .hit': columns.flatMap((one) => [
       ...(one.completed ? [`${n(one.completed)} jobs completed`] : []),

@@ -44,11 +44,17 @@ export const pages: Record<string, (facts: Facts, scene: Scene) => Claims | Prom
   '/jobs/running': (facts, scene) => jobPage(facts, scene, scene.running),
   '/jobs/report?tab=runs': (facts, scene) => jobPage(facts, scene, scene.report, 'runs'),
   '/jobs/new': choosePage,
-  '/jobs/new?from=order': (_, { order }) => ({
-    'main h1, .crumbs [aria-current]': [`Duplicate #${order}`, `Duplicate #${order}`],
-    '#preview .note': ['body of POST /v1/jobs'],
-    '#preview pre': [`${ORIGIN}, priority: 0`, `${ORIGIN}/v1/jobs, priority: 0`],
-  }),
+  '/jobs/new?from=order': async (_, { order, site: { engine } }) => {
+    const { in: ports } = await engine.jobs.get(String(order))
+    const waiting = Object.keys(ports).filter((name) => ports[name]!.size > 0)
+    const looks = await Promise.all(waiting.map((name) => engine.ports.get(String(order), 'in', name, 20)))
+    const inputs = looks.flatMap(({ values }) => values.map(({ data }) => data)).join(', ')
+    return {
+      'main h1, .crumbs [aria-current]': [`Duplicate #${order}`, `Duplicate #${order}`],
+      '#preview .note': ['body of POST /v1/jobs'],
+      '#preview pre': [`${ORIGIN}, ${inputs}, priority: 0`, `${ORIGIN}/v1/jobs, ${inputs}, priority: 0`],
+    }
+  },
   '/flows/flow': flowPage,
   '/flows/flow?wire=enrich.image%3Eimages.url': (facts, scene) => flowPage(facts, scene, 'wire'),
   '/flows/flow?node=enrich': (facts, scene) => flowPage(facts, scene, 'node'),

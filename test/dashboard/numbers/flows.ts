@@ -6,7 +6,6 @@ import type { Claims } from './survey.ts'
 import {
   arranged,
   clockOf,
-  HOUR,
   hourOf,
   MINUTE,
   n,
@@ -142,7 +141,7 @@ async function replay({ now, deploys }: Facts, { site: { engine }, flow }: Scene
   const marks = [first, now, ...deploys.map((one) => one.at), ...(await flowChanges(engine, flow))].map(hourOf)
   return {
     '.replaybox .event': [`${clockOf(at)} · ${ran} ${holds}`],
-    '.replaybox .note': [`Last ${took(2 * HOUR)}, ${n(events.length)} events`],
+    '.replaybox .note': [`{The last ${took(keep!)} are recorded.}Last ${since(first)}, ${n(events.length)} events`],
     '.replaybox .seg[aria-label=Speed]': ['1×10×60×'],
     '.laxis text': (found) => found.map((text) => (marks.includes(text.slice(0, 5)) ? text : marks.join())),
   }

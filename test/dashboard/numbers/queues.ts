@@ -69,11 +69,15 @@ export async function queuePage(facts: Facts, { site: { engine } }: Scene, name:
   const { entries } = await engine.audit.read({ limit: 200 })
   const pauses = entries.filter(({ path, change }) => path === `/v1/queues/${name}` && change?.includes('paused'))
   const running = having(facts, { queue: name, status: 'running' })
+  const failed = counted(facts, { queue: name, status: 'failed' })
   return {
     '.head .note': pauses.map(({ at }) => `paused ${time(at)}`),
     'main > .card .tbl.lined tbody tr': [queueRow(facts, queue, false)],
     ...chart(facts, name),
-    'main > .card > p.body': limited > 0 ? [`${n(limited)} wait`] : [],
+    'main > .card > p.body': [
+      ...(failed > 0 ? [`See the errors of ${n(failed)} failed jobs`] : []),
+      ...(limited > 0 ? [`${n(limited)} wait`] : []),
+    ],
     [`${next} > header .tag`]: [n(ready)],
     [`${next} tbody tr`]: queue.next.map(({ job, class: of, group, pull, priority, since: at }, i) =>
       [

@@ -141,6 +141,9 @@ export async function workerPage(facts: Facts, scene: Scene, queue: string, name
   const completed = counted(facts, { queue, class: name, status: 'completed' })
   const newest = having(facts, { queue, class: name }).slice(0, MAX_NEWEST_JOBS)
   const happened = await Promise.all(newest.map((job) => happenedTo(job, facts, scene)))
+  const isLike = (i: number) =>
+    i > 0 && newest[i]!.status === 'queued' && happened[i] === happened[i - 1] && !happened[i]!.includes('@')
+  const likeIt = (i: number): number => (i + 1 < newest.length && isLike(i + 1) ? 1 + likeIt(i + 1) : 0)
   const { workers } = await scene.site.engine.workers.list()
   const worker = workers.find((one) => one.queue === queue && one.class === name)!
   const { servedBy, history, seen, concurrency, retry, pull } = worker
@@ -174,9 +177,11 @@ export async function workerPage(facts: Facts, scene: Scene, queue: string, name
     '.cols .card > .note.foot': (found) => found.map(() => `20,000 ${n(facts.jobs[0]!.id)}`),
     '.lasts li': (found) =>
       isFound(found)
-        ? newest.map((job, i) => {
+        ? newest.flatMap((job, i) => {
+            if (isLike(i)) return []
+            const more = likeIt(i) > 0 ? `${n(likeIt(i))} more` : ''
             const ran = job.ranAt !== null && job.endedAt !== null ? `took ${took(job.endedAt - job.ranAt)}` : ''
-            return `#${job.id} ${job.status} ${happened[i]} ${ran} ${time(job.createdAt)}`
+            return `#${job.id} ${job.status} ${happened[i]} ${more} ${ran} ${time(job.createdAt)}`
           })
         : [],
   }
