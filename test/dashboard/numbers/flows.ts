@@ -3,20 +3,7 @@ import type { Facts } from './facts.ts'
 import { whyTexts } from './job.ts'
 import type { Scene } from './scene.ts'
 import type { Claims } from './survey.ts'
-import {
-  arranged,
-  clockOf,
-  hourOf,
-  MINUTE,
-  n,
-  perMinute,
-  row,
-  shortened,
-  since,
-  sum,
-  time,
-  took,
-} from './words.ts'
+import { arranged, clockOf, hourOf, MINUTE, n, perMinute, row, shortened, since, sum, time, took } from './words.ts'
 
 const flowOf = ({ site: { engine }, flow }: Scene) => engine.flows.get(String(flow))
 
