@@ -75,7 +75,7 @@ class Taking {
     this.#filled = 0
   }
 
-  /** Other texts can look like CSV, so the name of the file decides. */
+  /** The bytes of a CSV file do not differ from those of other texts, so its name decides. */
   #options(): StoreOptions {
     const { url, bucket } = this.#source.args
     const isCsv = this.#type === 'text/plain' && /\.csv$/i.test(new URL(url).pathname)
