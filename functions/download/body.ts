@@ -75,11 +75,8 @@ class Taking {
     this.#filled = 0
   }
 
-  /** The bytes of a CSV file do not differ from those of other texts, so its name decides. */
   #options(): StoreOptions {
-    const { url, bucket } = this.#source.args
-    const isCsv = this.#type === 'text/plain' && /\.csv$/i.test(new URL(url).pathname)
-    return { type: isCsv ? 'text/csv' : this.#type, metadata: bucket?.metadata }
+    return { type: this.#type, metadata: this.#source.args.bucket?.metadata }
   }
 
   async #store(work: (source: Source) => Promise<unknown>): Promise<void> {

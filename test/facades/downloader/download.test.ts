@@ -65,16 +65,6 @@ test('a small file is stored in one request', async () => {
   expect(await text(s3.read(`/theirs/${file.slice(0, 3)}/${file}`))).toBe('hello')
 })
 
-test('a CSV file was stored as text/plain', async () => {
-  kit.origin.answer = (_, response) => response.end('sku,price\nmug,7\n')
-  const typeOf = async (path: string) => {
-    const { file } = await resultOf(await make({ url: `${kit.origin.url}${path}` }))
-    return (await kit.bucket.head(`${file.slice(0, 3)}/${file}`))?.type
-  }
-  expect(await typeOf('/export.CSV?page=1')).toBe('text/csv')
-  expect(await typeOf('/export.txt?like=a.csv')).toBe('text/plain')
-})
-
 test('a submission with a bucket needs no callback; extra is metadata, and the file stays', async () => {
   kit.origin.answer = (_, response) => response.end('hello')
   const extra = JSON.stringify({ a: 'b', n: 4.9, left: [1], out: true })
