@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { core } from '../../functions/core.ts'
 import { KEY, startPages, type Visitor } from './kit.ts'
 
 const PAGE = '/ui/jobs/new?queue=media&class=thumb'
@@ -127,4 +128,17 @@ describe('a new job of a class with a required input', () => {
     const html = await writer.html(`/ui/jobs/new?from=${to!.slice('/jobs/'.length)}`)
     expect(html).toContain('Not copied: values that wait at its input ports.')
   })
+})
+
+test('New flow opened an empty field for a graph', async () => {
+  const pages = await startPages({ workers: [...core] })
+  const writer = await pages.enter(['read', 'write'])
+  const path = /href="([^"]*class=flow[^"]*)"/.exec(await writer.html('/ui/flows'))![1]!
+  const html = await writer.html(path.replaceAll('&amp;', '&'))
+  const body = /<textarea[^>]*name="body"[^>]*>([^<]*)/.exec(html)![1]!.replaceAll('&quot;', '"')
+  const { to } = (await (await writer.act('/ui/jobs/new', { act: 'make', body })).json()) as { to: string }
+  const flow = to.slice('/jobs/'.length)
+  await pages.until(async () => (await pages.engine.flows.get(flow)).wires.length > 0)
+  expect(await writer.html(`/ui/flows/${flow}`)).toContain('split')
+  await pages.close()
 })

@@ -192,3 +192,11 @@ export function jamSaid({ wire, cause }: Jam, facts: Facts): string {
   const long = about(facts.now - wire.oldestAt!)
   return `${many(waits, 'value has', 'values have')} waited at ${endText(wire.from)} → ${endText(wire.to)} for up to ${long}. Cause: ${cause.name} (${factOf(cause, facts)}).`
 }
+
+/** Its classes are in the standard library. */
+export const sampleGraph = {
+  nodes: { split: { queue: 'core', class: 'split' }, each: { queue: 'core', class: 'each' } },
+  edges: [{ from: { node: 'split', outport: 'out' }, to: { node: 'each', inport: 'in' } }],
+  inports: { text: { node: 'split', inport: 'in' } },
+  outports: { word: { node: 'each', outport: 'out' } },
+}

@@ -8,7 +8,7 @@ import { Act, LinkButton } from '../../parts/act.tsx'
 import { Ago, Card, Empty, Head, Link, Name, Since, StatusPill, To, Zero } from '../../parts/layout.tsx'
 import { First } from '../../parts/snippet.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
-import { factOf, factsOf, isLate, jamOf } from '../../words/flow.ts'
+import { factOf, factsOf, isLate, jamOf, sampleGraph } from '../../words/flow.ts'
 import { given } from '../../words/form.ts'
 import { ofClass } from '../../words/paths.ts'
 import { cut, many, title } from '../../words/text.ts'
@@ -141,8 +141,10 @@ const begin: DoesAct = {
   },
 }
 
+const sample = new URLSearchParams({ 'in.__graph': JSON.stringify(sampleGraph, null, 2) })
+
 const NewFlow = () => (
-  <LinkButton to={`/jobs/new?${ofClass('core', 'flow')}`} scope="write" icon="plus" kind="primary" hotkey="c">
+  <LinkButton to={`/jobs/new?${ofClass('core', 'flow')}&${sample}`} scope="write" icon="plus" kind="primary" hotkey="c">
     New flow
   </LinkButton>
 )

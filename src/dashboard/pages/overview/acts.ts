@@ -1,20 +1,14 @@
 import { askCounted, startCounted } from '../../counted.ts'
 import type { Act } from '../../page.ts'
+import { sampleGraph } from '../../words/flow.ts'
 import { jobLink } from '../../words/paths.ts'
 
 export const GROUP = 'demo'
 const JOBS = 24
 
-const graph = {
-  nodes: { split: { queue: 'core', class: 'split' }, each: { queue: 'core', class: 'each' } },
-  edges: [{ from: { node: 'split', outport: 'out' }, to: { node: 'each', inport: 'in' } }],
-  inports: { text: { node: 'split', inport: 'in' } },
-  outports: { word: { node: 'each', outport: 'out' } },
-}
-
 const group = { id: GROUP }
 
-const flow = { queue: 'core', class: 'flow', group, inputs: { __graph: [graph], text: ['to,be,or,not,to,be'] } }
+const flow = { queue: 'core', class: 'flow', group, inputs: { __graph: [sampleGraph], text: ['to,be,or,not,to,be'] } }
 
 const single = (n: number) => ({ queue: 'core', class: 'split', group, inputs: { in: [`job ${n},of,the,demo`] } })
 
