@@ -57,6 +57,7 @@ const jobOf = async (id: number) => {
 test('a job holds 7 MB of state and can be read completely; a write above 8 MB is refused', {
   timeout: 60_000,
 }, async () => {
+  seen.length = 0
   const id = await make({ class: 'reader', queue: 'read', wait: '10h' })
   await fill(id, 7)
   const over = await setState(id, { f7: oneMiB('x') })
