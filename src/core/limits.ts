@@ -124,7 +124,7 @@ export const limits = {
   keptInputs: limit(
     65_536,
     'bytes',
-    'inputs of the last run that a job with `history` keeps for copies. Each value counts 32 bytes more than its size',
+    'stored inputs of the last run of a job with `history`, for copies of the job. Each value counts 32 bytes more than its size',
     'no inputs are kept',
   ),
   bulkIds: limit(10_000, 'ids', 'jobs listed in one bulk action', refused),

@@ -163,7 +163,7 @@ export const jobFields = {
   repeats: ['rp', 'repeat'],
   repeatPaused: [
     'rz',
-    'the repeat is paused; contains the next slot at the pause, unless a version that does not report missed slots paused it',
+    'present while the repeat is paused; its value is the next slot, unless an old version paused the repeat',
   ],
   scheduleHash: ['sp', 'hash of the last request that set its schedule'],
   inputDuringRun: ['ro', 'input or a request arrived during the run'],

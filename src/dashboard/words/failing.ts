@@ -90,7 +90,7 @@ function minutesOf({ minutes = [], count, firstAt, lastAt }: ErrorKind) {
   return [{ at: lastAt, count: Math.ceil(count / Math.ceil((lastAt - firstAt + 1) / FAILURES.span)) }]
 }
 
-/** Counts of completed jobs are stored for a day. Older failures must reach `least`, because their share is unknown. */
+/** After a day, the share of failed jobs is unknown. Then `least` failures are needed. */
 export function wasFailing(name: string, own: readonly ErrorKind[], known: Known): boolean {
   const kinds = own.map((kind) => ({ ...kind, minutes: minutesOf(kind) }))
   return kinds

@@ -14,7 +14,7 @@ const PAUSE_MS = 10_000
 /** Each slice has at most 4 MiB. */
 const SLICES = 20
 const FORGOTTEN = 10
-/** If an invocation is cut off while it stores, another invocation may store after this time. */
+/** If an invocation is cut off while it stores history, another one may store it after this time. */
 const CUT_OFF_MS = 30_000
 /** Must match lib/runtime/outbox.lua. */
 const FULL = 67_108_864

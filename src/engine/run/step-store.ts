@@ -38,7 +38,7 @@ export class StepStore {
   #more: boolean
   #asked = new Set<string>()
   #answers = new Map<string, { scope: string; patch: Patch }>()
-  /** Scopes in which a branch has failed. Other branches of these scopes may end early. */
+  /** Scopes in which a branch has failed, so that their other branches may end early. */
   #abandoned: string[] = []
   #underWay = new Set<string>()
   #hasFailed = false

@@ -157,7 +157,7 @@ export const downloader = {
     ...facade,
     scope: 'admin',
     summary: 'Remove this service from its load balancer, or add it again',
-    description: 'The service accepts jobs even while it is removed.',
+    description: 'Jobs of the service are accepted even after its removal.',
     body: z.object({ enabled: z.boolean() }),
     answers: { 204: empty },
     handle: async ({ engine, body }) => {
