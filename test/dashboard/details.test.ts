@@ -381,7 +381,7 @@ test('consecutive equal changes are one row of the audit log, with their names',
   expect(html).toContain('Change queue equal')
 })
 
-test('the audit log did not tell what a bulk action and a schedule did', async () => {
+test('the audit log did not record what a bulk action and a schedule did', async () => {
   const { key } = await pages.engine.keys.add({ name: 'dora', scopes: ['admin'] })
   const client = createClient({ url: ORIGIN, key, fetch: async (request) => pages.app.fetch(request) })
   await client.schedules.set('secretly', { class: 'waits', args: { card: '4111' }, repeat: { cron: '0 3 * * *' } })

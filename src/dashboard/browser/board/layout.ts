@@ -333,7 +333,7 @@ function joined(rows: readonly Row[]): Layout {
   }
 }
 
-/** Nodes without wires are below the others, so that a new node does not move them. */
+/** Nodes without wires are below all wired nodes, so that a new node moves no node. */
 export function layout(nodes: readonly Named[], wires: readonly GraphWire[], wide = Infinity): Layout {
   const known = new Set(nodes.map(({ name }) => name))
   const isThere = ({ node }: End) => node === null || known.has(node)
