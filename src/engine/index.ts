@@ -167,7 +167,11 @@ function assemble(options: EngineOptions) {
     vault,
     retain: options.historyStore?.retain,
   })
-  const registry = createRegistry(...([store, workers, now, options.qstash.publicUrl] as const), {
+  const registry = createRegistry({
+    store,
+    workers,
+    now,
+    deployment: options.qstash.publicUrl,
     setCron: options.tenant ? undefined : cronSetter(() => ({ jobs, schedules })),
     retry: options.retry,
     version: options.version,

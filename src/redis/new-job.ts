@@ -1,11 +1,9 @@
 import { isAlikeBut } from '../core/alike.ts'
 import type { Encoded } from '../core/codec/value.ts'
+import type { PortOptions } from '../core/run.ts'
 import { jobFields } from './keys.ts'
 import { isBig, ownOfAlike, ownWords, withWaiting } from './packed-jobs.ts'
 import type { Sealed, Vault } from './vault.ts'
-
-export type PortSpec = { default?: Encoded; channels?: string[] }
-export type PortSpecs = Record<string, PortSpec>
 
 /** `how`: 'first' (only its first job sets the limit), 'set' (every job does), or undefined (only the API does). */
 export type LimitKey = {
@@ -27,8 +25,8 @@ export type NewJob = {
   priority?: number
   parent?: string
   name?: string
-  in?: PortSpecs
-  out?: PortSpecs
+  in?: PortOptions
+  out?: PortOptions
   inputs?: Record<string, string[]>
   retry?: Encoded
   timeout?: number
@@ -88,7 +86,7 @@ function add(parts: Parts, ...words: string[]): void {
   parts.count++
 }
 
-function putPorts(parts: Parts, dir: 'i' | 'o', specs: PortSpecs = {}, { seal }: Vault): void {
+function putPorts(parts: Parts, dir: 'i' | 'o', specs: PortOptions = {}, { seal }: Vault): void {
   for (const [port, spec] of Object.entries(specs)) {
     parts.fields[`${dir}:${port}`] = '0,0'
     putField(parts, `d${dir}:${port}`, spec.default === undefined ? undefined : `=${seal(spec.default, 'value')}`)

@@ -28,7 +28,7 @@ export function fakeJobs() {
   const made: FakeJob[] = []
 
   function enqueue(functions: readonly Worker[], text: string): Response {
-    const registry = createRegistry({} as never, functions)
+    const registry = createRegistry({ store: {} as never, workers: functions })
     const read = check(jobInputs, parseJson(text, closedInputs))
     const inputs = Array.isArray(read) ? read : [read]
     const find = ({ queue, class: name }: { queue: string; class: string }) => {

@@ -409,7 +409,7 @@ describe('a newly registered class', () => {
         return found
       },
     }
-    const registry = createRegistry(slow, [])
+    const registry = createRegistry({ store: slow, workers: [] })
     const reading = registry.find('called', 'before')
     await registry.put('called', 'new', push)
     goOn()
@@ -419,7 +419,7 @@ describe('a newly registered class', () => {
 
   test('is known a second later in other isolates, which have asked for its queue’s classes before', async () => {
     kit = await startKit({ hold: true })
-    const [one, other] = [kit.store, kit.store].map((store) => createRegistry(store, [], kit.now))
+    const [one, other] = [kit.store, kit.store].map((store) => createRegistry({ store, workers: [], now: kit.now }))
     expect(await other!.find('called', 'new')).toBeUndefined()
     await one!.put('called', 'new', push)
     await kit.advance(1_000)

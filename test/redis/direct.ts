@@ -93,7 +93,7 @@ export async function createWorld(
   const client = withScripts(sound, scripts)
   const store = createStore({ client, namespace, clock, ...(way === 'in pieces' ? { packedFrom: 1 } : {}) })
   const now = () => Date.now() + offset
-  const registry = createRegistry(store, known, Date.now, 'sidejob', { retry: { max: 0 } })
+  const registry = createRegistry({ store, workers: known, retry: { max: 0 } })
   await registry.announce()
 
   async function make({ queue = 'q', class: className = 'plain', pull, ...job }: Making = {}): Promise<number> {

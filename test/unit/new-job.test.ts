@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { newJobs } from '../../src/engine/jobs/new-job.ts'
 import type { Registered } from '../../src/engine/jobs/registry.ts'
 
-const found: Registered = { in: { left: {} }, out: {}, definition: {} }
+const found: Registered = { definition: { in: { left: {} }, out: {} } }
 
 test.each(['constructor', 'toString', 'hasOwnProperty'])(
   'a port that the class does not define is refused, even if its name is %s',

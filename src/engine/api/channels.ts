@@ -56,8 +56,11 @@ export function createChannels({ store, client, registry, ring, now }: Context) 
   async function saying() {
     const lists = (await store.queueNames()).sort().map(async (queue) => [queue, await registry.known(queue)] as const)
     return (await Promise.all(lists)).flatMap(([queue, classes]) =>
-      [...classes].flatMap(([name, { out }]) =>
-        Object.entries(out).map(([port, { channels = [] }]) => ({ by: { queue, class: name, port }, channels })),
+      [...classes].flatMap(([name, { definition }]) =>
+        Object.entries(definition.out ?? {}).map(([port, { channels = [] }]) => ({
+          by: { queue, class: name, port },
+          channels,
+        })),
       ),
     )
   }

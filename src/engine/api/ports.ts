@@ -40,8 +40,8 @@ export function createPorts({ store, registry, classes, change, view, now }: Con
       const { document } = await store.inspect(job)
       const found = await registry.find(document.queue, document.class)
       const words: Words[] = []
-      if (specs.in) words.push(defineWords('in', overlay(found?.in, specs.in), store.vault))
-      if (specs.out) words.push(defineWords('out', overlay(found?.out, specs.out), store.vault))
+      if (specs.in) words.push(defineWords('in', overlay(found?.definition.in, specs.in), store.vault))
+      if (specs.out) words.push(defineWords('out', overlay(found?.definition.out, specs.out), store.vault))
       await change(job, words, call)
       return view(job)
     },

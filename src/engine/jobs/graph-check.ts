@@ -15,7 +15,7 @@ export async function checkPorts(
   for (const { node: name, dir, port, path: inside } of named) {
     const node = graph.nodes[name]!
     const found = find(node)
-    const ports = { ...found?.[dir], ...(dir === 'in' ? node.inports : node.outports) }
+    const ports = { ...found?.definition[dir], ...(dir === 'in' ? node.inports : node.outports) }
     if (!found || Object.hasOwn(ports, port) || Object.hasOwn(ports, '*')) continue
     const has = Object.keys(ports).join(', ') || 'none'
     const path = [...at, ...inside]

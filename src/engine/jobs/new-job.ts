@@ -5,7 +5,7 @@ import { SidejobError } from '../../core/errors.ts'
 import { mergedLabels } from '../../core/labels.ts'
 import { mapValues } from '../../core/map-values.ts'
 import { nextSlot, parseRepeat, shiftLength } from '../../core/repeat.ts'
-import type { PortOptions, Spawn } from '../../core/run.ts'
+import type { Spawn } from '../../core/run.ts'
 import { isText } from '../../core/schemas.ts'
 import { itemText } from '../../redis/item.ts'
 import type { LimitKey, NewJob, Quota } from '../../redis/new-job.ts'
@@ -21,8 +21,7 @@ const LOST_ALONE = 2
 export const keptFor = (keep: boolean | number | undefined): number | undefined =>
   keep === true ? HOUR : keep === false ? 0 : keep
 
-export const overlay = (base: PortSpecs = {}, own?: PortSpecs | PortOptions): PortSpecs =>
-  own ? { ...base, ...own } : base
+export const overlay = (base: PortSpecs = {}, own?: PortSpecs): PortSpecs => (own ? { ...base, ...own } : base)
 
 type Values = Record<string, Encoded[]>
 
@@ -136,7 +135,7 @@ function newJob(
   checkOutside(found, input)
   checkRoot(input.in, call)
   const own = flowPorts(input)
-  const ports = overlay(overlay(found?.in, own?.in), input.in)
+  const ports = overlay(overlay(found?.definition.in, own?.in), input.in)
   if (found) checkInputs(found, input, ports)
   return {
     ...common(found),
@@ -155,7 +154,7 @@ function newJob(
     args: argsOf(input),
     wait: debounceOf(input)?.wait ?? input.wait,
     in: ports,
-    out: overlay(overlay(found?.out, own?.out), input.out),
+    out: overlay(overlay(found?.definition.out, own?.out), input.out),
     inputs: input.inputs && itemsOf(input.inputs),
     retry: input.retry === undefined ? undefined : encodeValue(input.retry),
     keepResult: keptFor(input.keepResult),
@@ -225,8 +224,8 @@ export async function spawnedJob(
     ...common(found),
     queue,
     args: args === 'null' ? undefined : args,
-    in: overlay(overlay(found?.in, own?.in), inports),
-    out: overlay(overlay(found?.out, own?.out), outports),
+    in: overlay(overlay(found?.definition.in, own?.in), inports),
+    out: overlay(overlay(found?.definition.out, own?.out), outports),
     inputs: itemsOf(inputs, encodeValue({ job: by })),
     retry: retry === undefined ? undefined : encodeValue(retry),
     keepResult: keptFor(keepResult),

@@ -5,13 +5,14 @@ import { checkWorkers, readWorker } from '../../core/definition.ts'
 import { mapValues } from '../../core/map-values.ts'
 import { readable } from '../../core/readable.ts'
 import type { Retry } from '../../core/retry.ts'
+import type { PortOptions } from '../../core/run.ts'
 import { type CodeWorker, closedIn, keptWorker } from '../../core/schemas.ts'
-import { type Ports, type Worker, workerDefaults } from '../../core/worker.ts'
+import { type Worker, workerDefaults } from '../../core/worker.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
 import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 import type { Opening, Vault } from '../../redis/vault.ts'
-import type { PortSpecs, WorkerDefinition } from '../engine.ts'
+import type { WorkerDefinition } from '../engine.ts'
 import type { RunTrace } from '../trace/tracer.ts'
 import { type Announced, createAnnouncer, type SetCron } from './announcement.ts'
 import { announcedDefinition, schemaOfClass } from './checks.ts'
@@ -23,8 +24,6 @@ type KeyedLimit = {
 }
 
 export type Registered = {
-  in: PortSpecs
-  out: PortSpecs
   definition: WorkerDefinition
   local?: Worker
   keyed?: KeyedLimit[]
@@ -55,7 +54,7 @@ const announcedOf = (found: Registered, vault: Vault): Announced => ({
   definition: textOf(announcedDefinition(found.definition, found.local!), true, vault),
   serves: callsOthers(found) ? 'call' : 'push',
   concurrency: found.definition.concurrency,
-  ...(found.definition.cron ? { cron: found.definition.cron } : {}),
+  cron: found.definition.cron,
 })
 
 type Named = { queue: string; class: string }
@@ -70,15 +69,14 @@ const MAX_NEAR = 20
 const closedDefinition = closedIn(keptWorker)
 const FORMER = { schemas: 4, size: 65_536 }
 
-const specsOf = (ports: Ports = {}): PortSpecs =>
-  mapValues(ports, ({ default: value, channels }) => ({
-    ...(value === undefined ? {} : { default: encodeValue(value) }),
-    ...(channels ? { channels } : {}),
-  }))
+const encoded = (value: unknown): Encoded | undefined => (value === undefined ? undefined : encodeValue(value))
+
+export const specsOf = (ports: Record<string, { default?: unknown; channels?: string[] }> = {}): PortOptions =>
+  mapValues(ports, ({ default: value, channels }) => ({ default: encoded(value), channels }))
 
 const cronOf = ({ args, ...cron }: NonNullable<CodeWorker['cron']>): NonNullable<WorkerDefinition['cron']> => ({
   ...cron,
-  ...(args === undefined ? {} : { args: encodeValue(args) }),
+  args: encoded(args),
 })
 
 type Constant = NonNullable<WorkerDefinition['limits']>
@@ -89,59 +87,53 @@ const constantLimits = (limits: NonNullable<CodeWorker['limits']>): Constant =>
 const keyedLimits = ({ limits = [] }: CodeWorker): KeyedLimit[] =>
   limits.flatMap(({ key, ...limit }) => (typeof key === 'function' ? [{ ...limit, key }] : []))
 
-const historyOf = ({ history }: CodeWorker): Pick<WorkerDefinition, 'history'> => {
-  const runs = typeof history === 'object' ? history.runs : history
-  return runs === undefined ? {} : { history: runs }
-}
-
-const definitionOf = (worker: CodeWorker): WorkerDefinition => ({
+const definitionOf = ({ history, ...worker }: CodeWorker): WorkerDefinition => ({
   in: specsOf(worker.in),
   out: specsOf(worker.out),
-  ...(worker.retry ? { retry: worker.retry } : {}),
-  ...(worker.concurrency === undefined ? {} : { concurrency: worker.concurrency }),
-  ...(worker.limits ? { limits: constantLimits(worker.limits) } : {}),
-  ...(worker.timeout === undefined ? {} : { timeout: worker.timeout }),
-  ...(worker.retain === undefined ? {} : { retain: worker.retain }),
-  ...historyOf(worker),
-  ...(worker.labels ? { labels: worker.labels } : {}),
-  ...(worker.shutdown ? { shutdown: true } : {}),
-  ...(worker.cron ? { cron: cronOf(worker.cron) } : {}),
-  ...(worker.reach ? { reach: worker.reach } : {}),
-  ...(worker.redact?.length ? { redact: worker.redact } : {}),
-  ...(worker.pin ? { pin: true } : {}),
-  ...(worker.description ? { description: worker.description } : {}),
+  retry: worker.retry,
+  concurrency: worker.concurrency,
+  limits: worker.limits && constantLimits(worker.limits),
+  timeout: worker.timeout,
+  retain: worker.retain,
+  history: typeof history === 'object' ? history.runs : history,
+  labels: worker.labels,
+  shutdown: worker.shutdown && true,
+  cron: worker.cron && cronOf(worker.cron),
+  reach: worker.reach,
+  redact: worker.redact?.length ? worker.redact : undefined,
+  pin: worker.pin || undefined,
+  description: worker.description || undefined,
 })
 
 const withRawPorts = (ports: WorkerDefinition['in'] = {}, { sealSameInJson }: Vault) =>
   mapValues(ports, (spec) => ({
     ...spec,
-    ...(spec.default === undefined ? {} : { default: raw(sealSameInJson(spec.default, 'definition')) }),
-    ...(spec.schema === undefined ? {} : { schema: raw(spec.schema) }),
+    default: spec.default && raw(sealSameInJson(spec.default, 'definition')),
+    schema: spec.schema && raw(spec.schema),
   }))
 
 const withSealed = (push: NonNullable<WorkerDefinition['push']>, vault: Vault) => {
   const sealed = (text: string) => raw(vault.sealSameInJson(encodeValue(text), 'definition'))
-  return { ...push, url: sealed(push.url), ...(push.secret === undefined ? {} : { secret: sealed(push.secret) }) }
+  return { ...push, url: sealed(push.url), secret: push.secret === undefined ? undefined : sealed(push.secret) }
 }
 
 const withoutDefaults = (ports: WorkerDefinition['in'] = {}) =>
-  mapValues(ports, ({ schema }) => (schema === undefined ? {} : { schema: raw(schema) }))
+  mapValues(ports, ({ schema }) => ({ schema: schema && raw(schema) }))
 
 const schemasText = ({ args, result, in: inputs, out }: WorkerDefinition): Encoded =>
   parseJson(
     writeJson({
-      ...(args === undefined ? {} : { args: raw(args) }),
-      ...(result === undefined ? {} : { result: raw(result) }),
+      args: args && raw(args),
+      result: result && raw(result),
       in: withoutDefaults(inputs),
       out: withoutDefaults(out),
     }),
     CLOSED,
   ) as Encoded
 
-const definedBy = (former: Encoded): Registered => {
-  const definition = parseJson(former, closedDefinition) as WorkerDefinition
-  return { in: {}, out: {}, definition }
-}
+const definedBy = (former: Encoded): Registered => ({
+  definition: parseJson(former, closedDefinition) as WorkerDefinition,
+})
 
 export const withSchema = (found: Registered, hash: string): Registered | undefined =>
   [found, ...(found.former ?? []).map(definedBy)].find((one) => schemaOfClass(one) === hash)
@@ -160,17 +152,17 @@ function formerOf(before: { definition: WorkerDefinition; former: readonly Encod
 const textOf = (definition: WorkerDefinition, local: boolean, vault: Vault, former: readonly Encoded[] = []): string =>
   writeJson({
     ...definition,
-    ...(definition.push ? { push: withSealed(definition.push, vault) } : {}),
-    ...(definition.args === undefined ? {} : { args: raw(definition.args) }),
-    ...(definition.result === undefined ? {} : { result: raw(definition.result) }),
+    push: definition.push && withSealed(definition.push, vault),
+    args: definition.args && raw(definition.args),
+    result: definition.result && raw(definition.result),
     in: withRawPorts(definition.in, vault),
     out: withRawPorts(definition.out, vault),
-    ...(local ? { local: true } : {}),
-    ...(former.length > 0 ? { former: former.map(raw) } : {}),
+    local: local || undefined,
+    former: former.length > 0 ? former.map(raw) : undefined,
   })
 
-const openedPorts = (ports: WorkerDefinition['in'] = {}, { definition }: Opening): PortSpecs =>
-  mapValues(ports, (spec) => (spec.default === undefined ? spec : { ...spec, default: definition(spec.default) }))
+const openedPorts = (ports: WorkerDefinition['in'] = {}, { definition }: Opening): WorkerDefinition['in'] =>
+  mapValues(ports, (spec) => ({ ...spec, default: spec.default && definition(spec.default) }))
 
 const openedText = (text: string, { definition }: Opening): string =>
   JSON.parse(definition(JSON.stringify(text))) as string
@@ -178,7 +170,7 @@ const openedText = (text: string, { definition }: Opening): string =>
 const openedPush = (push: NonNullable<WorkerDefinition['push']>, opening: Opening) => ({
   ...push,
   url: openedText(push.url, opening),
-  ...(push.secret === undefined ? {} : { secret: openedText(push.secret, opening) }),
+  secret: push.secret === undefined ? undefined : openedText(push.secret, opening),
 })
 
 type Stored = { definition: WorkerDefinition; isFunction: boolean; former: readonly Encoded[] }
@@ -193,7 +185,7 @@ function parseDefinition(text: string, { show }: Vault): Stored {
     former,
     definition: {
       ...definition,
-      ...(definition.push ? { push: openedPush(definition.push, show) } : {}),
+      push: definition.push && openedPush(definition.push, show),
       in: openedPorts(definition.in, show),
       out: openedPorts(definition.out, show),
     },
@@ -202,6 +194,10 @@ function parseDefinition(text: string, { show }: Vault): Stored {
 }
 
 type RegistryOptions = {
+  store: Store
+  workers: readonly Worker[]
+  now?: () => number
+  deployment?: string
   setCron?: SetCron
   retry?: Retry
   version?: string
@@ -210,13 +206,15 @@ type RegistryOptions = {
   grace?: number
 }
 
-export function createRegistry(
-  store: Store,
-  workers: readonly Worker[],
-  now: () => number = Date.now,
+export function createRegistry({
+  store,
+  workers,
+  now = Date.now,
   deployment = 'sidejob',
-  { setCron, retry = {}, versionUrl, ...code }: RegistryOptions = {},
-) {
+  retry = {},
+  versionUrl,
+  ...announcing
+}: RegistryOptions) {
   const local = new Map<string, Registered>()
   checkWorkers(workers)
   for (const worker of workers) {
@@ -224,24 +222,12 @@ export function createRegistry(
     const definition = definitionOf(read)
     const keyed = keyedLimits(read)
     const key = `${worker.queue ?? workerDefaults.queue}/${worker.class}`
-    local.set(key, {
-      in: definition.in as PortSpecs,
-      out: definition.out as PortSpecs,
-      definition,
-      local: worker,
-      ...(keyed.length ? { keyed } : {}),
-    })
+    local.set(key, { definition, local: worker, keyed: keyed.length ? keyed : undefined })
   }
 
   function serve(worker: { queue: string; class: string }, served: Served): void {
     const shown = { ...worker, perform: () => undefined }
-    local.set(`${worker.queue}/${worker.class}`, {
-      in: {},
-      out: {},
-      definition: { in: {}, out: {} },
-      local: shown,
-      ...served,
-    })
+    local.set(`${worker.queue}/${worker.class}`, { definition: { in: {}, out: {} }, local: shown, ...served })
   }
 
   const fetched = new Map<string, { at: number; classes: Map<string, Registered> }>()
@@ -256,9 +242,7 @@ export function createRegistry(
     const classes = new Map<string, Registered>()
     for (const [name, text] of Object.entries(await store.definitions(queue))) {
       const stored = readable(() => parseDefinition(text, store.vault))
-      if (!stored) continue
-      const { definition, former } = stored
-      classes.set(name, { in: definition.in as PortSpecs, out: definition.out as PortSpecs, definition, former })
+      if (stored) classes.set(name, { definition: stored.definition, former: stored.former })
     }
     if (changes.get(queue) === before) fetched.set(queue, { at: now(), classes })
     return classes
@@ -279,9 +263,8 @@ export function createRegistry(
     store,
     deployment,
     now,
-    setCron,
-    ...code,
-    ...(workers.some(({ pin }) => pin) ? { versionUrl } : {}),
+    ...announcing,
+    versionUrl: workers.some(({ pin }) => pin) ? versionUrl : undefined,
     classes: () => [...local.values()].map((found) => announcedOf(found, store.vault)),
   })
 

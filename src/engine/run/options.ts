@@ -2,9 +2,10 @@ import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { checkedLabels, readRetry } from '../../core/definition.ts'
 import type { Labels } from '../../core/labels.ts'
 import { mapValues } from '../../core/map-values.ts'
-import type { Op, PortOptions, Spawn } from '../../core/run.ts'
+import type { Op, Spawn } from '../../core/run.ts'
 import { type Length, milliseconds } from '../../core/time.ts'
 import type { RetryOptions } from '../../core/worker.ts'
+import { specsOf } from '../jobs/registry.ts'
 
 type Timed = 'wait' | 'timeout' | 'retry'
 
@@ -21,12 +22,6 @@ export type SpawnOptions = Omit<
   in?: Record<string, { default?: unknown; channels?: string[] }>
   out?: Record<string, { default?: unknown; channels?: string[] }>
 }
-
-const portOptions = (specs: SpawnOptions['in'] = {}): PortOptions =>
-  mapValues(specs, ({ default: value, channels }) => ({
-    ...(value === undefined ? {} : { default: encodeValue(value) }),
-    ...(channels ? { channels } : {}),
-  }))
 
 const encodedLists = (lists: Record<string, unknown[]>): Record<string, Encoded[]> =>
   mapValues(lists, (values) => values.map(encodeValue))
@@ -51,7 +46,7 @@ export function spawnOp(
     ...(labels === undefined ? {} : { labels: checkedLabels(labels) }),
     ...(args === undefined ? {} : { args: encodeValue(args) }),
     ...(inputs ? { inputs: encodedLists(inputs) } : {}),
-    ...(inports ? { inports: portOptions(inports) } : {}),
-    ...(outports ? { outports: portOptions(outports) } : {}),
+    ...(inports ? { inports: specsOf(inports) } : {}),
+    ...(outports ? { outports: specsOf(outports) } : {}),
   }
 }

@@ -1,15 +1,13 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import type { AskedJob } from '../../core/schemas/job-options.ts'
 
+export type { PortOptions as PortSpecs } from '../../core/run.ts'
 export type { CallbackProgress, CallbackTry, CallbackView } from '../../core/schemas/job-views.ts'
 export type { CallbackState } from '../../core/schemas/names.ts'
 
 /** An id or an alias: `"7"`, `"nightly"`. */
 export type Ref = string
 export type Dir = 'in' | 'out'
-
-export type PortSpec = { default?: Encoded; channels?: string[] }
-export type PortSpecs = Record<string, PortSpec>
 
 /** Without an answer within `after` (milliseconds, or modifiers like "+5 MINUTES"), another worker gets the run. */
 export type Redeliver = { after: number | string; max?: number }

@@ -1,8 +1,8 @@
 import { writeJson } from '../../../src/core/codec/json-writer.ts'
-import type { WorkerDefinition } from '../../../src/engine/engine.ts'
+import type { PortSpecs, WorkerDefinition } from '../../../src/engine/engine.ts'
 import { limitsOf } from '../../../src/engine/jobs/new-job.ts'
 import type { Registered, Registry } from '../../../src/engine/jobs/registry.ts'
-import type { NewJob, PortSpecs } from '../../../src/redis/new-job.ts'
+import type { NewJob } from '../../../src/redis/new-job.ts'
 import type { JobRecord } from '../../../src/redis/record.ts'
 import { seeded } from './random.ts'
 
@@ -78,8 +78,6 @@ export const DELIVERIES = 2
 const redeliver = { after: '+8 SECONDS', ms: 8_000, max: DELIVERIES }
 
 const registered = (name: string): Registered => ({
-  in: classes[name]!.in as PortSpecs,
-  out: classes[name]!.out as PortSpecs,
   definition: classes[name]!,
 })
 

@@ -2,8 +2,7 @@
 
 import { expect } from 'vitest'
 import { encodeValue } from '../../../src/core/codec/value.ts'
-import type { Changes, Op } from '../../../src/core/run.ts'
-import type { PortSpecs } from '../../../src/redis/new-job.ts'
+import type { Changes, Op, PortOptions } from '../../../src/core/run.ts'
 import type { Facts, Making, Run, World } from '../direct.ts'
 
 const DAY = 86_400_000
@@ -345,7 +344,7 @@ const rule25: Facts = {
     expect(await gone(world, below.a!)).toBe(false)
   },
   async 'a job with a dynamic or a subscribed input port stays'(world) {
-    const ports: PortSpecs[] = [{ '*': {} }, { in: { channels: ['/a'] } }]
+    const ports: PortOptions[] = [{ '*': {} }, { in: { channels: ['/a'] } }]
     for (const port of ports) {
       const id = await world.make({ in: port, retain: 0 })
       await (await world.claimOne()).commit()
