@@ -1,5 +1,6 @@
 import { isBelow } from '../../core/channel.ts'
 import type { Encoded } from '../../core/codec/value.ts'
+import { Lru } from '../../core/lru.ts'
 import { minutesOf, rateOf } from '../../core/minutes.ts'
 import { publishedWords } from '../../redis/changes.ts'
 import type { LastMessage } from '../../redis/item.ts'
@@ -27,19 +28,6 @@ async function* merged<T>(readers: AsyncIterator<T>[]): AsyncIterable<T> {
 
 const REMEMBERED = 1_000
 
-/** Remembers the listeners, so that the first MGET of the next message can read their jobs. */
-function createAudience() {
-  const heard = new Map<string, readonly string[]>()
-  return {
-    of: (channel: string): readonly string[] => heard.get(channel) ?? [],
-    note(channel: string, jobs: readonly string[]): void {
-      heard.delete(channel)
-      if (jobs.length) heard.set(channel, jobs)
-      if (heard.size > REMEMBERED) heard.delete(heard.keys().next().value!)
-    },
-  }
-}
-
 const MOST_PUBLISHERS = 100
 
 const lastView = (
@@ -51,7 +39,8 @@ const lastView = (
 }
 
 export function createChannels({ store, client, registry, ring, now }: Context) {
-  const audience = createAudience()
+  /** Listeners by channel, so that the first MGET of the next message can read their jobs. */
+  const audience = new Lru<string, readonly string[]>(REMEMBERED)
 
   async function saying() {
     const lists = (await store.queueNames()).sort().map(async (queue) => [queue, await registry.known(queue)] as const)
@@ -93,14 +82,15 @@ export function createChannels({ store, client, registry, ring, now }: Context) 
       options: { context?: Encoded; keep?: 0 | 1 } = {},
       call?: Call,
     ): Promise<{ subscribers: number }> {
-      const near = { queues: registry.queues, jobs: audience.of(channel), ...quotaOf(call) }
+      const near = { queues: registry.queues, jobs: audience.get(channel), ...quotaOf(call) }
       const { answer, rings, heard, again } = await store.change(
         '',
         publishedWords(channel, message, store.vault, options),
         onceOf(call),
         near,
       )
-      if (!again) audience.note(channel, heard)
+      if (!again && heard.length > 0) audience.set(channel, heard)
+      if (!again && heard.length === 0) audience.delete(channel)
       await ring(rings)
       return { subscribers: Number(answer[0]) }
     },

@@ -5,12 +5,13 @@ import { readObject } from '../../core/readable.ts'
 import { ops } from '../../redis/ops.ts'
 import type { Context } from '../context.ts'
 import type { ApiKey, Call, KnownKey } from '../engine.ts'
+import { createRecent } from './recent.ts'
 import { createSessions } from './sessions.ts'
 
 /** In milliseconds. */
 const STREAM = 60_000
 const MAX_TOKEN_MS = 30 * 86_400_000
-const FRESH = 10_000
+
 const REMEMBERED = 1_000
 const NOTED_EVERY = 3_600_000
 
@@ -25,21 +26,13 @@ export function createKeys(
   { store, change, now }: Context,
   { apiKey, tenant, tokenSecret }: { apiKey?: string; tenant?: string; tokenSecret?: string },
 ) {
-  const seen = new Lru<string, { at: number; kept: Kept | null }>(REMEMBERED)
+  const recent = createRecent(async (id) => readObject<Kept>(await store.apiKey(id)) ?? null)
   const noted = new Lru<string, number>(REMEMBERED)
 
   let ownHash: string | undefined
   let secret = tokenSecret
   const secretOf = () => (secret ??= newKey())
   const hashOfOwn = async () => apiKey && (ownHash ??= await hashOf(apiKey))
-
-  async function keptOf(id: string): Promise<Kept | null> {
-    const last = seen.get(id)
-    if (last && Date.now() - last.at < FRESH) return last.kept
-    const kept = readObject<Kept>(await store.apiKey(id)) ?? null
-    seen.set(id, { at: Date.now(), kept })
-    return kept
-  }
 
   const isOver = ({ expiresAt }: Pick<Kept, 'expiresAt'>): boolean => expiresAt !== undefined && expiresAt <= now()
 
@@ -52,13 +45,13 @@ export function createKeys(
   async function hashOfId(id: string): Promise<string | undefined> {
     const own = await hashOfOwn()
     if (own && idOf(own) === id) return own
-    return (await keptOf(id))?.hash
+    return (await recent.get(id))?.hash
   }
 
   async function knownBy(hash: string): Promise<KnownKey | undefined> {
     const [own, id] = [await hashOfOwn(), idOf(hash)]
     if (own && sameHash(hash, own)) return { id, name: 'deployment', scopes: ['admin'], unlimited: true }
-    const kept = await keptOf(id)
+    const kept = await recent.get(id)
     if (!kept || !sameHash(kept.hash, hash) || isOver(kept)) return undefined
     await note(id)
     const { name, scopes, limits } = kept
@@ -124,14 +117,14 @@ export function createKeys(
         const { hash: _, createdAt: __, ...about } = old
         const until = Math.min(old.expiresAt ?? Number.POSITIVE_INFINITY, now() + overlap)
         const fresh = await made(about, call, [keepKnown({ ...old, expiresAt: until })])
-        seen.delete(id)
+        recent.forget(id)
         return { ...fresh, until }
       },
 
       async remove(id: string): Promise<void> {
         await needed(id)
         await store.removeApiKey(id)
-        seen.delete(id)
+        recent.forget(id)
       },
 
       authenticate: async (key: string): Promise<KnownKey | undefined> => knownBy(await hashOf(key)),
@@ -139,7 +132,7 @@ export function createKeys(
       async isActive(id: string): Promise<boolean> {
         const own = await hashOfOwn()
         if (own && idOf(own) === id) return true
-        const kept = await keptOf(id)
+        const kept = await recent.get(id)
         return kept !== null && !isOver(kept)
       },
     },

@@ -1,32 +1,23 @@
 // Redis stores only hashes of the names and keys of sessions.
 
 import { hashOf, sessionName } from '../../core/crypto.ts'
-import { Lru } from '../../core/lru.ts'
+
 import type { Store } from '../../redis/store.ts'
 import type { KnownKey } from '../engine.ts'
+import { createRecent } from './recent.ts'
 
-const FRESH = 10_000
-const REMEMBERED = 1_000
 const ONCE = 'once '
 const isOnce = (text: string): boolean => text.startsWith(ONCE)
 
 type Parts = { store: Store; knownBy: (hash: string) => Promise<KnownKey | undefined>; tenant?: string }
 
 export function createSessions({ store, knownBy, tenant }: Parts) {
-  const seen = new Lru<string, { at: number; text: string }>(REMEMBERED)
+  const recent = createRecent(async (hash) => (await store.session(hash)) ?? undefined)
 
   async function open(keyHash: string, life: number, before = ''): Promise<string> {
     const name = sessionName(tenant)
     await store.addSession(await hashOf(name), `${before}${keyHash}`, life)
     return name
-  }
-
-  async function read(hash: string): Promise<string | null> {
-    const last = seen.get(hash)
-    if (last && Date.now() - last.at < FRESH) return last.text
-    const text = await store.session(hash)
-    if (text !== null) seen.set(hash, { at: Date.now(), text })
-    return text
   }
 
   return {
@@ -51,13 +42,13 @@ export function createSessions({ store, knownBy, tenant }: Parts) {
     },
 
     async get(name: string): Promise<KnownKey | undefined> {
-      const text = await read(await hashOf(name))
-      return text === null || isOnce(text) ? undefined : knownBy(text)
+      const text = await recent.get(await hashOf(name))
+      return text === undefined || isOnce(text) ? undefined : knownBy(text)
     },
 
     async end(name: string): Promise<void> {
       const hash = await hashOf(name)
-      seen.delete(hash)
+      recent.forget(hash)
       await store.removeSession(hash)
     },
   }

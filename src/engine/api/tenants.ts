@@ -1,12 +1,11 @@
 import { add, BUDGET, type Sum, unitsOf } from '../../core/budget.ts'
 import { SidejobError } from '../../core/errors.ts'
-import { Lru } from '../../core/lru.ts'
+
 import { readObject } from '../../core/readable.ts'
 import type { Context } from '../context.ts'
 import type { KeyLimits, Tenant } from '../engine.ts'
+import { createRecent } from './recent.ts'
 
-const FRESH_MS = 10_000
-const REMEMBERED = 1_000
 const MAX_TENANTS = 1_000
 
 type Kept = Omit<Tenant, 'name'>
@@ -14,7 +13,10 @@ type Kept = Omit<Tenant, 'name'>
 const tenantOf = (name: string, text: string): Tenant => ({ name, createdAt: 0, ...readObject<Kept>(text) })
 
 export function createTenants({ store, now }: Context) {
-  const seen = new Lru<string, { at: number; tenant: Tenant | undefined }>(REMEMBERED)
+  const recent = createRecent(async (name): Promise<Tenant | null> => {
+    const text = await store.tenant(name)
+    return text === null ? null : tenantOf(name, text)
+  })
 
   return {
     async list(): Promise<{ tenants: Tenant[] }> {
@@ -30,21 +32,16 @@ export function createTenants({ store, now }: Context) {
       const { createdAt } = known ?? { createdAt: now() }
       const kept: Kept = { createdAt, limits: limits ?? known?.limits }
       await store.setTenant(name, JSON.stringify(kept))
-      seen.delete(name)
+      recent.forget(name)
     },
 
     async remove(name: string): Promise<void> {
       if ((await store.removeTenant(name)) === 0) throw new SidejobError('NOT_FOUND', `there is no tenant ${name}`)
-      seen.delete(name)
+      recent.forget(name)
     },
 
     async get(name: string): Promise<Tenant | undefined> {
-      const last = seen.get(name)
-      if (last && Date.now() - last.at < FRESH_MS) return last.tenant
-      const text = await store.tenant(name)
-      const tenant = text === null ? undefined : tenantOf(name, text)
-      seen.set(name, { at: Date.now(), tenant })
-      return tenant
+      return (await recent.get(name)) ?? undefined
     },
 
     async erase(
