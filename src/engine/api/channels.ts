@@ -129,7 +129,7 @@ export function createChannels({ store, client, registry, ring, now }: Context) 
           ...(ports && { publishers: publishersOf(name, ports) }),
           ...(lastOf.get(name) && lastView(lastOf.get(name)!, now())),
         })),
-        cursor: page.cursor === '0' ? null : page.cursor,
+        cursor: page.cursor,
       }
     },
 

@@ -5,7 +5,7 @@ import { idIn, type Status } from '../../core/job.ts'
 import type { Changes, Snapshot } from '../../core/run.ts'
 import type { Reach } from '../../core/worker.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
-import { childrenOf, type JobRecord, statusOf } from '../../redis/record.ts'
+import { type JobRecord, statusOf } from '../../redis/record.ts'
 import type { ClaimedJob, ClaimRequest, Signal } from '../../redis/types.ts'
 import { type Context, checkClaim, checkRefusal, laneOf } from '../context.ts'
 import type { Call, Item } from '../engine.ts'
@@ -299,8 +299,7 @@ export function createRuns({
       token: string,
       cursor: string = '0',
     ): Promise<{ children: Snapshot['children']; cursor: string | null }> {
-      const { children, cursor: next } = await store.children((await jobOf(token)).id, cursor)
-      return { children: childrenOf(children), cursor: next === '0' ? null : next }
+      return store.children((await jobOf(token)).id, cursor)
     },
 
     async steps(
@@ -308,7 +307,7 @@ export function createRuns({
       cursor: string = '0',
     ): Promise<{ steps: Record<string, Encoded>; cursor: string | null }> {
       const { steps, cursor: next } = await store.steps((await jobOf(token)).id, cursor)
-      return { steps, cursor: next === '0' ? null : next }
+      return { steps, cursor: next }
     },
   }
 }

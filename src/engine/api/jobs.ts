@@ -288,7 +288,7 @@ export function createJobs({
         steps: own.map(entryOf).sort(byTime),
         waits: waits.sort(byTime),
         patches: patches.sort((a, b) => byTime(a, b) || (a.name < b.name ? -1 : 1)),
-        cursor: next === '0' ? null : next,
+        cursor: next,
       }
     },
 

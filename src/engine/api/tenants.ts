@@ -49,9 +49,10 @@ export function createTenants({ store, now }: Context) {
       { cursor, preview = false }: { cursor: string; preview?: boolean },
     ): Promise<{ keys: number; cursor: string | null }> {
       const sum: Sum = new Map()
-      let [keys, next] = [0, cursor]
+      let keys = 0
+      let next: string | null = cursor
       do {
-        const found = await store.keysOfTenant(name, next)
+        const found: Awaited<ReturnType<typeof store.keysOfTenant>> = await store.keysOfTenant(name, next)
         add(sum, 'names', found.looked)
         if (!preview) {
           add(sum, 'writes', found.keys.length)
@@ -59,8 +60,8 @@ export function createTenants({ store, now }: Context) {
         }
         keys += found.keys.length
         next = found.cursor
-      } while (next !== '0' && unitsOf(sum) < BUDGET)
-      return { keys, cursor: next === '0' ? null : next }
+      } while (next !== null && unitsOf(sum) < BUDGET)
+      return { keys, cursor: next }
     },
   }
 }

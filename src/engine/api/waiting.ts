@@ -1,7 +1,7 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Snapshot } from '../../core/run.ts'
 import type { WaitingJob } from '../../core/waiting.ts'
-import { childrenOf, type JobRecord, statusOf } from '../../redis/record.ts'
+import { type JobRecord, statusOf } from '../../redis/record.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
 import type { Ref } from '../engine.ts'
@@ -82,12 +82,11 @@ export function createWaiting({ store, registry, now }: Context) {
 
     async steps(job: Ref, cursor: string = '0'): Promise<{ steps: Record<string, Encoded>; cursor: string | null }> {
       const { steps, cursor: next } = await store.steps(await idOf(job), cursor)
-      return { steps, cursor: next === '0' ? null : next }
+      return { steps, cursor: next }
     },
 
     async children(job: Ref, cursor: string = '0'): Promise<{ children: Snapshot['children']; cursor: string | null }> {
-      const { children, cursor: next } = await store.children(await idOf(job), cursor)
-      return { children: childrenOf(children), cursor: next === '0' ? null : next }
+      return store.children(await idOf(job), cursor)
     },
   }
 }

@@ -1,24 +1,23 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Snapshot } from '../../core/run.ts'
 import { shownItem } from '../../redis/item.ts'
-import { childrenOf, countsOf } from '../../redis/record.ts'
+import { countsOf } from '../../redis/record.ts'
 import type { Store } from '../../redis/store.ts'
 
 const PAGE = 1_000
 
 type PortOf = { id: number; dir: 'in' | 'out'; port: string }
 
-async function scanned<P extends { cursor: string }, V>(
+async function scanned<P extends { cursor: string | null }, V>(
   read: (cursor: string) => Promise<P>,
   membersOf: (page: P) => Record<string, V>,
 ): Promise<Record<string, V>> {
   const all: Record<string, V> = Object.create(null)
-  let cursor = '0'
-  do {
-    const page = await read(cursor)
+  for (let cursor: string | null = '0'; cursor !== null; ) {
+    const page: P = await read(cursor)
     Object.assign(all, membersOf(page))
     cursor = page.cursor
-  } while (cursor !== '0')
+  }
   return all
 }
 
@@ -66,7 +65,7 @@ export function createReader(store: Store) {
     children: (id: number): Promise<Snapshot['children']> =>
       scanned(
         (cursor) => store.children(id, cursor),
-        ({ children }) => childrenOf(children),
+        ({ children }) => children,
       ),
   }
 }

@@ -6,7 +6,7 @@ import { fieldsOf, pairsOf } from '../flat.ts'
 import { itemOf, type LastMessage, lastMessageOf } from '../item.ts'
 import { literal } from '../keys.ts'
 import type { Parts } from '../parts.ts'
-import { type DayRecord, decodeDay } from '../record.ts'
+import { type Child, childrenOf, type DayRecord, decodeDay } from '../record.ts'
 import type { Ready } from '../types.ts'
 import { hashAt, THERE_ARE_TENANTS } from './standing.ts'
 
@@ -53,28 +53,30 @@ const anyCase = (text: string): string => {
 
 const KEPT_BUILDS = 5
 
+const nextOf = (cursor: string | number): string | null => (String(cursor) === '0' ? null : String(cursor))
+
 export function createCommands({ client: { ask }, keys, vault: { open, show } }: Parts) {
   const hashOf = (key: string): Promise<Record<string, string>> => hashAt(ask, key)
 
+  /** The cursor is null at the end. */
   const page = async (
     key: string,
     cursor: string,
     options: { count: number; match?: string },
-  ): Promise<[cursor: string, flat: string[]]> => {
+  ): Promise<[cursor: string | null, flat: string[]]> => {
     const [next, flat] = await ask<[string, string[]]>(
       (redis) => redis.hscan(key, cursor, options) as Promise<[string, string[]]>,
     )
-    return [String(next), flat]
+    return [nextOf(next), flat]
   }
 
   /** Searches at most about 10,000 members. */
   async function* matching(key: string, match: string): AsyncGenerator<[field: string, value: string][]> {
-    let cursor = '0'
-    for (let read = 0; read < PAGES; read++) {
-      const [next, flat] = await page(key, cursor, { match, count: STEPS })
+    let cursor: string | null = '0'
+    for (let read = 0; read < PAGES && cursor !== null; read++) {
+      const [next, flat]: [string | null, string[]] = await page(key, cursor, { match, count: STEPS })
       yield pairsOf(flat)
       cursor = next
-      if (cursor === '0') return
     }
   }
 
@@ -103,7 +105,10 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       }
       return found.sort((a, b) => a.alias.length - b.alias.length).slice(0, most)
     },
-    async channels(cursor: string, count = CHANNELS): Promise<{ channels: Record<string, string>; cursor: string }> {
+    async channels(
+      cursor: string,
+      count = CHANNELS,
+    ): Promise<{ channels: Record<string, string>; cursor: string | null }> {
       const [next, flat] = await page(keys.channels, cursor, { count })
       return { channels: fieldsOf(flat), cursor: next }
     },
@@ -163,12 +168,15 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       await ask((redis) => redis.hset(keys.tenants, { [name]: about }))
     },
     removeTenant: (name: string) => ask<number>((redis) => redis.hdel(keys.tenants, name)),
-    async keysOfTenant(name: string, cursor: string): Promise<{ keys: string[]; cursor: string; looked: number }> {
+    async keysOfTenant(
+      name: string,
+      cursor: string,
+    ): Promise<{ keys: string[]; cursor: string | null; looked: number }> {
       const match = `${literal(keys.ofTenant(name))}*`
       const [next, found] = await ask<[string | number, string[]]>(
         (redis) => redis.scan(cursor, { match, count: TENANT_KEYS }) as Promise<[string, string[]]>,
       )
-      return { keys: found, cursor: String(next), looked: TENANT_KEYS }
+      return { keys: found, cursor: nextOf(next), looked: TENANT_KEYS }
     },
     async erase(names: readonly string[]): Promise<void> {
       if (names.length > 0) await ask((redis) => redis.unlink(...(names as string[])))
@@ -216,7 +224,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
     async steps(
       id: number,
       cursor: string,
-    ): Promise<{ steps: Record<string, Encoded>; cursor: string; kept: Record<string, StepKept> }> {
+    ): Promise<{ steps: Record<string, Encoded>; cursor: string | null; kept: Record<string, StepKept> }> {
       const [next, flat] = await page(keys.steps(id), cursor, { count: STEPS })
       const texts = pairsOf(flat)
       return {
@@ -225,9 +233,9 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
         cursor: next,
       }
     },
-    async children(id: number, cursor: string): Promise<{ children: string[]; cursor: string }> {
-      const [next, children] = await page(keys.children(id), cursor, { count: CHILDREN })
-      return { children, cursor: next }
+    async children(id: number, cursor: string): Promise<{ children: Record<string, Child>; cursor: string | null }> {
+      const [next, flat] = await page(keys.children(id), cursor, { count: CHILDREN })
+      return { children: childrenOf(flat), cursor: next }
     },
     graph: (name: string) => ask<string | null>((redis) => redis.hget(keys.flows, name)) as Promise<Encoded | null>,
     async graphs(names: string[]): Promise<(Encoded | null)[]> {
