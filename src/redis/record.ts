@@ -119,6 +119,9 @@ export function hasNamed(record: JobRecord): boolean {
   return false
 }
 
+export const dirOf = (side: string): 'in' | 'out' => (side === 'i' ? 'in' : 'out')
+export const sideOf = (dir: 'in' | 'out'): 'i' | 'o' => (dir === 'in' ? 'i' : 'o')
+
 const namedOf = (record: JobRecord, kind: string): `${string}:${string}`[] =>
   Object.keys(record).filter((name): name is `${string}:${string}` => name.startsWith(`${kind}:`))
 
@@ -207,7 +210,7 @@ export function deedsOf(text: string): RunDeeds {
     else
       deeds[what.startsWith('r') ? 'reads' : 'writes'].push({
         job: Number(job),
-        dir: dir === 'i' ? 'in' : 'out',
+        dir: dirOf(dir!),
         port: port!,
         values,
       })
@@ -227,8 +230,10 @@ export function childrenOf(flat: string[]): Record<string, Child> {
   return children
 }
 
-export const createdAtOf = (record: JobRecord): number =>
-  record.createdAt === undefined ? Math.floor(Number.parseInt(record.sequence, 16) / 1000) : record.createdAt
+/** The sequence is in microseconds, as hex digits. */
+export const momentOf = (sequence: string): number => Math.floor(Number.parseInt(sequence, 16) / 1000)
+
+export const createdAtOf = ({ createdAt, sequence }: JobRecord): number => createdAt ?? momentOf(sequence)
 
 export const parentOf = (record: JobRecord): { id: number; name: string } | null =>
   record.parent === undefined ? null : { id: Number(record.parent), name: record.childName ?? '' }

@@ -2,7 +2,7 @@ import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
 import { fieldsOf } from '../../redis/flat.ts'
 import { ops } from '../../redis/ops.ts'
-import { pastRunOf } from '../../redis/record.ts'
+import { dirOf, pastRunOf } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
 import type { Call, FlowEvent, FlowRecord, Ref } from '../engine.ts'
 
@@ -25,7 +25,7 @@ function eventOf([id, flat]: [string, string[]]): FlowEvent {
       event.moves.push({ node, job: Number(job), was: was || null, is, run: run ? pastRunOf(run) : null })
     } else {
       const [dir, port, was, is] = rest as [string, string, string, string]
-      event.counts.push({ node, dir: dir === 'i' ? 'in' : 'out', port, was: Number(was), is: Number(is) })
+      event.counts.push({ node, dir: dirOf(dir), port, was: Number(was), is: Number(is) })
     }
   }
   return event

@@ -5,7 +5,7 @@ import { sleep } from '../../core/sleep.ts'
 import { defineWords, writeWords } from '../../redis/changes.ts'
 import { itemText, shownItem } from '../../redis/item.ts'
 import { ops, type Words } from '../../redis/ops.ts'
-import { countsOf, statusOf } from '../../redis/record.ts'
+import { countsOf, sideOf, statusOf } from '../../redis/record.ts'
 import { type Context, MINUTE } from '../context.ts'
 import type { Call, Dir, Item, PortSpecs, PortView, Ref } from '../engine.ts'
 import { checkDefault, checkRoot, checkValues } from '../jobs/checks.ts'
@@ -17,17 +17,15 @@ type Target = { in: string } | { out: string }
 /** Milliseconds between reads. The pauses grow, because the smallest plan allows only a few reads per invocation. */
 const [FIRST_LOOK, LAST_LOOK] = [50, 2_000]
 
-const sideOf = (dir: Dir): 'i' | 'o' => (dir === 'in' ? 'i' : 'o')
 const withContext = (item: string) => ({ context: '{}', ...shownItem(item) })
 
 export function createPorts({ store, registry, classes, change, view, now }: Context) {
   const portOf = (dir: Dir, port: string): Target => (dir === 'in' ? { in: port } : { out: port })
 
-  async function filled(job: string, of: Target, max: number, end: number, signal?: AbortSignal): Promise<void> {
-    const [dir, port] = 'in' in of ? (['in', of.in] as const) : (['out', of.out] as const)
+  async function filled(job: string, side: 'i' | 'o', port: string, max: number, end: number, signal?: AbortSignal) {
     for (let pause = FIRST_LOOK; ; pause = Math.min(2 * pause, LAST_LOOK)) {
-      const { document } = await store.inspect(job, { dir: sideOf(dir), port, limit: 0 })
-      const { pushed, taken } = countsOf(document, sideOf(dir), port) ?? { pushed: 0, taken: 0 }
+      const { document } = await store.inspect(job, { dir: side, port, limit: 0 })
+      const { pushed, taken } = countsOf(document, side, port) ?? { pushed: 0, taken: 0 }
       const left = end - now()
       if (pushed - taken >= max || ended.has(statusOf(document)) || left <= 0 || signal?.aborted) return
       await sleep(Math.min(pause, left), signal)
@@ -47,8 +45,8 @@ export function createPorts({ store, registry, classes, change, view, now }: Con
     },
 
     async get(job: Ref, dir: Dir, port: string, limit: number = 100): Promise<PortView & { values: Item[] }> {
-      const { document, items } = await store.inspect(job, { dir: sideOf(dir), port, limit })
       const side = sideOf(dir)
+      const { document, items } = await store.inspect(job, { dir: side, port, limit })
       const counts = countsOf(document, side, port)
       if (counts === undefined) return { ...shownPortOf(document, side, '*', 0, 0), channels: [], values: [] }
       const values = shownValues(document, side, port, items.map(withContext))
@@ -79,7 +77,7 @@ export function createPorts({ store, registry, classes, change, view, now }: Con
       { max = 1, wait = 0 }: { max?: number; wait?: number },
       call?: Call,
     ): Promise<{ values: Item[] }> {
-      if (wait > 0) await filled(job, portOf(dir, port), max, now() + wait, call?.signal)
+      if (wait > 0) await filled(job, sideOf(dir), port, max, now() + wait, call?.signal)
       const words = ops.take({ from: portOf(dir, port), most: max })
       const [isDefault, ...items] = await change(job, [words], call, MINUTE)
       return {

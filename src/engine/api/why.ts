@@ -10,6 +10,7 @@ import {
   createdAtOf,
   defaultOf,
   type JobRecord,
+  momentOf,
   pastRunOf,
   portsOf,
   statusOf,
@@ -299,8 +300,7 @@ export const pauses = ({ document: { place, hasSteps } }: Inspection): boolean =
   hasSteps === '1' && (place === PLACE.suspended || place === PLACE.timers)
 
 function sinceOf(doc: JobRecord): number {
-  if (doc.place === undefined || doc.place === PLACE.pull || doc.place === PLACE.limited)
-    return Math.floor(Number.parseInt(doc.sequence, 16) / 1000)
+  if (doc.place === undefined || doc.place === PLACE.pull || doc.place === PLACE.limited) return momentOf(doc.sequence)
   const lastRunEnded = doc.lastRun === undefined ? undefined : pastRunOf(doc.lastRun).endedAt
   const ended = doc.place === PLACE.suspended || doc.place === PLACE.timers ? undefined : doc.endedAt
   return ended ?? lastRunEnded ?? createdAtOf(doc)

@@ -1,7 +1,7 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Snapshot } from '../../core/run.ts'
 import { shownItem } from '../../redis/item.ts'
-import { countsOf } from '../../redis/record.ts'
+import { countsOf, sideOf } from '../../redis/record.ts'
 import type { Store } from '../../redis/store.ts'
 
 const PAGE = 1_000
@@ -48,7 +48,7 @@ export function createReader(store: Store) {
 
     async peek(of: PortOf[]) {
       const rows = await store.peek(
-        of.map(({ id, dir, port }) => ({ id, dir: dir === 'in' ? 'i' : 'o', port })),
+        of.map(({ id, dir, port }) => ({ id, dir: sideOf(dir), port })),
         PAGE,
       )
       return Promise.all(

@@ -4,16 +4,14 @@ import type { Encoded } from '../../core/codec/value.ts'
 import { mapValues } from '../../core/map-values.ts'
 import { redacted } from '../../core/redact.ts'
 import type { Snapshot } from '../../core/run.ts'
-import { type JobRecord, redactedPathsOf } from '../../redis/record.ts'
+import { dirOf, type JobRecord, redactedPathsOf } from '../../redis/record.ts'
 import type { CallbackJob } from '../../redis/types.ts'
 import type { Item, JobBase, PortView } from '../engine.ts'
 import { portView, viewOf } from './snapshot.ts'
 
-const sides = { i: 'in', o: 'out' } as const
-
 function shownPort(record: JobRecord, dir: 'i' | 'o', port: string, view: PortView): PortView {
   if (view.default === undefined) return view
-  return { ...view, default: redacted(view.default, redactedPathsOf(record), sides[dir], port) }
+  return { ...view, default: redacted(view.default, redactedPathsOf(record), dirOf(dir), port) }
 }
 
 export const shownPortOf = (...[record, dir, port, pushed, taken]: Parameters<typeof portView>): PortView =>
@@ -21,7 +19,7 @@ export const shownPortOf = (...[record, dir, port, pushed, taken]: Parameters<ty
 
 export function shownValues(record: JobRecord, dir: 'i' | 'o', port: string, items: readonly Item[]): Item[] {
   const paths = redactedPathsOf(record)
-  return items.map((item) => ({ ...item, data: redacted(item.data, paths, sides[dir], port) }))
+  return items.map((item) => ({ ...item, data: redacted(item.data, paths, dirOf(dir), port) }))
 }
 
 export const shownError = (record: JobRecord): Encoded | null =>

@@ -12,8 +12,10 @@ import {
   childrenOf,
   createdAtOf,
   defaultOf,
+  dirOf,
   hasNamed,
   type JobRecord,
+  momentOf,
   parentOf,
   portsOf,
   stateOf,
@@ -87,7 +89,6 @@ export async function adoptable(store: Store, id: number): Promise<Adoptable | n
 }
 
 const ends = /(\d+):([io]):(\w+)/g
-const dirOf = (side: string): 'in' | 'out' => (side === 'i' ? 'in' : 'out')
 
 export const wiringOf = ({ child, side, port, size, hasDefault, wires }: Omit<Row<'wiring'>, 'passed'>): Wiring => ({
   ...(child ? { child } : {}),
@@ -160,7 +161,7 @@ export function portView(doc: JobRecord, dir: 'i' | 'o', port: string, pushed: n
 }
 
 export const dueAtOf = (doc: JobRecord): number =>
-  (doc.place === PLACE.timers ? runAtOf(doc) : null) ?? Math.floor(Number.parseInt(doc.sequence, 16) / 1000)
+  (doc.place === PLACE.timers ? runAtOf(doc) : null) ?? momentOf(doc.sequence)
 
 export const runAtOf = (doc: JobRecord): number | null => {
   if (doc.place !== PLACE.timers) return doc.notBefore ?? doc.nextSlot ?? doc.sleepUntil ?? null

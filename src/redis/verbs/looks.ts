@@ -5,7 +5,7 @@ import { answerOf, type Reply, type Row } from '../answers.ts'
 import { lentOf } from '../claimed.ts'
 import { PIECE } from '../packed-jobs.ts'
 import { filling, granted, listWords, type Parts, refusalOf, toldOf } from '../parts.ts'
-import { childrenOf, decodeRecord } from '../record.ts'
+import { childrenOf, decodeRecord, sideOf } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { AtWork, ClaimedJob, FlowNode, FlowState, Inspection, Listed, Signal } from '../types.ts'
 import type { Vault } from '../vault.ts'
@@ -294,6 +294,6 @@ export function createLooks(parts: Parts) {
     flow,
     flows,
     values: (id: number, dir: 'in' | 'out', port: string, from: number, n: number) =>
-      peek([{ id, dir: dir === 'in' ? 'i' : 'o', port }], n, from).then(([row]) => row?.items ?? []),
+      peek([{ id, dir: sideOf(dir), port }], n, from).then(([row]) => row?.items ?? []),
   }
 }

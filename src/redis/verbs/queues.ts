@@ -1,7 +1,7 @@
 import { hasCode } from '../../core/errors.ts'
 import { answerOf, type Row } from '../answers.ts'
 import { faultsOf, listWords, type Parts, ringsOf, type ScriptFault } from '../parts.ts'
-import { decodeQueue } from '../record.ts'
+import { decodeQueue, momentOf } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { NearQueue, QueueRow, Ring } from '../types.ts'
 
@@ -27,7 +27,7 @@ const MAX_DEPLOYMENTS = 20
 export const queueRow = ({ document, oldest, ...row }: Row<'queue'>): QueueRow => ({
   ...row,
   settings: decodeQueue(document),
-  oldest: oldest ? Math.floor(Number.parseInt(oldest.slice(0, 13), 16) / 1000) : null,
+  oldest: oldest ? momentOf(oldest.slice(0, 13)) : null,
 })
 
 export function createQueues({ client: { evaluate, ask }, keys, base }: Parts) {
