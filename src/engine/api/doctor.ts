@@ -10,12 +10,11 @@ import type { Words } from '../../redis/ops.ts'
 import type { Fault, FlowState } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
 import type { FoundFault } from '../engine.ts'
-import { flowFactsOf, graphsOf, wasGraph } from './flow-view.ts'
+import { flowFactsOf, flowsOf, graphsOf, wasGraph } from './flow-view.ts'
 
 const FIRST = '10'
 /** The last digit of a cursor is the kind of check, and the digits before it are the position. */
 const FLOWS = '9'
-const [PAGE, NODES] = [20, 5_000]
 
 type Slice = { faults: FoundFault[]; jobs: number; cursor: string | null }
 
@@ -45,24 +44,11 @@ function wiresAt(state: FlowState) {
 export function createDoctor({ store, ring, change, now }: Context) {
   async function examineFlows(before: string | undefined): Promise<Slice> {
     // Excludes running flows, which may still have to connect their wires.
-    const at = {
-      mode: 'all',
-      queue: 'core',
-      class: 'flow',
-      status: 'suspended,completed',
-      before,
-      limit: PAGE,
-    } as const
-    const { jobs, cursor } = await store.list(at)
-    const ids = jobs.map(({ id }) => String(id))
-    const states = ids.length > 0 ? await store.flows(ids, NODES) : []
-    const later = states.indexOf('later')
-    const next = later < 0 ? cursor : ids[later - 1]!
-    const faults = states.flatMap((state) => {
-      if (typeof state !== 'object' || !('document' in state) || !isAtRest(state)) return []
-      return wiresAt(state).map(({ what }) => wireFault(state.id, what))
-    })
-    return { faults: faults.map(linked), jobs: 0, cursor: next === null ? null : `${next}${FLOWS}` }
+    const { states, cursor } = await flowsOf(store, { status: ['suspended', 'completed'], before })
+    const faults = states
+      .filter(isAtRest)
+      .flatMap((state) => wiresAt(state).map(({ what }) => wireFault(state.id, what)))
+    return { faults: faults.map(linked), jobs: 0, cursor: cursor && `${cursor}${FLOWS}` }
   }
 
   async function look(cursor: string): Promise<Slice> {

@@ -18,6 +18,7 @@ import {
   stateFieldOf,
   statusOf,
 } from '../../redis/record.ts'
+import type { Store } from '../../redis/store.ts'
 import type { FlowState } from '../../redis/types.ts'
 import { stateField, type Vault } from '../../redis/vault.ts'
 import type { FlowNodeView, FlowRow, FlowView, GraphVersion, WireView } from '../engine.ts'
@@ -32,7 +33,24 @@ export const graphsOf = ({ document }: FlowState): Graphs => ({
 export const wasGraph = (text: Encoded | undefined, vault: Vault): Words =>
   ops.was({ field: 'state:graph', values: vault.sealedAs(text, stateField('graph')) })
 
-export const graphHash = async (text: Encoded): Promise<string> => (await hashOf(text)).slice(0, 16)
+const [PAGE, NODES] = [20, 5_000]
+
+type FlowQuery = { status: readonly Status[]; before?: string; limit?: number }
+
+/** The page ends early if its flows have more than `NODES` nodes. */
+export async function flowsOf(store: Store, { status, before, limit = PAGE }: FlowQuery) {
+  const at = { mode: 'all', queue: 'core', class: 'flow', status: status.join(), before, limit } as const
+  const { jobs, cursor } = await store.list(at)
+  const ids = jobs.map(({ id }) => String(id))
+  const found = ids.length > 0 ? await store.flows(ids, NODES) : []
+  const later = found.indexOf('later')
+  return {
+    states: found.filter((state) => typeof state === 'object' && 'document' in state),
+    cursor: later < 0 ? cursor : ids[later - 1]!,
+  }
+}
+
+const graphHash = async (text: Encoded): Promise<string> => (await hashOf(text)).slice(0, 16)
 
 const inputsOf = (doc: JobRecord) =>
   Object.fromEntries(

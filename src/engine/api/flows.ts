@@ -24,6 +24,7 @@ import { unfitOf } from './flow-unfit.ts'
 import {
   flowFactsOf,
   flowRow,
+  flowsOf,
   flowView,
   graphHashOf,
   graphIn,
@@ -39,7 +40,7 @@ const MINUTE = 60_000
 const TRIES = 5
 const overtaken = new Set<Code>(['CONFLICT', 'TAKEN', 'NOT_FOUND'])
 const MOST = 10_000
-const [PAGE, GRAPHS, NODES] = [20, 100, 5_000]
+const GRAPHS = 100
 const LOOKED_INTO = 20
 
 function sizeOf(text: Encoded | null): { nodes?: number; edges?: number } {
@@ -80,7 +81,7 @@ const fieldWords = (fields: Graphs, vault: Vault): Words[] =>
 
 const changeOf = ({ ops: _, ...plan }: Plan, applied: boolean): GraphChange => ({ applied, ...plan })
 
-type Query = { status?: Status[]; cursor?: string; limit?: number }
+type Query = { status?: readonly Status[]; cursor?: string; limit?: number }
 
 export function createFlows({
   store,
@@ -184,26 +185,11 @@ export function createFlows({
   }
 
   async function listed<Row>(
-    { status, cursor: before, limit = PAGE }: Query,
+    { status = statuses, cursor: before, limit }: Query,
     read: (state: FlowState) => Row | Promise<Row>,
   ) {
-    const found = await store.list({
-      mode: 'all',
-      queue: 'core',
-      class: 'flow',
-      before,
-      limit,
-      status: (status ?? statuses).join(','),
-    })
-    const ids = found.jobs.map(({ id }) => String(id))
-    const states = await store.flows(ids, NODES)
-    const left = states.indexOf('later')
-    return {
-      flows: await Promise.all(
-        states.flatMap((state) => (typeof state === 'object' && 'document' in state ? [read(state)] : [])),
-      ),
-      cursor: left < 0 ? found.cursor : ids[left - 1]!,
-    }
+    const { states, cursor } = await flowsOf(store, { status, before, limit })
+    return { flows: await Promise.all(states.map(read)), cursor }
   }
 
   return {
