@@ -152,6 +152,13 @@ describe('selected rows', () => {
   })
 })
 
+test('the progress of a bulk job shows how many jobs it skipped', async () => {
+  const ids = [...(await make('pays', 1, 'failed', { args: '4' })), ...(await make('rests', 2, 'suspended'))]
+  const { id } = await pages.engine.bulk.start({ ids, action: 'retry' })
+  await pages.rest(id, 'completed')
+  expect(await admin.html(`/ui/jobs?bulk=${id}`)).toContain('1 done, 2 skipped')
+})
+
 test('exactly the counted jobs of the demo are deleted', async () => {
   await make('rests', 2, 'suspended', { group: { id: 'demo' } })
   const dialog = await dialogOf('/', { act: 'undemo' })

@@ -55,13 +55,8 @@ export function Bulk({ query }: { query: URLSearchParams }) {
   )
 }
 
-function progressOf({ progress }: Pick<JobView, 'progress'>): { done: number; passed: number } {
-  const { done = 0, skipped = 0 } = (progress ? JSON.parse(progress) : {}) as Record<string, number>
-  return { done: Number(done) || 0, passed: Number(skipped) || 0 }
-}
-
 export function BulkProgress({ job }: { job: JobView }) {
-  const { done, passed } = progressOf(job)
+  const { done = 0, passed = 0 } = JSON.parse(job.progress ?? '{}') as Record<string, number>
   const isOpen = job.status === 'queued' || job.status === 'running' || job.status === 'suspended'
   return (
     <div class="progress" role="status">
