@@ -8,9 +8,10 @@ import { Ago, Card, JobId, Link, Name, NameLink, StatusMark, To } from '../../pa
 import { failedRuns } from '../../words/job.ts'
 import { wayToLimit } from '../../words/limit.ts'
 import { workerPath } from '../../words/paths.ts'
-import { atLeast, count, dayOf, hourOf, many, moment, money, span, title } from '../../words/text.ts'
+import { atLeast, count, dayOf, hourOf, many, moment, money, span } from '../../words/text.ts'
 import type { Family as Known } from '../../words/timeline.ts'
 import { runnerOf } from '../../words/why.ts'
+import { said } from '../callbacks/opened.tsx'
 
 type RailProps = { job: JobView; known: Known }
 
@@ -133,10 +134,7 @@ function factsOf(job: JobView, zone: string): Fact[] {
     ['Run by', run && runnerOf(run)],
     ['Version', mono(version)],
     ['Pinned to', mono(pinnedTo)],
-    [
-      'Callback',
-      callback && (callback.state ? title(callback.state.toLowerCase().replace('_', ' ')) : 'when the job ends'),
-    ],
+    ['Callback', callback && (callback.state ? said(callback.state) : 'when the job ends')],
     ['Tag', mono(tag)],
     ['Unique until', unique?.until],
     ['Locked until', lockedUntil !== null && moment(lockedUntil, zone)],

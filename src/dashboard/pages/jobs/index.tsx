@@ -10,7 +10,7 @@ import { type Step, searchRows } from '../../search-on.ts'
 import { type Counted, countsOf, sumOf } from '../../words/counts.ts'
 import { isSorted, stretchIn, tokensOf, typed } from '../../words/filter.ts'
 import { rowsText } from '../../words/further.ts'
-import { runsIn } from '../../words/queue.ts'
+import { pausedNames, runsIn } from '../../words/queue.ts'
 import { atLeast, count, cut, many, title } from '../../words/text.ts'
 import { acts } from './acts.ts'
 import { Bulk, BulkProgress } from './bulk.tsx'
@@ -127,7 +127,7 @@ async function load(asked: Asked) {
     past,
     bulk: doing,
     deploy: await knownDeploy(asked),
-    paused: new Set(queues.filter(({ paused }) => paused).map(({ name }) => name)),
+    paused: pausedNames({ queues }),
   }
 }
 
