@@ -147,7 +147,7 @@ describe('values', () => {
   test('show the codes of control characters and of characters that change the direction of text', () => {
     expect(plain('a\u0000b\u202Ec')).toBe('a\\u0000b\\u202ec')
     expect(textOf(JSON.stringify('x'.repeat(300)), 10)).toEqual({ text: '"xxxxxxxxx', length: 302, isCut: true })
-    expect(said('"hello"')).toBe('hello')
+    expect(said('"hello"', 200)).toBe('hello')
   })
 })
 

@@ -4,7 +4,7 @@ import { type Encoded, encodedToJson, raw } from '../../core/codec/value.ts'
 import { type Look, useLook } from '../look.ts'
 import { textOf } from '../words/json.ts'
 import { neighbours } from '../words/neighbours.ts'
-import { clock, count, dayAndHour, moment, plain } from '../words/text.ts'
+import { begun, clock, count, dayAndHour, moment, plain } from '../words/text.ts'
 import { CopyButton } from './act.tsx'
 import { Card, Empty, Icon, JobId, NameLink, To } from './layout.tsx'
 import { Json, said } from './value-view.tsx'
@@ -22,11 +22,9 @@ const MOST = 400
 const LONGEST = 65_536
 const DAY = 86_400_000
 
-const cutAt = (text: string): string => plain(text.length > MOST ? `${text.slice(0, MOST)}…` : text)
-
 export function linesOf(entry: Encoded): { text: string; rest: string } {
   const opened = parseJson(encodedToJson(entry), undefined, { builder: maps, number: (text) => raw(text) })
-  if (!(opened instanceof Map)) return { text: cutAt(said(entry, MOST)), rest: '' }
+  if (!(opened instanceof Map)) return { text: said(entry, MOST), rest: '' }
   const rest = new Map(opened)
   for (const name of ['level', 'backtrace']) rest.delete(name)
   const name = typeof rest.get('message') === 'string' ? 'message' : 'error'
@@ -35,7 +33,7 @@ export function linesOf(entry: Encoded): { text: string; rest: string } {
   if (rest.get('reason') === 'other') rest.delete('reason')
   const { text, isCut } = textOf(writeJson(rest), MOST)
   return {
-    text: cutAt(typeof message === 'string' ? message : ''),
+    text: typeof message === 'string' ? plain(begun(message, MOST)) : '',
     rest: rest.size === 0 ? '' : `${text}${isCut ? '…' : ''}`,
   }
 }

@@ -3,7 +3,7 @@
 import { type Encoded, encodedToJson, wireSize } from '../../core/codec/value.ts'
 import { useLook } from '../look.ts'
 import { isSecret, type Piece, pretty, shownJson, textOf } from '../words/json.ts'
-import { bytes, plain, timeOn } from '../words/text.ts'
+import { begun, bytes, plain, timeOn } from '../words/text.ts'
 
 const MOST = 65_536
 
@@ -85,8 +85,8 @@ export function Json({ value, href, unlike }: { value: Encoded; href?: string; u
   )
 }
 
-export const said = (value: Encoded, most = 200): string => {
+export function said(value: Encoded, most: number): string {
   const json = encodedToJson(value)
   const text = /^"(?:[^"\\]|\\.)*"$/.test(json.slice(0, most * 6)) ? String(JSON.parse(json)) : json
-  return plain(text.length > most ? `${text.slice(0, most)}…` : text)
+  return plain(begun(text, most))
 }

@@ -3,6 +3,7 @@ import { slotsFrom } from '../../core/repeat/passed.ts'
 import { parseRepeat, type Repeat } from '../../core/repeat.ts'
 import type { PastRun } from '../../core/run.ts'
 import type { ScheduleView } from '../../engine/engine.ts'
+import { isBad } from './job.ts'
 import { many } from './text.ts'
 
 const HOUR = 3_600_000
@@ -83,15 +84,13 @@ function comingIn(schedule: Drawn, { from, to }: Shown): number[] {
   return slotsFrom(rule, first, to, DENSE + 2).filter((at) => at >= from)
 }
 
-const isWrong = new Set(['failed', 'lost'])
-
 export function laneOf(schedule: Drawn, shown: Shown, runs: readonly Ran[] = []): Lane {
   const { lastRun, moved } = schedule
   const { from, to, now } = shown
   const known = new Map([...runs, ...(lastRun ? [lastRun] : [])].map((run) => [run.startedAt, run]))
   const ran = [...known.values()]
     .filter(({ startedAt }) => startedAt > from && startedAt < to)
-    .map(({ startedAt, outcome }): Mark => ({ at: startedAt, kind: isWrong.has(outcome) ? 'failed' : 'completed' }))
+    .map(({ startedAt, outcome }): Mark => ({ at: startedAt, kind: isBad(outcome) ? 'failed' : 'completed' }))
   const past = [...passedIn(schedule, shown), ...ran]
   const coming = comingIn(schedule, shown)
   const kindOf = (at: number): Mark['kind'] =>

@@ -1,11 +1,13 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import type { JobView } from '../../engine/engine.ts'
-import { plain, span } from './text.ts'
+import { begun, plain, span } from './text.ts'
 
-export function messageOf(error: Encoded, most = 300): string {
+const MOST = 300
+
+export function messageOf(error: Encoded): string {
   const parsed = opened(error) as { message?: unknown } | string | null | undefined
   const text = typeof parsed === 'string' ? parsed : String(parsed?.message ?? error)
-  return plain(text.slice(0, most)) + (text.length > most ? '…' : '')
+  return plain(begun(text, MOST))
 }
 
 export function stackOf(error: Encoded): string | undefined {
@@ -24,6 +26,8 @@ const opened = (value: Encoded): unknown => {
 /** `attempt` includes the current run. */
 export const failedRuns = ({ attempt, status }: Pick<JobView, 'attempt' | 'status'>): number =>
   attempt - Number(status === 'running')
+
+export const isBad = (outcome?: string): boolean => outcome === 'failed' || outcome === 'lost'
 
 export const tookText = ({ ranAt, endedAt }: Pick<JobView, 'ranAt' | 'endedAt'>): string =>
   ranAt !== null && endedAt !== null && endedAt >= ranAt ? span(endedAt - ranAt) : '–'

@@ -1,6 +1,7 @@
 import type { Status } from '../../core/job.ts'
 import { type End, endText, type Wired, wiresOf } from '../../core/wires.ts'
 import type { FlowEvent, FlowNodeView, WireView } from '../../engine/engine.ts'
+import { isBad } from './job.ts'
 import { many, span } from './text.ts'
 
 const MINUTE = 60_000
@@ -117,9 +118,7 @@ export function momentOf(timeline: Timeline, { graph, nodes, wires }: BoardNow, 
 export type Bar = { from: number; to: number; isBad: boolean }
 
 export const barsOf = (moves: readonly Move[]): Bar[] =>
-  moves.flatMap(({ run }) =>
-    run ? [{ from: run.startedAt, to: run.endedAt, isBad: run.outcome === 'failed' || run.outcome === 'lost' }] : [],
-  )
+  moves.flatMap(({ run }) => (run ? [{ from: run.startedAt, to: run.endedAt, isBad: isBad(run.outcome) }] : []))
 
 const moveSaid = ({ node, is, run }: FlowEvent['moves'][number]): { who: string; did: string } => ({
   who: node ?? 'the flow',
@@ -129,7 +128,7 @@ const moveSaid = ({ node, is, run }: FlowEvent['moves'][number]): { who: string;
 })
 
 export function eventSaid({ moves, counts }: FlowEvent): { who: string; did: string } {
-  const bad = moves.find(({ is, run }) => is === 'failed' || run?.outcome === 'failed' || run?.outcome === 'lost')
+  const bad = moves.find(({ is, run }) => is === 'failed' || isBad(run?.outcome))
   const move = bad ?? moves.find(({ run }) => run !== null) ?? moves[0]
   if (move) return moveSaid(move)
   const [count] = counts

@@ -2,7 +2,7 @@ import { SidejobError } from '../../../core/errors.ts'
 import type { GraphChange, GraphVersion, PortView } from '../../../engine/engine.ts'
 import type { Act, ActAsked, Confirm, Done } from '../../page.ts'
 import { sum } from '../../words/counts.ts'
-import { count, many } from '../../words/text.ts'
+import { begun, count, many } from '../../words/text.ts'
 import { typedFor } from '../../words/value-form.ts'
 import { KEEP } from './replay.tsx'
 
@@ -69,7 +69,7 @@ async function drain(asked: ActAsked): Promise<Done> {
   const { values } = (await asked.call('POST', pathOf(asked, 'drain'), { max })) as { values: { data: unknown }[] }
   const text = JSON.stringify(values.map(({ data }) => data))
   return {
-    say: `Drained ${many(values.length, 'value')}: ${text.length > 200 ? `${text.slice(0, 200)}…` : text}`,
+    say: `Drained ${many(values.length, 'value')}: ${begun(text, 200)}`,
     ...(values.length > 0 && text.length <= MOST_BACK
       ? { undo: { act: 'inject', wire: wireOf(asked), values: text } }
       : {}),

@@ -7,13 +7,13 @@ import { Fault } from '../../parts/fault.tsx'
 import { Ago, Empty, JobId, Link, Name, To } from '../../parts/layout.tsx'
 import { LogLines } from '../../parts/log.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
-import { messageOf } from '../../words/job.ts'
+import { isBad, messageOf } from '../../words/job.ts'
 import { count, cut, many, span } from '../../words/text.ts'
 
 function Outcome({ outcome, error }: Pick<PastRun, 'outcome' | 'error'>) {
   return (
     <>
-      <span class={outcome === 'failed' || outcome === 'lost' ? 'st failed' : undefined}>{outcome}</span>
+      <span class={isBad(outcome) ? 'st failed' : undefined}>{outcome}</span>
       {error !== undefined && <span class="dim">: {messageOf(error)}</span>}
     </>
   )
