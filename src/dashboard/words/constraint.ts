@@ -1,6 +1,7 @@
 import { type Constraint, constraint } from '../../core/constraint.ts'
 import { check } from '../../core/issues.ts'
 import { jsonText, numberIn } from './form.ts'
+import { boundFields } from './limit.ts'
 
 export const fields = ['queue', 'class', 'args', 'groupBy', 'concurrency', 'limit', 'period'] as const
 
@@ -27,8 +28,7 @@ export function fieldsOf({ match, groupBy, concurrency, rate }: Constraint): Typ
     ...(match.class ? { class: match.class } : {}),
     ...(match.args ? { args: JSON.stringify(match.args) } : {}),
     ...(groupBy ? { groupBy } : {}),
-    ...(concurrency === undefined ? {} : { concurrency: String(concurrency) }),
-    ...(rate ? { limit: String(rate.limit), period: `${rate.period}ms` } : {}),
+    ...boundFields({ concurrency, rate }),
   }
 }
 

@@ -1,5 +1,8 @@
+import { SidejobError } from '../../core/errors.ts'
 import { pageOf } from '../../core/faults.ts'
+import { exactly } from '../../core/time.ts'
 import type { GroupView, LimitView } from '../../engine/engine.ts'
+import { maybe, numberIn } from './form.ts'
 import { count, span } from './text.ts'
 
 export const isFull = ({
@@ -40,6 +43,24 @@ export const boundOf = ({ concurrency, rate }: Bound): string =>
   ]
     .filter(Boolean)
     .join(', ') || 'unlimited'
+
+/** The fields of a form. */
+export const boundFields = ({ concurrency, rate }: Bound): Record<string, string> => ({
+  ...(typeof concurrency === 'number' && { concurrency: String(concurrency) }),
+  ...(rate && { limit: String(rate.limit), period: exactly(rate.period) }),
+})
+
+export function boundsIn(form: Pick<FormData, 'get'>) {
+  const [concurrency, starts, period] = ['concurrency', 'limit', 'period'].map((name) => maybe(form, name))
+  if ((starts === undefined) !== (period === undefined))
+    throw new SidejobError('BAD_REQUEST', 'rate: expected both a number of starts and a period, got only one', {
+      path: ['period'],
+    })
+  return {
+    concurrency: concurrency === undefined ? null : numberIn(concurrency, 'concurrency'),
+    rate: starts === undefined ? null : { limit: numberIn(starts, 'limit'), period: period! },
+  }
+}
 
 export function kindOfLimit({ key, paused, ...bound }: LimitView): string {
   const [kind] = key.split(':')

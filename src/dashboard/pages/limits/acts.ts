@@ -1,18 +1,17 @@
-import { missing, SidejobError } from '../../../core/errors.ts'
+import { missing } from '../../../core/errors.ts'
 import type { LimitView } from '../../../engine/engine.ts'
 import type { Act, ActAsked } from '../../page.ts'
-import { given, maybe, numberIn } from '../../words/form.ts'
-import { kindOfLimit, wayToLimit } from '../../words/limit.ts'
+import { given } from '../../words/form.ts'
+import { boundFields, boundsIn, kindOfLimit, wayToLimit } from '../../words/limit.ts'
 import { many } from '../../words/text.ts'
 
 const way = (key: string): string => `/v1/limits/${encodeURIComponent(key)}`
 
-const fieldsOf = ({ key, concurrency, rate }: LimitView): Record<string, string> => ({
+const restored = (was: LimitView): Record<string, string> => ({
   act: 'set',
   restores: 'yes',
-  key,
-  ...(concurrency === null ? {} : { concurrency: String(concurrency) }),
-  ...(rate === null ? {} : { limit: String(rate.limit), period: `${rate.period}ms` }),
+  key: was.key,
+  ...boundFields(was),
 })
 
 const before = ({ engine }: ActAsked, key: string): Promise<LimitView | undefined> =>
@@ -36,21 +35,14 @@ export const acts = {
     async does(asked) {
       const { form, call } = asked
       const key = given(form, 'key')
-      const [concurrency, starts, period] = ['concurrency', 'limit', 'period'].map((name) => maybe(form, name))
-      if ((starts === undefined) !== (period === undefined))
-        throw new SidejobError('BAD_REQUEST', 'rate: expected both a number of starts and a period, got only one', {
-          path: ['period'],
-        })
+      const bounds = boundsIn(form)
       const was = await before(asked, key)
-      const limit = (await call('PUT', way(key), {
-        concurrency: concurrency === undefined ? null : numberIn(concurrency, 'concurrency'),
-        rate: starts === undefined ? null : { limit: numberIn(starts, 'limit'), period },
-      })) as LimitView
+      const limit = (await call('PUT', way(key), bounds)) as LimitView
       const done = was ? (form.has('restores') ? 'restored' : 'changed') : 'created'
       return {
         say: `Limit ${key} ${done}: ${kindOfLimit(limit)}`,
         to: wayToLimit(key),
-        undo: was ? fieldsOf(was) : { act: 'remove', key, sure: 'yes' },
+        undo: was ? restored(was) : { act: 'remove', key, sure: 'yes' },
       }
     },
   },

@@ -3,6 +3,7 @@ import type { LimitView } from '../../../engine/engine.ts'
 import { Act } from '../../parts/act.tsx'
 import { Field } from '../../parts/field.tsx'
 import { FormCard } from '../../parts/form-card.tsx'
+import { boundFields } from '../../words/limit.ts'
 import { limitFields, Starts } from './preview.tsx'
 
 export const Block = ({
@@ -35,7 +36,6 @@ export const Bounds = ({
 type ChangeProps = { of: string; limit?: LimitView; preview?: LimitPreview }
 
 export function ChangeForm({ of: key, limit, preview }: ChangeProps) {
-  const { concurrency, rate } = limit ?? {}
   return (
     <FormCard
       title={key ? `Change ${key}` : 'New limit'}
@@ -57,12 +57,7 @@ export function ChangeForm({ of: key, limit, preview }: ChangeProps) {
     >
       <div class="cronf">
         {key ? <input type="hidden" name="key" value={key} /> : <Field name="key" label="Key" required mono />}
-        <Bounds
-          note="empty: unlimited"
-          concurrency={concurrency?.toString()}
-          limit={rate?.limit.toString()}
-          period={rate ? `${rate.period / 1_000}s` : undefined}
-        />
+        <Bounds note="empty: unlimited" {...(limit && boundFields(limit))} />
       </div>
       <Starts preview={preview} />
     </FormCard>

@@ -3,26 +3,20 @@ import type { LimitPreview } from '../../../core/schemas.ts'
 import { duration } from '../../../core/time.ts'
 import type { Engine } from '../../../engine/index.ts'
 import { JobIds } from '../../parts/layout.tsx'
-import { numberIn } from '../../words/form.ts'
+import { boundsIn } from '../../words/limit.ts'
 import { many } from '../../words/text.ts'
 
 const NAMED = 5
 
 export const limitFields = ['key', 'concurrency', 'limit', 'period'] as const
 
-const typedIn = (query: URLSearchParams, name: string): number | null => {
-  const text = query.get(name)?.trim()
-  return text ? numberIn(text, name) : null
-}
-
 export async function previewIn(engine: Engine, query: URLSearchParams): Promise<LimitPreview | undefined> {
   const key = query.get('key')
   if (!query.has('concurrency') || !key) return undefined
   try {
-    const concurrency = typedIn(query, 'concurrency')
-    const [limit, period] = [typedIn(query, 'limit'), query.get('period')?.trim()]
-    const rate = limit === null || !period ? null : { limit, period: duration(period) }
-    return (await engine.limits.set(key, { concurrency, rate }, { preview: true })).preview
+    const { concurrency, rate } = boundsIn(query)
+    const settings = { concurrency, rate: rate && { ...rate, period: duration(rate.period) } }
+    return (await engine.limits.set(key, settings, { preview: true })).preview
   } catch (error) {
     if (error instanceof SidejobError && ['BAD_REQUEST', 'NOT_FOUND'].includes(error.code)) return undefined
     throw error
