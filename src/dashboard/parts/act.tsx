@@ -65,6 +65,17 @@ export function Act(props: ActProps) {
   )
 }
 
+type PauseProps = Omit<ActProps, 'act' | 'icon' | 'children'> & { paused: boolean; of?: string }
+
+export function Pause({ paused, of, ...act }: PauseProps) {
+  const [verb, icon, word] = paused ? ['resume', 'play', 'Resume'] : ['pause', 'pause', 'Pause']
+  return (
+    <Act {...act} act={verb} icon={icon} label={of && `${word} ${of}`}>
+      {word}
+    </Act>
+  )
+}
+
 export function Hidden({ of }: { of: Iterable<[name: string, value: unknown]> }) {
   return [...of].map(([name, value]) => <input type="hidden" name={name} value={String(value)} />)
 }

@@ -15,6 +15,8 @@ export type FormProps = {
   preview?: readonly string[]
   isOpened?: boolean
   isIsland?: boolean
+  /** The fields keep their values after the act. */
+  isKept?: boolean
   children?: Child
 }
 
@@ -29,6 +31,7 @@ export function Form(props: FormProps) {
       action={`${base}${at ?? here}`}
       data-act={act}
       data-opened={props.isOpened && ''}
+      data-keeps={props.isKept && ''}
       data-island={props.isIsland && ''}
       data-preview={preview?.join(' ')}
     >

@@ -1,9 +1,9 @@
 import { SidejobError } from '../../core/errors.ts'
 import { useLook } from '../look.ts'
 import { pretty } from '../words/json.ts'
-import { Sent } from './act.tsx'
 import { TextArea } from './field.tsx'
-import { CreateJob, jobBody, type Named } from './job-form.tsx'
+import { Form } from './form.tsx'
+import { Create, jobBody, type Named } from './job-form.tsx'
 import { Snippet } from './snippet.tsx'
 
 /** Quotes a text for a shell. Inside single quotes, only a single quote must be escaped. */
@@ -31,7 +31,6 @@ export function Curl({ method, path, body }: { method: string; path: string; bod
 }
 
 function Snippets({ body, json, isLater }: { body: string; json: string; isLater: boolean }) {
-  const { base, here } = useLook()
   const url = useUrl()
   const typescript = `import { createClient } from 'sidejob/client'
 
@@ -46,8 +45,14 @@ await client.jobs.enqueue(${body.replace(/^( +)"(\w+)":/gm, '$1$2:')})`
       </details>
       <details>
         <summary>JSON, to edit and create</summary>
-        <form class="card form" method="post" action={`${base}${here}`} data-act="make">
-          <Sent act="make" fields={isLater ? { later: 'on' } : undefined} />
+        <Form
+          act="make"
+          scope="write"
+          press={<Create>Create job from JSON</Create>}
+          kind="card form"
+          button=""
+          fields={isLater ? { later: 'on' } : undefined}
+        >
           <TextArea
             name="body"
             label="JSON"
@@ -56,8 +61,7 @@ await client.jobs.enqueue(${body.replace(/^( +)"(\w+)":/gm, '$1$2:')})`
             rows={json.split('\n').length}
             value={json}
           />
-          <CreateJob kind="btn" text="Create job from JSON" />
-        </form>
+        </Form>
       </details>
     </>
   )

@@ -1,12 +1,11 @@
 import { encodedToJson } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { WorkerDefinition } from '../../engine/engine.ts'
-import { useLook } from '../look.ts'
 import { jsonText, labelsIn, maybe, numberIn, objectOf } from '../words/form.ts'
 import { readSchema, sampleOf } from '../words/schema.ts'
 import { valueIn } from '../words/value-form.ts'
-import { Sent, useRefusal } from './act.tsx'
 import { Field, Options, TextArea } from './field.tsx'
+import { Form } from './form.tsx'
 import { Icon } from './layout.tsx'
 import { ValueFields } from './value-fields.tsx'
 
@@ -25,7 +24,6 @@ const isRequired = ({ default: otherwise, channels = [] }: Port): boolean =>
   otherwise === undefined && channels.length === 0
 
 export function JobForm({ worker, stay, typed }: { worker: Named; stay?: boolean; typed?: URLSearchParams }) {
-  const { base, here } = useLook()
   const { queue, class: name, args: schema } = worker
   const was = (field: string): string | undefined => typed?.get(field) ?? undefined
   const ports = portsOf(worker)
@@ -33,15 +31,14 @@ export function JobForm({ worker, stay, typed }: { worker: Named; stay?: boolean
   const isOption = ports.length > 0 && !schema
   const canWait = ports.some(([, port]) => isRequired(port))
   return (
-    <form
-      class="form"
-      method="post"
-      action={`${base}${here}`}
-      data-act="make"
-      data-keeps={stay && ''}
-      data-preview={stay ? undefined : '*'}
+    <Form
+      act="make"
+      scope="write"
+      press={<Create>Create job</Create>}
+      fields={{ queue, class: name, ...(stay && { stay: '1' }) }}
+      preview={stay ? undefined : ['*']}
+      isKept={stay}
     >
-      <Sent act="make" fields={{ queue, class: name, ...(stay && { stay: 1 }) }} />
       {ports.map(([name, port]) => (
         <ValueFields
           name={`${PORT}${name}`}
@@ -76,20 +73,16 @@ export function JobForm({ worker, stay, typed }: { worker: Named; stay?: boolean
           </label>
         )}
       </Options>
-      <CreateJob />
-    </form>
+    </Form>
   )
 }
 
-export function CreateJob({ kind = 'btn primary', text = 'Create job' }: { kind?: string; text?: string }) {
-  const off = useRefusal('write')
-  return (
-    <button class={kind} type="submit" disabled={off !== undefined} title={off}>
-      <Icon name="play" size={14} />
-      {text}
-    </button>
-  )
-}
+export const Create = ({ children }: { children: string }) => (
+  <>
+    <Icon name="play" size={14} />
+    {children}
+  </>
+)
 
 type Typed = Pick<FormData, 'get'>
 

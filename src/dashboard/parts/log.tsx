@@ -5,8 +5,8 @@ import { type Look, useLook } from '../look.ts'
 import { textOf } from '../words/json.ts'
 import { neighbours } from '../words/neighbours.ts'
 import { begun, clock, count, dayAndHour, moment, plain } from '../words/text.ts'
-import { CopyButton } from './act.tsx'
-import { Card, Empty, Icon, JobId, NameLink, To } from './layout.tsx'
+import { CopyButton, LinkButton } from './act.tsx'
+import { Card, Empty, JobId, NameLink, To } from './layout.tsx'
 import { Json, said } from './value-view.tsx'
 
 export type LogEntry = {
@@ -41,14 +41,11 @@ export function linesOf(entry: Encoded): { text: string; rest: string } {
 const entryPath = (id: string, job?: string): string =>
   `/log?${job ? `job=${encodeURIComponent(job)}&` : ''}entry=${id}`
 
-export function Tail({ on, to }: { on: boolean; to: string }) {
-  return (
-    <To kind={`btn small${on ? ' on' : ''}`} to={to} label={on ? 'Stop the tail' : 'Tail the log'}>
-      <Icon name={on ? 'pause' : 'play'} size={12} />
-      Tail
-    </To>
-  )
-}
+export const Tail = ({ on, to }: { on: boolean; to: string }) => (
+  <LinkButton to={to} icon={on ? 'pause' : 'play'} label={on ? 'Stop the tail' : 'Tail the log'} small>
+    Tail
+  </LinkButton>
+)
 
 export const isBad = (level: string): boolean => level === 'error' || level === 'fatal'
 

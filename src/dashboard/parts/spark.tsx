@@ -38,31 +38,24 @@ export function Spark({ values, tone, others = [], label }: SparkProps) {
   )
 }
 
-export function Bars({
-  values,
-  failed = [],
-  tone,
-  width = 96,
-  height = 18,
-}: {
-  values: readonly number[]
-  failed?: readonly number[]
-  tone: string
-  width?: number
-  height?: number
-}) {
+const [BARS_WIDTH, BARS_HEIGHT] = [96, 18]
+
+type BarsProps = { values: readonly number[]; failed?: readonly number[]; tone: string }
+
+export function Bars({ values, failed = [], tone }: BarsProps) {
   const most = Math.max(1, ...values)
-  const step = width / Math.max(1, values.length)
+  const step = BARS_WIDTH / Math.max(1, values.length)
+  function bar(i: number, n: number, kind: string) {
+    const height = Math.max(1.5, (n / most) * BARS_HEIGHT)
+    const [x, y] = [round(i * step), round(BARS_HEIGHT - height)]
+    return <rect class={kind} x={x} y={y} width={round(step * 0.75)} height={round(height)} rx=".75" />
+  }
   return (
-    <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
-      {values.map((value, i) => {
-        const bar = (n: number, kind: string) => {
-          const tall = Math.max(1.5, (n / most) * height)
-          const [x, y] = [round(i * step), round(height - tall)]
-          return <rect class={kind} x={x} y={y} width={round(step * 0.75)} height={round(tall)} rx=".75" />
-        }
-        return [bar(value, value === 0 ? 'f-line2' : tone), failed[i] ? bar(failed[i], 'f-failed') : null]
-      })}
+    <svg width={BARS_WIDTH} height={BARS_HEIGHT} viewBox={`0 0 ${BARS_WIDTH} ${BARS_HEIGHT}`} aria-hidden="true">
+      {values.map((value, i) => [
+        bar(i, value, value === 0 ? 'f-line2' : tone),
+        failed[i] ? bar(i, failed[i], 'f-failed') : null,
+      ])}
     </svg>
   )
 }

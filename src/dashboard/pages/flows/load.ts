@@ -5,10 +5,20 @@ import { deploysOf } from '../../words/deploy.ts'
 import { jamOf, type LimitRoom } from '../../words/flow.ts'
 import { messageOf } from '../../words/job.ts'
 import { deploymentsOf } from '../jobs/kinds.tsx'
-import { type Chosen, chosenIn } from './query.ts'
 
 /** Maximum values of a wire, and maximum failed nodes. */
 const [VALUES, FAILED] = [5, 100]
+
+export type Chosen =
+  | { kind: 'node'; node: FlowView['nodes'][number] }
+  | { kind: 'wire'; wire: FlowView['wires'][number]; far: FlowView['nodes'][number] | undefined }
+
+function chosenIn(query: URLSearchParams, { nodes, wires }: FlowView): Chosen | undefined {
+  const node = nodes.find(({ name }) => name === query.get('node'))
+  if (node) return { kind: 'node', node }
+  const wire = wires.find(({ id }) => id === query.get('wire'))
+  return wire && { kind: 'wire', wire, far: nodes.find(({ name }) => name === wire.to.node) }
+}
 
 export type Near = {
   job?: JobView
@@ -64,6 +74,15 @@ export async function load(asked: Asked) {
   const [near, errors] = await Promise.all([nearOf(), errorsOf(engine, view)])
   const deploys = view.record === null ? [] : deploysOf(deployments)
   const jam = jamOf(view.nodes, view.wires, look.now)
-  const isExplaining = jam !== undefined && query.has('jam')
-  return { view, limits: roomsOf(view, limits), deploys, chosen, near, errors, jam, isExplaining }
+  return {
+    view,
+    limits: roomsOf(view, limits),
+    deploys,
+    chosen,
+    near,
+    errors,
+    jam,
+    isExplaining: jam !== undefined && query.has('jam'),
+    isWatched: query.has('watch'),
+  }
 }

@@ -5,7 +5,7 @@ import type { Asked } from '../../page.ts'
 import { Act as Button, LinkButton } from '../../parts/act.tsx'
 import { Ago, Card, Empty, Icon, Link, Name, To } from '../../parts/layout.tsx'
 import { Bars } from '../../parts/spark.tsx'
-import { Table } from '../../parts/table.tsx'
+import { type Column, DataTable } from '../../parts/table.tsx'
 import { retryAll } from '../../words/class-failures.ts'
 import { sum } from '../../words/counts.ts'
 import { type Deploy, deployName, deployPath, deploysOf } from '../../words/deploy.ts'
@@ -59,20 +59,14 @@ export async function kindsOf(asked: Asked, of: Of = {}): Promise<KindsData> {
 
 const [BARS, QUARTER] = [24, 900_000]
 
-function Times({ minutes = [] }: Pick<ErrorKind, 'minutes'>) {
-  const { now } = useLook()
-  const from = Math.floor(now / QUARTER + 1) * QUARTER - BARS * QUARTER
-  const columns = Array.from({ length: BARS }, (_, i) =>
+function quartersOf({ minutes = [] }: Pick<ErrorKind, 'minutes'>): number[] {
+  const from = Math.floor(useLook().now / QUARTER + 1) * QUARTER - BARS * QUARTER
+  return Array.from({ length: BARS }, (_, i) =>
     sum(minutes, ({ at, count }) => (Math.floor((at - from) / QUARTER) === i ? count : 0)),
   )
-  const text = `${count(sum(columns, (n) => n))} in the last 6 h`
-  return (
-    <td class="num wide" title={text}>
-      <span class="vh">{text}</span>
-      <Bars values={columns} tone="f-failed" />
-    </td>
-  )
 }
+
+const lastHours = (kind: ShownKind): string => `${count(sum(quartersOf(kind), (n) => n))} in the last 6 h`
 
 type ShownKind = Omit<ErrorKind, 'frame' | 'queues' | 'jobs'>
 
@@ -88,64 +82,73 @@ const quietKind = ({ error, class: name, ...muted }: Mute): ShownKind => ({
   muted,
 })
 
-type RowProps = { kind: ShownKind; deploy?: Deploy; isLeast: boolean }
+const textOf = ({ message, example }: ShownKind): string => cut(message || example || 'no message', 140)
+const failedPath = ({ error }: ShownKind): string => `/jobs?status=failed&error=${error}`
 
-function Row({ kind, deploy, isLeast }: RowProps) {
-  const { error, class: name, count: n, firstAt, lastAt, example, message, muted } = kind
-  const text = cut(message || example || 'no message', 140)
-  const failed = `/jobs?status=failed&error=${error}`
+function Message({ kind, deploy }: { kind: ShownKind; deploy?: Deploy }) {
+  const { firstAt, example, muted } = kind
+  const text = textOf(kind)
   return (
-    <tr>
-      <td class="fill">
-        <To to={failed}>
-          {varyingIn(text, example || text).map((piece) =>
-            piece.varies ? <mark>{plain(cut(piece.text, 60))}</mark> : plain(piece.text),
-          )}
-        </To>{' '}
-        {muted && <MutedTag {...muted} />}
-        {!muted && deploy && firstAt > deploy.at && (
-          <To kind="tag new" to={deployPath(deploy)}>
-            <Icon name="deploy" size={12} />
-            new since the {deployName(deploy)}
-          </To>
+    <>
+      <To to={failedPath(kind)}>
+        {varyingIn(text, example || text).map((piece) =>
+          piece.varies ? <mark>{plain(cut(piece.text, 60))}</mark> : plain(piece.text),
         )}
-      </td>
-      <td class="dim">
-        <Name of={name} most={24} />
-      </td>
-      <td class="num" data-head="Jobs">
-        <b title={isLeast ? 'some failed jobs are not counted yet' : undefined}>{atLeast(n, isLeast)}</b>
-      </td>
-      <Times minutes={kind.minutes} />
-      <td class="num dim" data-head="First">
-        <Ago at={firstAt} />
-      </td>
-      <td class="num dim" data-head="Last">
-        <Ago at={lastAt} />
-      </td>
-      <td class="num">
-        <span class="row end">
-          <LinkButton to={failed} small label={`See jobs of this kind, ${name}: ${text}`}>
-            See jobs
-          </LinkButton>
-          <MuteButtons kind={kind} name={`${name}: ${text}`} />
-          <Button {...retryAll(name, error)} small label={`Retry all of this kind, ${name}: ${text}`}>
-            Retry all
-          </Button>
-        </span>
-      </td>
-    </tr>
+      </To>{' '}
+      {muted && <MutedTag {...muted} />}
+      {!muted && deploy && firstAt > deploy.at && (
+        <To kind="tag new" to={deployPath(deploy)}>
+          <Icon name="deploy" size={12} />
+          new since the {deployName(deploy)}
+        </To>
+      )}
+    </>
   )
 }
 
-const heads = [
-  'Message, with its variable parts marked',
-  'Class',
-  '#Jobs',
-  '##Last 6 h',
-  '#First',
-  '#Last',
-  '-Mute and retry',
+function Acts({ kind }: { kind: ShownKind }) {
+  const { error, class: of } = kind
+  const name = `${of}: ${textOf(kind)}`
+  return (
+    <span class="row end">
+      <LinkButton to={failedPath(kind)} small label={`See jobs of this kind, ${name}`}>
+        See jobs
+      </LinkButton>
+      <MuteButtons kind={kind} name={name} />
+      <Button {...retryAll(of, error)} small label={`Retry all of this kind, ${name}`}>
+        Retry all
+      </Button>
+    </span>
+  )
+}
+
+const columnsOf = ({ more, deploy }: KindsData): readonly Column<ShownKind>[] => [
+  {
+    head: 'Message, with its variable parts marked',
+    kind: 'fill',
+    cell: (kind) => <Message kind={kind} deploy={deploy} />,
+  },
+  { head: 'Class', kind: 'dim', cell: ({ class: name }) => <Name of={name} most={24} /> },
+  {
+    head: '#Jobs',
+    label: 'Jobs',
+    cell: ({ count: n }) => (
+      <b title={more ? 'some failed jobs are not counted yet' : undefined}>{atLeast(n, more && n > 0)}</b>
+    ),
+  },
+  {
+    head: '##Last 6 h',
+    title: lastHours,
+    cell: (kind) => (
+      <>
+        <span class="vh">{lastHours(kind)}</span>
+        <Bars values={quartersOf(kind)} tone="f-failed" />
+      </>
+    ),
+  },
+  { head: '#First', kind: 'dim', label: 'First', cell: ({ firstAt }) => <Ago at={firstAt} /> },
+  { head: '#Last', kind: 'dim', label: 'Last', cell: ({ lastAt }) => <Ago at={lastAt} /> },
+  { head: '-Mute and retry', kind: 'num', cell: (kind) => <Acts kind={kind} /> },
 ]
 
 function Switch({ n, on }: { n: number; on: boolean }) {
@@ -158,7 +161,7 @@ function Switch({ n, on }: { n: number; on: boolean }) {
 type KindsProps = { data: KindsData; muted?: boolean; all?: boolean; title?: string }
 
 export function Kinds({ data, muted: isWhole = false, all = false, title = 'Kinds of error' }: KindsProps) {
-  const { kinds, muted, quiet, more, deploy } = data
+  const { kinds, muted, quiet, more } = data
   const n = muted.length + quiet.length
   if (kinds.length + muted.length === 0 && !(isWhole && n > 0)) return null
   const shown = all ? kinds : kinds.slice(0, SHOWN)
@@ -178,12 +181,12 @@ export function Kinds({ data, muted: isWhole = false, all = false, title = 'Kind
     >
       {shown.length === 0 && !isWhole && <Empty>The errors of all failed jobs are muted.</Empty>}
       {(shown.length > 0 || isWhole) && (
-        <Table caption="Failed jobs by kind of error" heads={heads} kind="lined">
-          {[...shown, ...(isWhole ? muted : [])].map((kind) => (
-            <Row kind={kind} deploy={deploy} isLeast={more} />
-          ))}
-          {isWhole && quiet.map((mute) => <Row kind={quietKind(mute)} isLeast={false} />)}
-        </Table>
+        <DataTable
+          caption="Failed jobs by kind of error"
+          rows={[...shown, ...(isWhole ? [...muted, ...quiet.map(quietKind)] : [])]}
+          columns={columnsOf(data)}
+          kind="lined"
+        />
       )}
     </Card>
   )

@@ -1,6 +1,6 @@
-import { useLook } from '../../look.ts'
 import type { Act } from '../../page.ts'
-import { Act as Button, Sent, useRefusal } from '../../parts/act.tsx'
+import { Act as Button } from '../../parts/act.tsx'
+import { Form } from '../../parts/form.tsx'
 import { Icon, Name, To } from '../../parts/layout.tsx'
 import { type DeployMark, deployName } from '../../words/deploy.ts'
 import { viewOf } from '../../words/filter.ts'
@@ -63,8 +63,6 @@ export const viewActs: Record<string, Act> = {
 const viewsFor = (query: URLSearchParams): readonly View[] => (isPast(query) ? past : shipped)
 
 function Keep({ query, shared }: Pick<ViewsProps, 'query' | 'shared'>) {
-  const { base, here } = useLook()
-  const off = useRefusal('admin')
   const own = viewOf(query)
   if (/^(in=history&)?status=\w+$/.test(own) || [...viewsFor(query), ...shared].some((view) => view.query === own))
     return null
@@ -74,18 +72,12 @@ function Keep({ query, shared }: Pick<ViewsProps, 'query' | 'shared'>) {
         <Icon name="plus" size={12} />
         Save this view
       </summary>
-      <form class="menu form" method="post" action={`${base}${here}`} data-act="share">
-        <Sent act="share" />
+      <Form act="share" scope="admin" press="Share with everyone" kind="menu form" button="small">
         <label>
           Name
           <input class="field" name="name" required maxlength={60} />
         </label>
-        <div class="row end">
-          <button class="btn small" type="submit" disabled={off !== undefined} title={off}>
-            Share with everyone
-          </button>
-        </div>
-      </form>
+      </Form>
     </details>
   )
 }

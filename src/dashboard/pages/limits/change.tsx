@@ -1,24 +1,10 @@
 import type { LimitPreview } from '../../../core/schemas.ts'
 import type { LimitView } from '../../../engine/engine.ts'
-import { Act } from '../../parts/act.tsx'
+import { Act, Pause } from '../../parts/act.tsx'
 import { Field } from '../../parts/field.tsx'
 import { FormCard } from '../../parts/form-card.tsx'
 import { boundFields } from '../../words/limit.ts'
 import { limitFields, Starts } from './preview.tsx'
-
-export const Block = ({
-  limit: { key, paused },
-  at,
-  small,
-}: {
-  limit: Pick<LimitView, 'key' | 'paused'>
-  at?: string
-  small?: boolean
-}) => (
-  <Act act={paused ? 'resume' : 'pause'} at={at} scope="admin" fields={{ key }} small={small}>
-    {paused ? 'Resume' : 'Pause'}
-  </Act>
-)
 
 export const Bounds = ({
   note,
@@ -47,7 +33,7 @@ export function ChangeForm({ of: key, limit, preview }: ChangeProps) {
       foot={
         limit && (
           <>
-            <Block limit={limit} at="/limits" small />
+            <Pause paused={limit.paused} at="/limits" scope="admin" fields={{ key }} small />
             <Act act="remove" at="/limits" scope="admin" fields={{ key }} kind="danger" small>
               Remove
             </Act>

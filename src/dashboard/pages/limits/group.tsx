@@ -2,7 +2,7 @@ import { groupKey } from '../../../core/constraint.ts'
 import type { JobRow } from '../../../engine/engine.ts'
 import { asset as style } from '../../built/limits-css.generated.ts'
 import { type Asked, page } from '../../page.ts'
-import { LinkButton } from '../../parts/act.tsx'
+import { LinkButton, Pause } from '../../parts/act.tsx'
 import { Further } from '../../parts/further.tsx'
 import { Ago, Card, Empty, Head, JobId, Link, Name, NameLink, StatusMark, Zero } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
@@ -12,7 +12,6 @@ import { jobPath, jobsPath } from '../../words/paths.ts'
 import { cut, many } from '../../words/text.ts'
 import { WhatHappened } from '../jobs/rows.tsx'
 import { acts } from './acts.ts'
-import { Block } from './change.tsx'
 import { type Near, nearOf, Opened } from './opened.tsx'
 import { Slots } from './slots.tsx'
 
@@ -96,7 +95,7 @@ export const group = page({
         <LinkButton to={wayToChange(groupKey(data.id))} scope="admin">
           Change limit
         </LinkButton>
-        <Block limit={{ key: groupKey(data.id), paused: data.near?.limit.paused ?? false }} />
+        <Pause paused={data.near?.limit.paused ?? false} scope="admin" fields={{ key: groupKey(data.id) }} />
       </Head>
       <div class="stack">
         {data.near && <Bound near={data.near} />}

@@ -1,7 +1,7 @@
 import type { Point } from '../../../core/series.ts'
-import type { QueueView, RunUnderWay, WaitedLimit } from '../../../engine/engine.ts'
+import type { RunUnderWay, WaitedLimit } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
-import { Act } from '../../parts/act.tsx'
+import { Pause } from '../../parts/act.tsx'
 import { Card, Icon, Link, NameLink, Shape, StatusMark, StatusText, To, Zero } from '../../parts/layout.tsx'
 import { runColumns } from '../../parts/runs.tsx'
 import { Bars, Pips, Shares } from '../../parts/spark.tsx'
@@ -11,7 +11,7 @@ import { isSlow } from '../../words/needs.ts'
 import { jobsPath, pullersPath, queuePath } from '../../words/paths.ts'
 import { byTrouble, isInUse, pausedIn, type Queue, readyIn, startableIn } from '../../words/queue.ts'
 import { columnsOf, type Range } from '../../words/series.ts'
-import { about, count, cut, many, title } from '../../words/text.ts'
+import { about, count, cut, many } from '../../words/text.ts'
 
 type Part = {
   text: string
@@ -98,17 +98,6 @@ function EndsOf({ name, ends: { of, range } }: { name: string; ends: Ends }) {
   )
 }
 
-type PauseProps = { queue: QueueView; at: string; small?: boolean }
-
-export function PauseButton({ queue: { name, paused }, at, small }: PauseProps) {
-  const act = paused ? 'resume' : 'pause'
-  return (
-    <Act act={act} at={at} scope="admin" fields={{ queue: name }} icon={paused ? 'play' : 'pause'} small={small}>
-      {title(act)}
-    </Act>
-  )
-}
-
 const number = (head: string, cell: Column<Queue>['cell'], kind?: Column<Queue>['kind']): Column<Queue> => ({
   head: `#${head}`,
   label: head,
@@ -135,7 +124,7 @@ function queueColumns(now: number, canResume: boolean): Column<Queue>[] {
           return (
             <>
               <StatusText status="suspended">paused</StatusText>{' '}
-              {canResume && <PauseButton queue={queue} at="/queues" small />}
+              {canResume && <Pause paused scope="admin" fields={{ queue: name }} small />}
             </>
           )
         return (

@@ -2,6 +2,7 @@ import type { QueueDetail } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import { may } from '../../look.ts'
 import { type Asked, page } from '../../page.ts'
+import { Pause } from '../../parts/act.tsx'
 import { Ago, Card, Head, Name, To } from '../../parts/layout.tsx'
 import { RangeChoice } from '../../parts/range.tsx'
 import { deploysOf } from '../../words/deploy.ts'
@@ -11,7 +12,7 @@ import { columnsOf, deploysIn, rangeIn } from '../../words/series.ts'
 import { byClass } from '../jobs/by-class.tsx'
 import { deploymentsOf } from '../jobs/kinds.tsx'
 import { Ends } from '../overview/chart.tsx'
-import { PauseButton, QueueTable } from '../overview/tables.tsx'
+import { QueueTable } from '../overview/tables.tsx'
 import { programsIn } from '../workers/classes.tsx'
 import { acts } from './acts.ts'
 import { Held, ItsClasses, Next, Serves, UnderWay } from './near.tsx'
@@ -84,7 +85,7 @@ export const queue = page({
         <To kind="btn" to={jobsPath({ queue: queue.name })}>
           Jobs
         </To>
-        <PauseButton queue={queue} at={queuePath(queue.name)} />
+        <Pause paused={queue.paused} scope="admin" fields={{ queue: queue.name }} />
       </Head>
       <Card>
         <QueueTable queues={[queue]} />

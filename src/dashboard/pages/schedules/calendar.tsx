@@ -2,7 +2,7 @@ import { decodeValue, type Encoded } from '../../../core/codec/value.ts'
 import type { PastRun } from '../../../core/run.ts'
 import type { ScheduleRow, ScheduleView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
-import { Act, LinkButton } from '../../parts/act.tsx'
+import { Act, LinkButton, Pause } from '../../parts/act.tsx'
 import { Ago, JobId, Link, NameLink, StatusText, To } from '../../parts/layout.tsx'
 import { Legend } from '../../parts/spark.tsx'
 import { What } from '../../parts/what.tsx'
@@ -173,15 +173,12 @@ function Title({ schedule, called }: { schedule: ScheduleView; called: string })
 
 function Acts({ schedule: { job, aliases, paused, repeat }, called }: { schedule: ScheduleView; called: string }) {
   const shared = { scope: 'write', fields: { job }, small: true } as const
-  const [pause, verb] = paused ? (['resume', 'Resume'] as const) : (['pause', 'Pause'] as const)
   return (
     <div class="acts">
       <Act {...shared} act="run" icon="play" label={`Run now: ${called}`}>
         Run now
       </Act>
-      <Act {...shared} act={pause} icon={paused ? 'play' : 'pause'} label={`${verb} ${called}`}>
-        {verb}
-      </Act>
+      <Pause {...shared} paused={paused} of={called} />
       {aliases[0] && isCron(repeat) && (
         <LinkButton
           to={`/schedules?change=${encodeURIComponent(aliases[0])}`}

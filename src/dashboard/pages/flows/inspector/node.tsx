@@ -2,8 +2,7 @@ import { LinkButton } from '../../../parts/act.tsx'
 import { Ago, JobId, StatusPill } from '../../../parts/layout.tsx'
 import { count } from '../../../words/text.ts'
 import { Wires } from '../lists.tsx'
-import type { FlowData } from '../load.ts'
-import type { Chosen } from '../query.ts'
+import type { Chosen, FlowData } from '../load.ts'
 import { Close, WhySaid } from './shared.tsx'
 
 export function Node({ data, chosen: { node } }: { data: FlowData; chosen: Extract<Chosen, { kind: 'node' }> }) {

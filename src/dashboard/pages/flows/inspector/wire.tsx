@@ -1,14 +1,13 @@
-import type { Child } from 'hono/jsx'
 import { endText } from '../../../../core/wires.ts'
 import type { WireView } from '../../../../engine/engine.ts'
 import { useLook, useWay } from '../../../look.ts'
-import { Icon, Since, StatusPill, To } from '../../../parts/layout.tsx'
+import { LinkButton } from '../../../parts/act.tsx'
+import { Icon, Since, StatusPill } from '../../../parts/layout.tsx'
 import { Listen, LOG } from '../../../parts/listen.tsx'
 import { Value } from '../../../parts/value-view.tsx'
 import { growthOf } from '../../../words/flow.ts'
 import { count } from '../../../words/text.ts'
-import type { FlowData, Near } from '../load.ts'
-import type { Chosen } from '../query.ts'
+import type { Chosen, FlowData } from '../load.ts'
 import { Close, WhySaid } from './shared.tsx'
 import { Traffic } from './traffic.tsx'
 import { WireActs } from './wire-acts.tsx'
@@ -35,41 +34,35 @@ function Stats({ wire }: { wire: WireView }) {
   )
 }
 
-const watches = (here: string): boolean => new URLSearchParams(here.slice(here.indexOf('?'))).has('watch')
-
-function Watch({ data }: { data: FlowData }) {
-  const { here } = useLook()
-  const { flow, nodes } = data.view
-  const isOn = watches(here)
+function Watch({ data: { view, isWatched } }: { data: FlowData }) {
+  const { flow, nodes } = view
   const jobs = [flow.id, ...nodes.map(({ job }) => job)].filter((id) => id !== null)
   return (
     <>
-      <To
-        kind={`btn small${isOn ? ' on' : ''}`}
-        to={useWay()({ watch: isOn ? undefined : '1' })}
-        label={isOn ? 'Stop watching' : 'Watch the values'}
+      <LinkButton
+        to={useWay()({ watch: isWatched ? undefined : '1' })}
+        icon={isWatched ? 'pause' : 'play'}
+        label={isWatched ? 'Stop watching' : 'Watch the values'}
+        small
       >
-        <Icon name={isOn ? 'pause' : 'play'} size={12} />
-        {isOn ? 'Stop' : 'Watch'}
-      </To>
-      {isOn && <Listen to={[`/sidejob/children/${flow.id}`, LOG]} of={jobs} />}
+        {isWatched ? 'Stop' : 'Watch'}
+      </LinkButton>
+      {isWatched && <Listen to={[`/sidejob/children/${flow.id}`, LOG]} of={jobs} />}
     </>
   )
 }
 
-function Values({ wire, near: { port }, watch }: { wire: WireView; near: Near; watch: Child }) {
-  const { here } = useLook()
-  const isWatched = watches(here)
-  const values = port?.values ?? []
+function Values({ wire, data }: { wire: WireView; data: FlowData }) {
+  const values = data.near.port?.values ?? []
   const more = wire.size - values.length
   return (
     <section>
       <div class="row">
         <h3>Values, oldest first</h3>
         <span class="grow" />
-        {watch}
+        <Watch data={data} />
       </div>
-      {isWatched && (
+      {data.isWatched && (
         <p class="note">While you watch, runs publish all their reads and writes, which slows the system down.</p>
       )}
       {values.length === 0 && <p class="note">No values are waiting.</p>}
@@ -117,7 +110,7 @@ export function Wire({ data, chosen: { wire, far } }: { data: FlowData; chosen: 
         </section>
       )}
       <Stats wire={wire} />
-      <Values wire={wire} near={data.near} watch={<Watch data={data} />} />
+      <Values wire={wire} data={data} />
       <WireActs data={data} wire={wire} />
       <Traffic wire={wire} />
     </aside>
