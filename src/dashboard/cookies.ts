@@ -8,7 +8,7 @@ const SAID = 'sidejob_said'
 const UNTIL = 'until'
 export const LIFE = 43_200_000
 
-const isLoopback = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host)
+export const isLoopback = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host)
 
 /** Omits `Secure` for http on loopback, because browsers would not send the cookies. */
 const common = (c: Context, base: string) => {

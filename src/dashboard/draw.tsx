@@ -5,7 +5,7 @@ import type { Deps } from '../http/deps.ts'
 import { type Around, around } from './around.ts'
 import { createAnswers, createCache } from './cache.ts'
 import { type AskApi, callerOf } from './call.ts'
-import { likesOf } from './cookies.ts'
+import { isLoopback, likesOf } from './cookies.ts'
 import { commandsOf } from './costs.ts'
 import { htmlOf, type Look } from './look.ts'
 import { entryOf } from './nav.ts'
@@ -26,8 +26,8 @@ const DOCTYPE = '<!doctype html>'
 type Parts = { deps: Deps; base: string; options: DashboardOptions; pages: readonly Page[]; ask: AskApi }
 
 export function createDraw({ deps, base, options, pages, ask }: Parts) {
-  const { host, hostname } = new URL(deps.publicUrl)
-  const isLocal = /^(localhost|127\.|\[::1\])/.test(hostname)
+  const { publicUrl: url } = deps
+  const { host, hostname } = new URL(url)
   const answers = createAnswers()
   const there = new Set(pages.flatMap(({ nav = [] }) => nav))
 
@@ -39,7 +39,8 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
     const look: Look = {
       base,
       host,
-      name: options.name ?? (isLocal ? 'local' : undefined),
+      url,
+      name: options.name ?? (isLoopback(hostname) ? 'local' : undefined),
       now: Date.now(),
       here: `${path}${search}`,
       who: { name, scopes },
@@ -126,7 +127,7 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
     const { code, message, retryAfter } = error
     const status = codes[code]
     if (retryAfter !== undefined) c.header('retry-after', String(Math.ceil(retryAfter)))
-    if (!c.get('seen') || wantsData(c)) return c.json(errorBody(error, deps.publicUrl), status as 400)
+    if (!c.get('seen') || wantsData(c)) return c.json(errorBody(error, url), status as 400)
     const page = asked(c)
     const { look, engine, cache } = page
     const known = code === 'NOT_FOUND' ? around(page).catch(() => undefined) : cache.last<Around>('around')

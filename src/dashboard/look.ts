@@ -13,6 +13,7 @@ export type Look = Likes & {
   /** Without a trailing slash. */
   base: string
   host: string
+  url: string
   name?: string
   now: number
   here: string

@@ -15,14 +15,9 @@ const laidOut = (json: string): string =>
     .join('')
     .replace(/\[\n +(.*)\n +\]/g, '[$1]')
 
-function useUrl(): string {
-  const { base, host } = useLook()
-  return `${/^(localhost|127\.)/.test(host) ? 'http' : 'https'}://${host}${base.slice(0, -3)}`
-}
-
 export function Curl({ method, path, body }: { method: string; path: string; body: string }) {
   const lines = [
-    `curl -X ${method} ${quoted(`${useUrl()}${path}`)}`,
+    `curl -X ${method} ${quoted(`${useLook().url}${path}`)}`,
     '  -H "Authorization: Bearer $SIDEJOB_KEY"',
     "  -H 'content-type: application/json'",
     `  -d ${quoted(laidOut(body))}`,
@@ -31,7 +26,7 @@ export function Curl({ method, path, body }: { method: string; path: string; bod
 }
 
 function Snippets({ body, json, isLater }: { body: string; json: string; isLater: boolean }) {
-  const url = useUrl()
+  const { url } = useLook()
   const typescript = `import { createClient } from 'sidejob/client'
 
 const client = createClient({ url: '${url}', key: process.env.SIDEJOB_KEY! })

@@ -1,5 +1,6 @@
 import { missing } from '../../../core/errors.ts'
 import type { JobView } from '../../../engine/engine.ts'
+import { useLook } from '../../look.ts'
 import type { Asked } from '../../page.ts'
 import { Act, LinkButton } from '../../parts/act.tsx'
 import { Card, Icon, Link, To } from '../../parts/layout.tsx'
@@ -7,11 +8,11 @@ import { OWN_CLASS, Snippet } from '../../parts/snippet.tsx'
 import { many } from '../../words/text.ts'
 import { GROUP } from './acts.ts'
 
-type FirstMinuteData = { flow?: string; own?: JobView; demo: { open: number; all: number }; url: string }
+type FirstMinuteData = { flow?: string; own?: JobView; demo: { open: number; all: number } }
 
 const OWN = 'first-job'
 
-export async function firstMinuteOf({ engine, query, deps }: Asked): Promise<FirstMinuteData> {
+export async function firstMinuteOf({ engine, query }: Asked): Promise<FirstMinuteData> {
   const [{ jobs }, own] = await Promise.all([
     engine.jobs.list({ group: GROUP, limit: 100 }),
     engine.jobs.get(OWN).catch(missing),
@@ -20,11 +21,11 @@ export async function firstMinuteOf({ engine, query, deps }: Asked): Promise<Fir
     flow: /^\d{1,15}$/.exec(query.get('first') ?? '')?.[0],
     own,
     demo: { all: jobs.length, open: jobs.filter(({ status }) => status === 'queued' || status === 'running').length },
-    url: deps.publicUrl,
   }
 }
 
-function Commands({ data: { url, own } }: { data: FirstMinuteData }) {
+function Commands({ own }: Pick<FirstMinuteData, 'own'>) {
+  const { url } = useLook()
   const key = '-H "Authorization: Bearer $SIDEJOB_KEY"'
   return (
     <ol class="steps">
@@ -100,7 +101,7 @@ export function FirstMinute({ data }: { data: FirstMinuteData }) {
         <Demo data={data} />
       </div>
       <div class="firstcols">
-        <Commands data={data} />
+        <Commands own={data.own} />
         <Card title="Next steps">
           <ul class="checks next">
             {thens.map(([icon, text, to]) => (
