@@ -1,12 +1,8 @@
 import type { GraphWire } from '../../../core/wires.ts'
 import type { Layout } from './layout.ts'
 
-const next: Record<string, (wires: readonly GraphWire[], name: string) => string | undefined> = {
-  ArrowRight: (wires, name) =>
-    wires.find(({ from, to }) => from.node === name && to.node !== null)?.to.node ?? undefined,
-  ArrowLeft: (wires, name) =>
-    wires.find(({ from, to }) => to.node === name && from.node !== null)?.from.node ?? undefined,
-}
+const along = (wires: readonly GraphWire[], name: string, [from, to]: ['from' | 'to', 'from' | 'to']) =>
+  wires.find((wire) => wire[from].node === name && wire[to].node !== null)?.[to].node ?? undefined
 
 function beside({ nodes }: Layout, name: string, by: 1 | -1): string | undefined {
   const { box } = nodes.get(name)!
@@ -18,5 +14,6 @@ function beside({ nodes }: Layout, name: string, by: 1 | -1): string | undefined
 export function stepFrom(key: string, name: string, layout: Layout, wires: readonly GraphWire[]): string | undefined {
   if (key === 'ArrowUp') return beside(layout, name, -1)
   if (key === 'ArrowDown') return beside(layout, name, 1)
-  return next[key]?.(wires, name)
+  if (key === 'ArrowLeft') return along(wires, name, ['to', 'from'])
+  return key === 'ArrowRight' ? along(wires, name, ['from', 'to']) : undefined
 }
