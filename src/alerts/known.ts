@@ -1,7 +1,7 @@
-import { CALLBACKS } from '../core/callback.ts'
 import { deploysOf } from '../dashboard/words/deploy.ts'
 import type { Known } from '../dashboard/words/need.ts'
 import { IN_A_ROW } from '../dashboard/words/needs.ts'
+import { failedIn } from '../dashboard/words/queue.ts'
 import type { Stats } from '../engine/engine.ts'
 import type { Engine } from '../engine/index.ts'
 
@@ -9,15 +9,13 @@ const MOST = 50
 
 export async function knownOf(engine: Engine, now: number): Promise<Known & Pick<Stats, 'today'>> {
   const { stats, series, limits, health, hasSchedules } = await engine.stats.glance({ step: 'minute' })
-  const failedIn = (isOfCallbacks: boolean) =>
-    stats.queues.some(({ name, counts }) => counts.failed > 0 && (name === CALLBACKS.queue) === isOfCallbacks)
-  const hasFailed = failedIn(true) || failedIn(false)
+  const failed = failedIn(stats)
   const [callbacks, schedules, kinds, classes, deployments, { breakers }] = await Promise.all([
-    failedIn(true) ? engine.callbacks.list({ state: 'FAILED', limit: MOST }) : undefined,
+    failed.callbacks ? engine.callbacks.list({ state: 'FAILED', limit: MOST }) : undefined,
     hasSchedules ? engine.schedules.list({ failing: true, inARow: IN_A_ROW, limit: MOST }) : undefined,
-    hasFailed ? engine.errors.list({ details: true }) : undefined,
-    hasFailed ? engine.stats.classes({ hours: true }) : undefined,
-    hasFailed ? engine.deployments.list() : undefined,
+    failed.any ? engine.errors.list({ details: true }) : undefined,
+    failed.any ? engine.stats.classes({ hours: true }) : undefined,
+    failed.any ? engine.deployments.list() : undefined,
     engine.breakers.list(),
   ])
   return {

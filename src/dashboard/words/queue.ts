@@ -1,4 +1,4 @@
-import { isOurs } from '../../core/callback.ts'
+import { CALLBACKS, isOurs } from '../../core/callback.ts'
 import type { Glance, QueueView, RunUnderWay, Stats } from '../../engine/engine.ts'
 
 const library = new Set(['core', 'alerts', 'files', 'downloader'])
@@ -8,6 +8,13 @@ export const isBuiltIn = (queue: string): boolean => isOurs(queue) || library.ha
 /** Jobs that wait only for a lane or a pull worker, or until their queue is resumed. */
 export const startableIn = ({ counts: { queued, scheduled, limited } }: QueueView): number =>
   Math.max(0, queued - scheduled - limited)
+
+const hasFailed = ({ counts }: QueueView): boolean => counts.failed > 0
+
+export const failedIn = ({ queues }: Pick<Stats, 'queues'>): { callbacks: boolean; any: boolean } => ({
+  callbacks: queues.some((queue) => queue.name === CALLBACKS.queue && hasFailed(queue)),
+  any: queues.some(hasFailed),
+})
 
 export const pausedNames = ({ queues }: Pick<Stats, 'queues'>): ReadonlySet<string> =>
   new Set(queues.flatMap(({ name, paused }) => (paused ? name : [])))

@@ -1,4 +1,3 @@
-import { CALLBACKS } from '../../../core/callback.ts'
 import { useLook } from '../../look.ts'
 import { type Asked, page } from '../../page.ts'
 import { Head } from '../../parts/layout.tsx'
@@ -7,7 +6,7 @@ import { leftFailed } from '../../words/class-failures.ts'
 import { deploysOf } from '../../words/deploy.ts'
 import type { Known } from '../../words/need.ts'
 import { IN_A_ROW, inOrder, needsOf, stuckRuns } from '../../words/needs.ts'
-import { type Queue, runsIn, withPulled } from '../../words/queue.ts'
+import { failedIn, type Queue, runsIn, withPulled } from '../../words/queue.ts'
 import { columnsOf, deploysIn, rangeIn } from '../../words/series.ts'
 import { isLong } from '../../words/stuck.ts'
 import { about, clock, longDay } from '../../words/text.ts'
@@ -37,9 +36,7 @@ async function load(asked: Asked) {
   const range = rangeIn(query, look.now)
   const glance = await cache.glance(range.step)
   const { limits, series } = glance
-  const failed = (isOfCallbacks: boolean) =>
-    glance.stats.queues.some(({ name, counts }) => counts.failed > 0 && (name === CALLBACKS.queue) === isOfCallbacks)
-  const hasFailed = failed(true) || failed(false)
+  const failed = failedIn(glance.stats)
   const hasLost = series.points.some(({ lost }) => lost > 0)
   const runs = runsIn(glance)
   const isByMinute = range.step === 'minute' && range.to === undefined
@@ -54,10 +51,10 @@ async function load(asked: Asked) {
       : cache.get('minutes', LATER, () =>
           engine.stats.series({ step: 'minute', details: true, from: look.now - HOUR }),
         ),
-    hasFailed || hasLost || runs.some((run) => isLong(run, look.now))
+    failed.any || hasLost || runs.some((run) => isLong(run, look.now))
       ? byClass(asked, { hours: true }, SELDOM)
       : undefined,
-    failed(true)
+    failed.callbacks
       ? cache.get('given up', LATER, () => engine.callbacks.list({ state: 'FAILED', limit: 50 }))
       : NO_CALLBACKS,
     glance.hasSchedules
@@ -65,7 +62,7 @@ async function load(asked: Asked) {
           engine.schedules.list({ failing: true, inARow: IN_A_ROW, limit: 10 }),
         )
       : { schedules: [] },
-    hasFailed ? kindsOf(asked) : NO_KINDS,
+    failed.any ? kindsOf(asked) : NO_KINDS,
     deploymentsOf(asked),
     cache.get('breakers', LATER, () => engine.breakers.list()),
   ])
