@@ -102,12 +102,7 @@ const columns: readonly Column<Row>[] = [
   {
     head: '#Received',
     kind: 'dim',
-    title: ({ own: { last, minutes = [] } }) =>
-      last &&
-      `${many(
-        sum(minutes, (n) => n),
-        'message',
-      )} in ten minutes`,
+    title: ({ own: { last, minutes = [] } }) => last && `${many(sum(minutes), 'message')} in ten minutes`,
     cell: ({ own }) => own.last && <Ago at={own.last.at} />,
   },
 ]

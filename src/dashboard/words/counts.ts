@@ -8,7 +8,7 @@ export function countsOf(queues: readonly QueueView[], queue: string | null): Co
   return Object.fromEntries(statuses.map((status) => [status, sum(chosen, ({ counts }) => counts[status])]))
 }
 
-export const sum = <One>(list: readonly One[], of: (one: One) => number): number =>
+export const sum = <One = number>(list: readonly One[], of: (one: One) => number = Number): number =>
   list.reduce((all, one) => all + of(one), 0)
 
-export const sumOf = (counts: Counted): number => sum(Object.values(counts), (n) => n)
+export const sumOf = (counts: Counted): number => sum(Object.values(counts))

@@ -147,7 +147,7 @@ export function waitingAt(name: string, wires: readonly WireView[]): number {
         ] as const,
     ),
   )
-  return sum([...ends.values()], (n) => n)
+  return sum([...ends.values()])
 }
 
 export const onWire = ({ size, behind }: Waiting): number => size + behind

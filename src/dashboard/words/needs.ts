@@ -211,8 +211,7 @@ export const foundWords = (faults: NonNullable<Health['examined']>['faults']): s
     .map(([kind, n]) => many(n, kind, kind === 'alias' ? 'aliases' : `${kind}s`))
     .join(', ')
 
-export const faultsIn = (faults: NonNullable<Health['examined']>['faults']): number =>
-  sum(Object.values(faults), (n) => n)
+export const faultsIn = (faults: NonNullable<Health['examined']>['faults']): number => sum(Object.values(faults))
 
 const faultsFound: Rule = ({ examined }) => {
   const found = examined ? faultsIn(examined.faults) : 0

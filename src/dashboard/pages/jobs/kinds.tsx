@@ -66,7 +66,7 @@ function quartersOf({ minutes = [] }: Pick<ErrorKind, 'minutes'>): number[] {
   )
 }
 
-const lastHours = (kind: ShownKind): string => `${count(sum(quartersOf(kind), (n) => n))} in the last 6 h`
+const lastHours = (kind: ShownKind): string => `${count(sum(quartersOf(kind)))} in the last 6 h`
 
 type ShownKind = Omit<ErrorKind, 'frame' | 'queues' | 'jobs'>
 

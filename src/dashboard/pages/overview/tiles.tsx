@@ -100,7 +100,7 @@ function Waits({ data: { stats, points } }: TilesProps) {
           {rest}
         </>
       }
-      sub={`${count(sum(all, (n) => n))} runs since midnight UTC`}
+      sub={`${count(sum(all))} runs since midnight UTC`}
       points={points}
       of="longestWait"
       tone="accent"

@@ -7,7 +7,7 @@ import { count, many } from '../../../words/text.ts'
 export function Traffic({ wire }: { wire: WireView }) {
   const { in: came, out } = wire
   // Sums all minutes, because the current minute is incomplete and the last minute may be empty.
-  const [inAll, outAll] = [sum(came, (n) => n), sum(out, (n) => n)]
+  const [inAll, outAll] = [sum(came), sum(out)]
   const time = drainTime(wire)
   return (
     <section>
