@@ -1,9 +1,9 @@
 import type { Health, QueueView, RunUnderWay } from '../../engine/engine.ts'
 import { failing, lostRuns } from './class-failures.ts'
 import { sum } from './counts.ts'
-import { isFull, wayToChange } from './limit.ts'
+import { isFull, wayToChange, wayToLimit } from './limit.ts'
 import { type Button, type Known, MINUTE, type Need, need, type Rule, resumeQueue } from './need.ts'
-import { jobPath, limitPath, pullersPath, queuePath } from './paths.ts'
+import { jobPath, pullersPath, queuePath } from './paths.ts'
 import { readyIn, waitingIn } from './queue.ts'
 import { timesLonger, usualOf } from './stuck.ts'
 import { about, count, many } from './text.ts'
@@ -90,7 +90,7 @@ const fullLimits: Rule = ({ limits, now }) =>
           more: many(waiting, 'job is waiting', 'jobs are waiting'),
           since: waitedSince ?? undefined,
           buttons: [
-            { to: limitPath(key), text: 'See waiting jobs' },
+            { to: wayToLimit(key), text: 'See waiting jobs' },
             { to: wayToChange(key), text: 'Change' },
           ],
           jobs: waiting,

@@ -7,7 +7,6 @@ export const jobPath = (id: number | string): string => `/jobs/${id}`
 export const queuePath = (queue: string): string => `/queues/${at(queue)}`
 export const groupPath = (id: string): string => `/groups/${at(id)}`
 export const channelPath = (channel: string): string => `/channels?at=${at(channel)}`
-export const limitPath = (key: string): string => `/limits?open=${at(key)}`
 export const pullersPath = (queue: string): string => `/workers?q=${at(`${queue}/`)}`
 export const workerPath = (queue: string, name: string): string => `/workers/${at(queue)}/${at(name)}`
 

@@ -7,7 +7,7 @@ import { Card, Empty, Head, Icon, Name, To } from '../../parts/layout.tsx'
 import { Search } from '../../parts/search.tsx'
 import { First } from '../../parts/snippet.tsx'
 import { sum } from '../../words/counts.ts'
-import { isFull, kindOfLimit, wayToChange } from '../../words/limit.ts'
+import { isFull, kindOfLimit, wayToChange, wayToLimit } from '../../words/limit.ts'
 import { count, many } from '../../words/text.ts'
 import { acts } from './acts.ts'
 import { Breakers, reset } from './breakers.tsx'
@@ -56,12 +56,11 @@ async function load(asked: Asked) {
 function Row({ limit, near }: { limit: LimitRow; near?: Near }) {
   const { key, waiting } = limit
   const isOpen = near !== undefined
-  const at = encodeURIComponent(key)
   return (
     <div class={`limit${isFull(limit) ? ' full' : ''}`} id={`limit-${key}`}>
       <div class="line">
         <div class="grow">
-          <To kind="name" to={isOpen ? '/limits' : `/limits?open=${at}`} label={`${isOpen ? 'Close' : 'Open'} ${key}`}>
+          <To kind="name" to={isOpen ? '/limits' : wayToLimit(key)} label={`${isOpen ? 'Close' : 'Open'} ${key}`}>
             <Icon name={isOpen ? 'down' : 'right'} size={14} />
             <b class="clip">
               <Name of={key} most={34} />

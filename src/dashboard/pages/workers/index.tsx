@@ -6,8 +6,8 @@ import { Choice, Head, Name, NameLink, To } from '../../parts/layout.tsx'
 import { Search } from '../../parts/search.tsx'
 import { searchRows } from '../../search-on.ts'
 import { deploysOf } from '../../words/deploy.ts'
-import { limitOfClass } from '../../words/limit.ts'
-import { limitPath, queuePath, workerPath } from '../../words/paths.ts'
+import { limitOfClass, wayToLimit } from '../../words/limit.ts'
+import { queuePath, workerPath } from '../../words/paths.ts'
 import { pausedNames, runsIn } from '../../words/queue.ts'
 import { count, many, title } from '../../words/text.ts'
 import { deploymentsOf, Kinds, kindsOf } from '../jobs/kinds.tsx'
@@ -150,7 +150,7 @@ function ClassHead({ worker, isChanging }: { worker: Worker; isChanging: boolean
 function Held({ limit: { key, running, concurrency, waiting } }: { limit: WaitedLimit }) {
   return (
     <p class="lead">
-      <To kind="st suspended" to={limitPath(key)}>
+      <To kind="st suspended" to={wayToLimit(key)}>
         {`${count(running)}${concurrency === null ? '' : ` of ${count(concurrency)}`} running, ${many(waiting, 'job waits', 'jobs wait')} for the limit of this class`}
       </To>
     </p>
