@@ -12,7 +12,7 @@ import { countsOf, sum, sumOf } from '../words/counts.ts'
 import { faultsTitle, lookedAt } from '../words/doctor.ts'
 import { faultsIn, foundWords, isSlow, isTickMissing, TICK_REMEDY } from '../words/needs.ts'
 import { queuePath } from '../words/paths.ts'
-import { count, many, span } from '../words/text.ts'
+import { count, HOUR, many, span } from '../words/text.ts'
 
 type Fault = NonNullable<DoctorData['examined']>['faults'][number]
 type Problem = NonNullable<Health['problems']>[number]
@@ -207,8 +207,6 @@ function Examined({ of, total }: { of: NonNullable<DoctorData['examined']>; tota
     </Card>
   )
 }
-
-const HOUR = 3_600_000
 
 const MENDED = 20
 

@@ -4,7 +4,7 @@ import { type Encoded, encodedToJson, raw } from '../../core/codec/value.ts'
 import { type Look, useLook } from '../look.ts'
 import { textOf } from '../words/json.ts'
 import { neighbours } from '../words/neighbours.ts'
-import { begun, clock, count, dayAndHour, moment, plain } from '../words/text.ts'
+import { begun, clock, count, DAY, dayAndHour, moment, plain } from '../words/text.ts'
 import { CopyButton, LinkButton } from './act.tsx'
 import { Card, Empty, JobId, NameLink, To } from './layout.tsx'
 import { Json, said } from './value-view.tsx'
@@ -20,7 +20,6 @@ export type LogEntry = {
 
 const MOST = 400
 const LONGEST = 65_536
-const DAY = 86_400_000
 
 export function linesOf(entry: Encoded): { text: string; rest: string } {
   const opened = parseJson(encodedToJson(entry), undefined, { builder: maps, number: (text) => raw(text) })

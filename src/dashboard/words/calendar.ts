@@ -4,10 +4,7 @@ import { parseRepeat, type Repeat } from '../../core/repeat.ts'
 import type { PastRun } from '../../core/run.ts'
 import type { ScheduleView } from '../../engine/engine.ts'
 import { isBad } from './job.ts'
-import { many } from './text.ts'
-
-const HOUR = 3_600_000
-const DAY = 24 * HOUR
+import { DAY, HOUR, many } from './text.ts'
 
 export type Span = { name: string; text: string; before: number; after: number }
 

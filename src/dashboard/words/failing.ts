@@ -3,10 +3,9 @@ import type { Point } from '../../core/series.ts'
 import type { ErrorKind } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
 import { sum } from './counts.ts'
+import { HOUR, MINUTE } from './text.ts'
 
 export type ClassRow = Awaited<ReturnType<Engine['stats']['classes']>>['classes'][number]
-
-const [MINUTE, HOUR] = [60_000, 3_600_000]
 
 /**
  * A class is failing if at least `least` jobs failed and their share of the ended jobs exceeds `share`. A class with

@@ -4,11 +4,9 @@ import { endText } from '../../core/wires.ts'
 import type { FlowNodeView, FlowRow, WireView } from '../../engine/engine.ts'
 import { sum } from './counts.ts'
 import { textOf } from './json.ts'
-import { about, count, cut, many, span } from './text.ts'
+import { about, count, cut, MINUTE, many, span } from './text.ts'
 
 const MOST = 2_048
-/** Milliseconds. A wire with an older value is backing up. */
-const LONG = 60_000
 
 /** With more nodes than this, the page lists nodes next to the board, and only few wires have a label. */
 export const LARGE = 60
@@ -18,8 +16,9 @@ type WireKind = 'idle' | 'hot' | 'back'
 
 export type LimitRoom = { running: number; concurrency: number | null }
 
+/** A wire with a late value is backing up. */
 export const isLate = ({ oldestAt }: Pick<WireView, 'oldestAt'>, now: number): boolean =>
-  oldestAt !== null && now - oldestAt > LONG
+  oldestAt !== null && now - oldestAt > MINUTE
 
 type Waiting = Pick<WireView, 'to' | 'size' | 'behind' | 'oldestAt' | 'rate'>
 
@@ -126,7 +125,7 @@ export const growthOf = ({ in: came, out }: WireView, now: number): number =>
   )
 
 export const drainTime = ({ size, rate }: WireView): string | undefined =>
-  size > 0 && rate > 0 ? about(Math.ceil(size / rate) * 60_000) : undefined
+  size > 0 && rate > 0 ? about(Math.ceil(size / rate) * MINUTE) : undefined
 
 export type Jam = {
   wire: WireView

@@ -100,6 +100,4 @@ export function need(rule: Look, { jobs = 0, ...said }: Said): Need {
   return { rule, weight, kind: severity >= RED ? 'failed' : 'suspended', icon, ...said }
 }
 
-export const MINUTE = 60_000
-
 export const within = ({ points, now }: Known, ms: number): Point[] => points.filter(({ at }) => at > now - ms)

@@ -2,11 +2,11 @@ import type { Health, QueueView, RunUnderWay } from '../../engine/engine.ts'
 import { failing, lostRuns } from './class-failures.ts'
 import { sum } from './counts.ts'
 import { isFull, wayToChange, wayToLimit } from './limit.ts'
-import { type Button, type Known, MINUTE, type Need, need, type Rule, resumeQueue } from './need.ts'
+import { type Button, type Known, type Need, need, type Rule, resumeQueue } from './need.ts'
 import { jobPath, pullersPath, queuePath } from './paths.ts'
 import { readyIn, waitingIn } from './queue.ts'
 import { timesLonger, usualOf } from './stuck.ts'
-import { about, count, many } from './text.ts'
+import { about, count, MINUTE, many } from './text.ts'
 import { lineOf } from './why.ts'
 
 const OLDEST = MINUTE

@@ -2,9 +2,7 @@ import type { Status } from '../../core/job.ts'
 import { type End, endText, type Wired, wiresOf } from '../../core/wires.ts'
 import type { FlowEvent, FlowNodeView, WireView } from '../../engine/engine.ts'
 import { isBad } from './job.ts'
-import { many, span } from './text.ts'
-
-const MINUTE = 60_000
+import { MINUTE, many, span } from './text.ts'
 
 type Move = FlowEvent['moves'][number] & { at: number }
 type Count = { at: number; was: number; is: number }

@@ -1,6 +1,6 @@
 import { keptSteps, nothing, type Point, summed } from '../../core/series.ts'
 import type { Deploy } from './deploy.ts'
-import { many } from './text.ts'
+import { HOUR, MINUTE, many } from './text.ts'
 
 /** `to` is absent if the range ends now. */
 export type Range = {
@@ -11,8 +11,6 @@ export type Range = {
   columns: number
   to?: number
 }
-
-const [MINUTE, HOUR] = [60_000, 3_600_000]
 
 export const ranges: readonly Range[] = [
   { name: '1h', text: '1 h', span: HOUR, step: 'minute', columns: 60 },

@@ -1,7 +1,7 @@
 import type { FlowEvent } from '../../../engine/engine.ts'
 import { deployName } from '../../words/deploy.ts'
 import { barsOf, eventSaid, lastBy, momentOf, type Timeline, timelineOf } from '../../words/replay.ts'
-import { about, clock, count } from '../../words/text.ts'
+import { about, clock, count, MINUTE } from '../../words/text.ts'
 import { addressWith, made, putInUrl, readZone, tell } from '../app/page.ts'
 import type { BoardData } from './data.ts'
 import { createEvents, type Version, versionsOf } from './events.ts'
@@ -10,7 +10,6 @@ import { createLanes, type Range } from './lanes.ts'
 /** Milliseconds between requests for new events, and between replayed frames. */
 const [ASK, DRAW] = [10_000, 80]
 const SPEEDS = [1, 10, 60]
-const MINUTE = 60_000
 
 export type Replay = ReturnType<typeof createReplay>
 type Shown = { at: number; data: BoardData }

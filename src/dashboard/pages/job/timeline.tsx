@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { useLook, useWay } from '../../look.ts'
 import { Card, Link, StatusMark, To } from '../../parts/layout.tsx'
-import { clock, count, cut, dayOf, round, span } from '../../words/text.ts'
+import { clock, count, cut, DAY, dayOf, MINUTE, round, span } from '../../words/text.ts'
 import {
   busyIn,
   CHILDREN,
@@ -15,8 +15,6 @@ import {
   scaleOf,
 } from '../../words/timeline.ts'
 import { OnlyLastRun } from './runs.tsx'
-
-const [MINUTE, DAY] = [60_000, 86_400_000]
 
 const at = (n: number): string => `${round(n)}%`
 

@@ -8,7 +8,7 @@ import { type Deploy, deployName, deployPath } from '../../words/deploy.ts'
 import { stretchText } from '../../words/filter.ts'
 import { jobsPath } from '../../words/paths.ts'
 import { endOf, niceTop, perOf, type Range } from '../../words/series.ts'
-import { count, dayOf, hourOf, many, round } from '../../words/text.ts'
+import { count, DAY, dayOf, hourOf, many, round } from '../../words/text.ts'
 
 const [TOP, BOTTOM, HEIGHT, WIDTH] = [9.5, 223, 225, 1000]
 const GAP = 0.14
@@ -175,7 +175,7 @@ function Plot({ points, range, deploys, said, to }: PlotProps) {
       </svg>
       <div class="axis" aria-hidden="true">
         {marks.map((at) => (
-          <span>{range.span > 86_400_000 ? dayOf(at, zone) : hourOf(at, zone)}</span>
+          <span>{range.span > DAY ? dayOf(at, zone) : hourOf(at, zone)}</span>
         ))}
       </div>
     </div>

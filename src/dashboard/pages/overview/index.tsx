@@ -9,7 +9,7 @@ import { IN_A_ROW, inOrder, needsOf, stuckRuns } from '../../words/needs.ts'
 import { failedIn, type Queue, runsIn, withPulled } from '../../words/queue.ts'
 import { columnsOf, deploysIn, rangeIn } from '../../words/series.ts'
 import { isLong } from '../../words/stuck.ts'
-import { about, clock, longDay } from '../../words/text.ts'
+import { about, clock, HOUR, longDay } from '../../words/text.ts'
 import { byClass } from '../jobs/by-class.tsx'
 import { deploymentsOf, Kinds, type KindsData, kindsOf } from '../jobs/kinds.tsx'
 import { demo } from './acts.ts'
@@ -25,7 +25,6 @@ const [LATER, SELDOM] = [10_000, 60_000]
 const LONGEST = 6
 
 const NO_KINDS: KindsData = { kinds: [], muted: [], quiet: [], more: false }
-const HOUR = 3_600_000
 
 const NO_CALLBACKS = { callbacks: [], cursor: null }
 

@@ -6,7 +6,7 @@ import { Spark, type Tone } from '../../parts/spark.tsx'
 import { sum } from '../../words/counts.ts'
 import { pausedIn, type Queue, waitingIn } from '../../words/queue.ts'
 import type { Range } from '../../words/series.ts'
-import { about, count, percent, short } from '../../words/text.ts'
+import { about, count, MINUTE, percent, short } from '../../words/text.ts'
 import { jobsIn } from './chart.tsx'
 
 type TilesProps = {
@@ -41,7 +41,7 @@ const Tile = ({ to, head, big, sub, points, of, tone, isWide }: TileProps) => (
 function Ends({ data: { points, range } }: TilesProps) {
   const failed = sum(points, (point) => point.failed)
   const all = sum(points, ({ completed, failed, terminated }) => completed + failed + terminated)
-  const minute = all / (range.span / 60_000)
+  const minute = all / (range.span / MINUTE)
   const share = failed / all
   const ended = `${count(all)} ended in ${range.text}`
   return (

@@ -8,10 +8,7 @@ import { Legend } from '../../parts/spark.tsx'
 import { What } from '../../parts/what.tsx'
 import { isOverdue, laneOf, movedWords, passedWords, placeOf, type Shown, ticksOf } from '../../words/calendar.ts'
 import { cronWords } from '../../words/cron.ts'
-import { clock, cut, dayAndHour, dayOf, hourOf, many, round } from '../../words/text.ts'
-
-const DAY = 86_400_000
-const WEEK = 7 * DAY
+import { clock, cut, DAY, dayAndHour, dayOf, hourOf, many, round } from '../../words/text.ts'
 
 type Rule = { cron?: string; tz?: string; every?: string | number; bedrock?: string; missed?: string }
 
@@ -143,7 +140,7 @@ function Beside({ schedule, shown, paused }: Omit<Drawn, 'runs'> & { schedule: S
       missed.to > shown.from &&
       missed.from < shown.to &&
       `${passedWords(missed)}${catchingUp ? ', in progress' : ''}`,
-    moved && moved.at < Math.max(shown.to, now + WEEK) && `${movedWords(moved)}; runs ${dayAndHour(moved.at, zone)}`,
+    moved && moved.at < Math.max(shown.to, now + 7 * DAY) && `${movedWords(moved)}; runs ${dayAndHour(moved.at, zone)}`,
   ]
   return lines.filter(Boolean).map((line) => <span class="sub clip">{line}</span>)
 }
