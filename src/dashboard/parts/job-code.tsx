@@ -1,6 +1,6 @@
 import { SidejobError } from '../../core/errors.ts'
 import { useLook } from '../look.ts'
-import { pretty } from '../words/json.ts'
+import { laidOut } from '../words/json.ts'
 import { TextArea } from './field.tsx'
 import { Form } from './form.tsx'
 import { Create, jobBody, type Named } from './job-form.tsx'
@@ -9,18 +9,14 @@ import { Snippet } from './snippet.tsx'
 /** Quotes a text for a shell. Inside single quotes, only a single quote must be escaped. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
-const laidOut = (json: string): string =>
-  pretty(json)
-    .map(({ text }) => text)
-    .join('')
-    .replace(/\[\n +(.*)\n +\]/g, '[$1]')
+const withShortLists = (json: string): string => laidOut(json).replace(/\[\n +(.*)\n +\]/g, '[$1]')
 
 export function Curl({ method, path, body }: { method: string; path: string; body: string }) {
   const lines = [
     `curl -X ${method} ${quoted(`${useLook().url}${path}`)}`,
     '  -H "Authorization: Bearer $SIDEJOB_KEY"',
     "  -H 'content-type: application/json'",
-    `  -d ${quoted(laidOut(body))}`,
+    `  -d ${quoted(withShortLists(body))}`,
   ]
   return <Snippet title="curl" text={lines.join(' \\\n')} />
 }
@@ -66,8 +62,8 @@ export function Code({ worker, typed }: { worker: Named; typed: URLSearchParams 
   try {
     return (
       <Snippets
-        body={laidOut(jobBody(typed, worker, true))}
-        json={laidOut(jobBody(typed, worker))}
+        body={withShortLists(jobBody(typed, worker, true))}
+        json={withShortLists(jobBody(typed, worker))}
         isLater={typed.has('later')}
       />
     )

@@ -4,7 +4,7 @@ import { type Encoded, encodedToJson, raw } from '../../core/codec/value.ts'
 import { type Look, useLook } from '../look.ts'
 import { textOf } from '../words/json.ts'
 import { neighbours } from '../words/neighbours.ts'
-import { begun, clock, count, DAY, dayAndHour, moment, plain } from '../words/text.ts'
+import { begun, count, DAY, dayAndHour, exactClock, moment, plain } from '../words/text.ts'
 import { CopyButton, LinkButton } from './act.tsx'
 import { Card, Empty, JobId, NameLink, To } from './layout.tsx'
 import { Json, said } from './value-view.tsx'
@@ -49,7 +49,7 @@ export const Tail = ({ on, to }: { on: boolean; to: string }) => (
 export const isBad = (level: string): boolean => level === 'error' || level === 'fatal'
 
 export const whenOf = (at: number, { now, zone }: Pick<Look, 'now' | 'zone'>): string =>
-  now - at > DAY ? dayAndHour(at, zone) : `${clock(at, zone)}.${String(at % 1000).padStart(3, '0')}`
+  now - at > DAY ? dayAndHour(at, zone) : exactClock(at, zone)
 
 const FOLDED = 2
 

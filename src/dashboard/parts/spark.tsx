@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx'
 import { sum } from '../words/counts.ts'
-import { round } from '../words/text.ts'
+import { pct, round } from '../words/text.ts'
 
 export type Tone = 'queued' | 'running' | 'suspended' | 'completed' | 'failed' | 'accent'
 
@@ -72,13 +72,7 @@ export function Shares({ of, label }: { of: readonly { n: number; kind: string }
           x += width
           return (
             width > 0 && (
-              <rect
-                class={`f-${kind}`}
-                x={`${round(at)}%`}
-                width={`${round(Math.max(0.4, width - 0.4))}%`}
-                height="10"
-                rx="2"
-              />
+              <rect class={`f-${kind}`} x={pct(at)} width={pct(Math.max(0.4, width - 0.4))} height="10" rx="2" />
             )
           )
         })}

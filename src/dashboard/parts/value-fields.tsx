@@ -1,4 +1,4 @@
-import { pretty } from '../words/json.ts'
+import { laidOut } from '../words/json.ts'
 import { choicesOf, kindOf, readSchema, type Schema, sampleOf, wordsOf } from '../words/schema.ts'
 import { cut } from '../words/text.ts'
 import { LINES, memberOf } from '../words/value-form.ts'
@@ -21,16 +21,11 @@ const labels: Record<string, string> = { true: 'yes', false: 'no', '': '' }
 
 const MOST = 4_000
 
-function SchemaText({ of }: { of: Schema }) {
-  const text = pretty(JSON.stringify(of).slice(0, MOST))
-    .map((piece) => piece.text)
-    .join('')
-  return (
-    <pre class="schema" tabindex={0}>
-      {text}
-    </pre>
-  )
-}
+const SchemaText = ({ of }: { of: Schema }) => (
+  <pre class="schema" tabindex={0}>
+    {laidOut(JSON.stringify(of).slice(0, MOST))}
+  </pre>
+)
 
 function Json({ name, label, of, more, path, was, isNeeded }: OneProps) {
   const says = of === undefined ? 'as JSON' : `${wordsOf(of)}, as JSON`

@@ -6,7 +6,9 @@ import { bytes, plain } from './text.ts'
 export type Piece = { kind: 'p' | 'm' | 's' | 'o' | 'n' | ''; text: string }
 
 const token = /"(?:[^"\\]|\\.)*"|‹[^›]*›|-?\d[\d.eE+-]*|true|false|null|[{}[\],:]/g
-const secret = /^"[^"]*(?:password|passwd|secret|token|authorization|api_?key)[^"]*"$/i
+const SECRET = '"[^"]*(?:password|passwd|secret|token|authorization|api_?key)[^"]*"'
+const secret = new RegExp(`^${SECRET}$`, 'i')
+const covered = new RegExp(String.raw`(${SECRET}\s*:\s*)(?:"(?:[^"\\]|\\.)*"?|-?\d[\d.eE+-]*)`, 'gi')
 
 const kindOf = (text: string): Piece['kind'] => {
   if (text.startsWith('"')) return 's'
@@ -26,9 +28,6 @@ export const shownJson = (value: Encoded): string => {
     ? json.replace(binary, (_, text: string) => `‹binary, ${bytes(Math.floor((text.length * 3) / 4))}›`)
     : json
 }
-
-const covered =
-  /("[^"]*(?:password|passwd|secret|token|authorization|api_?key)[^"]*"\s*:\s*)(?:"(?:[^"\\]|\\.)*"?|-?\d[\d.eE+-]*)/gi
 
 export const coveredText = (json: string, most: number): string =>
   plain(json.slice(0, most).replace(covered, '$1"•••"'))
@@ -68,6 +67,11 @@ export function pretty(json: string): Piece[] {
     ...pieces,
   ])
 }
+
+export const laidOut = (json: string): string =>
+  pretty(json)
+    .map(({ text }) => text)
+    .join('')
 
 export const isSecret = (pieces: readonly Piece[], at: number): boolean =>
   (pieces[at]!.kind === 's' || pieces[at]!.kind === 'n') &&

@@ -27,6 +27,8 @@ export const atLeast = (n: number, isCut = false): string => `${count(n)}${isCut
 
 export const round = (n: number): number => Math.round(n * 100) / 100
 
+export const pct = (n: number): string => `${round(n)}%`
+
 export const short = (n: number): string => {
   if (n < 10_000) return count(n)
   const [size, unit] = n < 1_000_000 ? [n / 1_000, 'k'] : [n / 1_000_000, 'M']
@@ -102,6 +104,9 @@ export const clock = (at: number, zone: string): string => {
   return `${hour}:${minute}:${second}`
 }
 
+export const exactClock = (at: number, zone: string): string =>
+  `${clock(at, zone)}.${String(at % SECOND).padStart(3, '0')}`
+
 export const hourOf = (at: number, zone: string): string => clock(at, zone).slice(0, 5)
 
 export const dayOf = (at: number, zone: string): string => {
@@ -121,7 +126,7 @@ export const longDay = (at: number, zone: string): string => {
 
 export const moment = (at: number, zone: string): string => {
   const { day, month, year } = parts(at, zone)
-  return `${day} ${month} ${year}, ${clock(at, zone)}.${String(at % 1000).padStart(3, '0')} ${zone}`
+  return `${day} ${month} ${year}, ${exactClock(at, zone)} ${zone}`
 }
 
 export const ago = (at: number, now: number, zone: string): string => {

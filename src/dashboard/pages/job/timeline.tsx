@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { useLook, useWay } from '../../look.ts'
 import { Card, Link, StatusMark, To } from '../../parts/layout.tsx'
-import { clock, count, cut, DAY, dayOf, MINUTE, round, span } from '../../words/text.ts'
+import { clock, count, cut, DAY, dayOf, MINUTE, pct, span } from '../../words/text.ts'
 import {
   busyIn,
   CHILDREN,
@@ -15,8 +15,6 @@ import {
   scaleOf,
 } from '../../words/timeline.ts'
 import { OnlyLastRun } from './runs.tsx'
-
-const at = (n: number): string => `${round(n)}%`
 
 const kinds: Record<StretchKind, { fill: string; name: string }> = {
   queued: { fill: 'f-queued', name: 'queued' },
@@ -48,12 +46,12 @@ function Bar({ stretch, scale }: { stretch: Stretch; scale: Scale }) {
   const from = scale.place(stretch.from)
   const width = Math.max(0.6, scale.place(stretch.to) - from)
   const [y, height] = isRun ? [9, 14] : [12, 8]
-  const bar = { x: at(from), y, height, rx: isRun ? 3 : 2 }
+  const bar = { x: pct(from), y, height, rx: isRun ? 3 : 2 }
   return (
     <RunLink run={run}>
       <title>{nameOf(stretch)}</title>
-      {run !== undefined && <rect class="hit" x={at(from)} y="0" width={at(width)} height="32" />}
-      <rect {...bar} class={fill} width={at(width)} />
+      {run !== undefined && <rect class="hit" x={pct(from)} y="0" width={pct(width)} height="32" />}
+      <rect {...bar} class={fill} width={pct(width)} />
     </RunLink>
   )
 }
@@ -64,11 +62,11 @@ function BarText({ stretch, scale }: { stretch: Stretch; scale: Scale }) {
   const width = scale.place(to) - x
   if (text === undefined || width < (isBusy(stretch) ? ROOM : 14)) return null
   return isBusy(stretch) ? (
-    <text class="t11 t-on" x={at(x)} dx="6" y="20">
+    <text class="t11 t-on" x={pct(x)} dx="6" y="20">
       {cut(text, 10)}
     </text>
   ) : (
-    <text class="t11 t-ink2 halo" x={at(x)} dx="6" y="20">
+    <text class="t11 t-ink2 halo" x={pct(x)} dx="6" y="20">
       {cut(text, 26)}
     </text>
   )
@@ -85,12 +83,12 @@ function Track({ row, scale }: { row: Row; scale: Scale }) {
           <Bar stretch={stretch} scale={scale} />
         ))}
         {scale.breaks.map((one) => (
-          <use href="#break" x={at(one.at)} />
+          <use href="#break" x={pct(one.at)} />
         ))}
         {row.stretches.map((stretch) => (
           <BarText stretch={stretch} scale={scale} />
         ))}
-        <line class="s-accent" x1={at(end)} x2={at(end)} y1="0" y2="32" stroke-width="1" />
+        <line class="s-accent" x1={pct(end)} x2={pct(end)} y1="0" y2="32" stroke-width="1" />
       </svg>
     </div>
   )
@@ -125,11 +123,11 @@ function Axis({ scale }: { scale: Scale }) {
           {isBrief ? '0' : text(from)}
         </text>
         {marksOf(scale, isBrief).map(({ x, text }) => (
-          <text class="t11 t-ink2 mid" x={at(x)} y="19">
+          <text class="t11 t-ink2 mid" x={pct(x)} y="19">
             {text}
           </text>
         ))}
-        <text class="t11 end t-c accent keep" x={at(scale.place(to))} y="19">
+        <text class="t11 end t-c accent keep" x={pct(scale.place(to))} y="19">
           {text(to)}
         </text>
       </svg>

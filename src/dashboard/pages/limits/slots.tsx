@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx'
 import type { Holder, LimitRow } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { colourOf, periodOf } from '../../words/limit.ts'
-import { clock, count, round, span } from '../../words/text.ts'
+import { clock, count, pct, span } from '../../words/text.ts'
 
 /** Maximum cells. If a limit has more slots, each cell shows several slots. */
 const CELLS = 60
@@ -16,8 +16,8 @@ function Cells({ of, on, kinds, height }: { of: number; on: number; kinds: strin
       {Array.from({ length: cells }, (_, i) => (
         <rect
           class={i < filled ? `g ${kinds[i] ?? kinds.at(-1) ?? ''}` : 'f-line'}
-          x={`${round(i * width)}%`}
-          width={`${round(width * 0.88)}%`}
+          x={pct(i * width)}
+          width={pct(width * 0.88)}
           height={height}
           rx="3"
         />
@@ -40,7 +40,7 @@ function Starts({ starts, period, height }: { starts: readonly number[]; period:
       {starts.map((at) => (
         <rect
           class="f-running"
-          x={`${round(Math.max(0, Math.min(99.5, 100 - ((now - at) / period) * 100)))}%`}
+          x={pct(Math.max(0, Math.min(99.5, 100 - ((now - at) / period) * 100)))}
           width="2"
           height={height}
         />

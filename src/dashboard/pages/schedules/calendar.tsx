@@ -8,7 +8,7 @@ import { Legend } from '../../parts/spark.tsx'
 import { What } from '../../parts/what.tsx'
 import { isOverdue, laneOf, movedWords, passedWords, placeOf, type Shown, ticksOf } from '../../words/calendar.ts'
 import { cronWords } from '../../words/cron.ts'
-import { clock, cut, DAY, dayAndHour, dayOf, hourOf, many, round } from '../../words/text.ts'
+import { clock, cut, DAY, dayAndHour, dayOf, hourOf, many, pct } from '../../words/text.ts'
 
 type Rule = { cron?: string; tz?: string; every?: string | number; bedrock?: string; missed?: string }
 
@@ -27,8 +27,6 @@ function whenOf(repeat: Encoded): string {
   if (rule.every !== undefined) return `every ${rule.every}${missed}`
   return rule.bedrock ?? cut(repeat, 60)
 }
-
-const pct = (n: number): string => `${round(n)}%`
 
 type Drawn = { shown: Shown; paused: ReadonlySet<string>; runs: ReadonlyMap<number, readonly PastRun[]> }
 
