@@ -7,7 +7,7 @@ import { LinkButton } from '../../parts/act.tsx'
 import { Card, Head } from '../../parts/layout.tsx'
 import { First } from '../../parts/snippet.tsx'
 import { type Step, searchRows } from '../../search-on.ts'
-import { type Counted, countsOf, sumOf } from '../../words/counts.ts'
+import { type Counted, countsOf, sum, sumOf } from '../../words/counts.ts'
 import { isSorted, stretchIn, tokensOf, typed } from '../../words/filter.ts'
 import { rowsText } from '../../words/further.ts'
 import { pausedNames, runsIn } from '../../words/queue.ts'
@@ -145,20 +145,79 @@ function selectedIn(given: URLSearchParams): { selected: ReadonlySet<string>; qu
   return { selected: new Set(given.get('sel')?.split(',')), query }
 }
 
-function View({ data, query: given }: { data: JobsData; query: URLSearchParams }) {
-  const { selected, query } = selectedIn(given)
-  const all = sumOf(data.counts)
-  const tokens = tokensOf(query)
+const isCounted = ({ past }: JobsData, query: URLSearchParams): boolean =>
+  !past && tokensOf(query).every(({ name }) => name === 'status' || name === 'queue')
+
+/** Undefined if the number of matching jobs is unknown. */
+function matchesIn(data: JobsData, query: URLSearchParams): number | undefined {
+  if (!isCounted(data, query)) return data.total
+  const { counts } = data
+  const statuses = query.get('status')?.split(',') as Status[] | undefined
+  return statuses ? sum(statuses, (one) => counts[one] ?? 0) : sumOf(counts)
+}
+
+const listedIn = ({ past, rows, cursor }: JobsData) => past?.found ?? { jobs: rows, cursor }
+
+function noteOf(data: JobsData, query: URLSearchParams): string | undefined {
+  const { past, classes } = data
+  if (past && !past.found) return undefined
+  if (classes)
+    return `${many(classes.classes.length, 'class', 'classes')}${classes.more ? ' of the first 50 queues' : ''}`
   const status = query.get('status')
-  const isCounted = !data.past && tokens.every(({ name }) => name === 'status' || name === 'queue')
-  const counted = status?.split(',').reduce((sum, one) => sum + (data.counts[one as Status] ?? 0), 0) ?? all
-  const matches = isCounted ? counted : data.total
+  const kind = status && !status.includes(',') ? `${status} job` : 'job'
+  const matches = matchesIn(data, query)
+  const { jobs, cursor } = listedIn(data)
+  return matches === undefined ? rowsText(jobs.length, cursor, kind) : many(matches, kind)
+}
+
+type PartProps = { data: JobsData; query: URLSearchParams }
+
+function Filters({ data, query }: PartProps) {
+  const { jobs, cursor } = listedIn(data)
+  const isWhole = !data.classes && cursor === null && !query.has('status') && !query.has('cursor')
+  const counts = isCounted(data, query) ? data.counts : isWhole ? countsIn(jobs) : undefined
+  return (
+    <>
+      <Views query={query} shared={data.views} deploy={data.deploy} />
+      <Filter tokens={tokensOf(query)} query={query} completions={data.completions} error={data.rows[0]?.message} />
+      <Counts counts={counts} query={query} />
+    </>
+  )
+}
+
+function List({ data, query, selected }: PartProps & { selected: ReadonlySet<string> }) {
+  const { past, classes, rows, cursor, counts } = data
+  if (past) return <Past data={past} query={query} />
+  if (classes) return <ByClass data={classes} runs={data.runs} moreRuns={data.moreRuns} query={query} />
+  const matches = matchesIn(data, query)
+  const total = matches === undefined ? atLeast(rows.length, cursor !== null) : count(matches)
+  return (
+    <>
+      <Card kind="list">
+        <Rows
+          {...data}
+          query={query}
+          selected={selected}
+          jobs={rows}
+          limit={ROWS}
+          hasJobs={sumOf(counts) > 0}
+          total={query.has('cursor') ? '' : total}
+        />
+      </Card>
+      <Bulk query={query} />
+    </>
+  )
+}
+
+function View({ data, query: given }: PartProps) {
+  const { selected, query } = selectedIn(given)
+  const { past, bulk, kinds } = data
   const make = (
     <LinkButton to="/jobs/new" scope="write" icon="plus" kind="primary" hotkey="c">
       New job
     </LinkButton>
   )
-  if (all + data.processed === 0 && query.size === 0)
+  if (sumOf(data.counts) + data.processed === 0 && query.size === 0)
     return (
       <>
         <Head title="Jobs">{make}</Head>
@@ -167,56 +226,16 @@ function View({ data, query: given }: { data: JobsData; query: URLSearchParams }
         </Card>
       </>
     )
-  const { classes } = data
-  const hasList = !data.past || data.past.found !== undefined
-  const { jobs, cursor } = data.past?.found ?? { jobs: data.rows, cursor: data.cursor }
-  const isWhole = !classes && cursor === null && status === null && !query.has('cursor')
-  const counts = isCounted ? data.counts : isWhole ? countsIn(jobs) : undefined
-  const kind = status && !status.includes(',') ? `${status} job` : 'job'
-  const note = !hasList
-    ? undefined
-    : classes
-      ? `${many(classes.classes.length, 'class', 'classes')}${classes.more ? ' of the first 50 queues' : ''}`
-      : matches === undefined
-        ? rowsText(jobs.length, cursor, kind)
-        : many(matches, kind)
   return (
     <>
-      <Head title="Jobs" note={note}>
+      <Head title="Jobs" note={noteOf(data, query)}>
         <Switch query={query} />
         {make}
       </Head>
-      {hasList && (
-        <>
-          <Views query={query} shared={data.views} deploy={data.deploy} />
-          <Filter tokens={tokens} query={query} completions={data.completions} error={data.rows[0]?.message} />
-          <Counts counts={counts} query={query} />
-        </>
-      )}
-      {data.bulk && <BulkProgress job={data.bulk} />}
-      {data.kinds && (
-        <Kinds data={data.kinds} muted={query.get('muted') === 'true'} all={query.get('kinds') === 'all'} />
-      )}
-      {data.past ? (
-        <Past data={data.past} query={query} />
-      ) : classes ? (
-        <ByClass data={classes} runs={data.runs} moreRuns={data.moreRuns} query={query} />
-      ) : (
-        <Card kind="list">
-          <Rows
-            {...data}
-            query={query}
-            selected={selected}
-            jobs={data.rows}
-            limit={ROWS}
-            hasJobs={all > 0}
-            total={
-              query.has('cursor') ? '' : matches === undefined ? atLeast(jobs.length, cursor !== null) : count(matches)
-            }
-          />
-        </Card>
-      )}
-      {!classes && !data.past && <Bulk query={query} />}
+      {(!past || past.found) && <Filters data={data} query={query} />}
+      {bulk && <BulkProgress job={bulk} />}
+      {kinds && <Kinds data={kinds} muted={query.get('muted') === 'true'} all={query.get('kinds') === 'all'} />}
+      <List data={data} query={query} selected={selected} />
     </>
   )
 }
