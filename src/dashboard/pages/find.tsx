@@ -12,7 +12,7 @@ import { waitingIn } from '../words/queue.ts'
 import { count, cut, many, title } from '../words/text.ts'
 import { said } from './callbacks/opened.tsx'
 import { FRESH, kindsOf } from './jobs/kinds.tsx'
-import { countedIn, countsOf, kindOf, todayOf } from './workers/classes.tsx'
+import { type Counted, countedIn, countsOf, kindOf, todayOf, type Worker } from './workers/classes.tsx'
 
 type Act = { act: string; at: string; fields: Record<string, string> }
 type Line = { icon: string; text: string; what: string; to?: string; does?: Act; here?: string }
@@ -97,8 +97,26 @@ function bestFirst(lines: readonly Line[], wanted: string): Line[] {
   return [...new Set(ranks.flatMap((fits) => lines.filter(({ text }) => fits(text.toLowerCase()))))]
 }
 
+const classLines = (workers: readonly Worker[], counted: Counted): Line[] =>
+  workers
+    .toSorted((a, b) => countsOf(counted, b).runs - countsOf(counted, a).runs)
+    .map((worker) => {
+      const what = todayOf(counted, worker) || `${kindOf(worker)} class`
+      return line('workers', `${worker.queue}/${worker.class}`, what, workerPath(worker.queue, worker.class))
+    })
+
+function furtherLines({ engine, deps }: Asked, name: string, seen: string): Line[] {
+  const search = (where: string, what: string, to: string): Line =>
+    line('search', `Search ${where} for ${name}`, what, `${to}=${at(name)}`)
+  return [
+    ...(engine.history.isOn ? [search('the history', 'ended jobs', '/jobs?in=history&text')] : []),
+    ...(deps.downloads ? [search('files', 'files', '/files?q')] : []),
+    search('labels, args and errors', seen, '/jobs?text'),
+  ]
+}
+
 async function linesOf(asked: Asked, text: string): Promise<Line[]> {
-  const { engine, query, cache, deps } = asked
+  const { engine, query, cache } = asked
   const name = VERB.exec(text)?.[2] ?? text
   const wanted = name.toLowerCase()
   const has = (part: string): boolean => part.toLowerCase().includes(wanted)
@@ -126,9 +144,7 @@ async function linesOf(asked: Asked, text: string): Promise<Line[]> {
   const waitingAt = (limit: string): number => glance.limits.find(({ key }) => key === limit)?.waiting ?? 0
   const names: Line[] = [
     ...pages.filter(isWanted),
-    ...flows
-      .filter(({ name }) => has(name))
-      .map(({ id, name, status }) => line('flows', name, `${status} flow`, `/flows/${id}`)),
+    ...flows.map(({ id, name, status }) => line('flows', name, `${status} flow`, `/flows/${id}`)).filter(isWanted),
     ...jobs.map(({ id, class: name, status, alias }) => {
       const [icon, kind] = schedules.some(({ job }) => job === id) ? ['schedules', 'schedule'] : ['jobs', 'job']
       return line(icon!, alias ?? `${name} #${id}`, `${alias ? `${name}, ` : ''}${status} ${kind}`, `/jobs/${id}`)
@@ -137,22 +153,15 @@ async function linesOf(asked: Asked, text: string): Promise<Line[]> {
       const queue = glance.stats.queues.find((one) => one.name === name)
       return line('queues', name, queue ? stateOf(queue) : 'queue', queuePath(name))
     }),
-    ...workers
-      .toSorted((a, b) => countsOf(counted, b).runs - countsOf(counted, a).runs)
-      .flatMap((worker) => {
-        const name = `${worker.queue}/${worker.class}`
-        if (!has(name)) return []
-        const what = todayOf(counted, worker) || `${kindOf(worker)} class`
-        return line('workers', name, what, workerPath(worker.queue, worker.class))
-      }),
+    ...classLines(workers, counted).filter(isWanted),
     ...groups.map((id) => line('limits', id, 'group', groupPath(id))),
     ...channels.map((name) => line('channels', name, 'channel', channelPath(name))),
     ...callbacks
-      .filter(({ url }) => has(url))
-      .slice(0, FOUND)
       .map(({ of, url, state }) =>
         line('callbacks', url, `${said(state)} callback of job ${of}`, `/callbacks?open=${of}`),
-      ),
+      )
+      .filter(isWanted)
+      .slice(0, FOUND),
     ...limits.map((key) =>
       line('limits', key, waitingAt(key) ? `${count(waitingAt(key))} waiting` : 'limit', wayToLimit(key)),
     ),
@@ -161,13 +170,7 @@ async function linesOf(asked: Asked, text: string): Promise<Line[]> {
   const known = new Set(names.map(({ to }) => to))
   return [...actsOf(text, queues), ...bestFirst(names, wanted), ...inside.lines.filter(({ to }) => !known.has(to))]
     .slice(0, MOST)
-    .concat(
-      ...(engine.history.isOn
-        ? [line('search', `Search the history for ${name}`, 'ended jobs', `/jobs?in=history&text=${at(name)}`)]
-        : []),
-      ...(deps.downloads ? [line('search', `Search files for ${name}`, 'files', `/files?q=${at(name)}`)] : []),
-      line('search', `Search labels, args and errors for ${name}`, inside.seen, `/jobs?text=${at(name)}`),
-    )
+    .concat(furtherLines(asked, name, inside.seen))
 }
 
 function goToFilter({ query }: Asked, text: string): FindData {
