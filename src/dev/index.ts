@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { configIn, noConfig } from '../deploy/config-file.ts'
 import { secretsIn } from './secrets.ts'
 import { startStack } from './stack.ts'
 import { createUnnamed } from './unnamed.ts'
@@ -21,17 +22,15 @@ export type DevOptions = {
   signal?: AbortSignal
 }
 
-const configs = ['wrangler.json', 'wrangler.jsonc', 'wrangler.toml']
-
 export function configOf(project: string): string {
   const path = resolve(project)
   if (/\.(toml|jsonc?)$/.test(path)) {
     if (existsSync(path)) return path
     throw new Error(`there is no file ${path}`)
   }
-  const found = configs.map((name) => join(path, name)).find((file) => existsSync(file))
+  const found = configIn(path)
   if (found) return found
-  throw new Error(`${path}: expected one of ${configs.join(', ')}, got none. Run npx sidejob init to create it`)
+  throw new Error(noConfig(path, 'Run npx sidejob init to create it'))
 }
 
 /** Milliseconds. Short, because a job that a reload interrupts waits for the end of its lease. */

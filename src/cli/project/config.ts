@@ -1,11 +1,4 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-
-/** In wrangler's order of precedence. */
-export const configNames = ['wrangler.json', 'wrangler.jsonc', 'wrangler.toml']
-
-export const configIn = (folder: string): string | undefined =>
-  configNames.map((name) => join(folder, name)).find(existsSync)
+import { configIn } from '../../deploy/config-file.ts'
 
 export async function workerNameIn(folder: string): Promise<string | undefined> {
   const config = configIn(folder)

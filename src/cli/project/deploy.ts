@@ -1,13 +1,10 @@
 import { basename, join, resolve } from 'node:path'
+import { configIn, noConfig } from '../../deploy/config-file.ts'
 import { type Command, type Given, UsageError } from '../command.ts'
-import { configIn, configNames } from './config.ts'
 
 async function projectIn(folder: string): Promise<{ config: string; name?: string }> {
   const config = configIn(folder)
-  if (!config)
-    throw new UsageError(
-      `${folder}: expected one of ${configNames.join(', ')}, got none. Use sidejob create to make a project`,
-    )
+  if (!config) throw new UsageError(noConfig(folder, 'Use sidejob create to make a project'))
   const { readProject } = await import('../../deploy/config.ts')
   return { config, name: readProject(config).raw.name }
 }

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, extname, join, relative, resolve } from 'node:path'
+import { configIn, noConfig } from '../../../deploy/config-file.ts'
 import { flagsFor, observability, versionMetadata } from '../../../deploy/recommended.ts'
 import { UsageError } from '../../command.ts'
 import { ownVersion, packageFolder } from '../../version.ts'
@@ -10,7 +11,6 @@ import { tomlText, withTomlItem, withTomlMember } from './toml.ts'
 export type Change = { path: string; before?: string; after: string }
 export type Plan = { changes: Change[]; advice: string[]; install: string }
 
-const configs = ['wrangler.json', 'wrangler.jsonc', 'wrangler.toml']
 const CRON = '* * * * *'
 const NO_MAIN =
   'The configuration has no main. Set it to the entry of the Worker, such as src/index.ts, and run init again'
@@ -49,7 +49,7 @@ function packageChange(folder: string): { change: Change; advice: string[] } {
 
 type Config = { main?: string; compatibility_date?: string; observability?: object }
 
-function configIn(path: string, text: string): Config {
+function settingsIn(path: string, text: string): Config {
   if (!path.endsWith('.toml')) return parsed(text) as Config
   const names = ['main', 'compatibility_date'] as const
   return Object.fromEntries(
@@ -64,7 +64,7 @@ function configIn(path: string, text: string): Config {
 
 function configChange(path: string): Change {
   const before = readFileSync(path, 'utf8')
-  const flags = flagsFor(configIn(path, before).compatibility_date)
+  const flags = flagsFor(settingsIn(path, before).compatibility_date)
   if (path.endsWith('.toml')) {
     const flagged = flags.reduce((text, flag) => withTomlItem(text, undefined, 'compatibility_flags', flag), before)
     const observed = Object.entries(observability).reduce(
@@ -75,7 +75,7 @@ function configChange(path: string): Change {
     return { path, before, after: withTomlItem(named, 'triggers', 'crons', CRON) }
   }
   const flagged = flags.reduce((text, flag) => withItem(text, ['compatibility_flags'], flag), before)
-  const members = configIn(path, before).observability === undefined ? observability : { redact_query_string: true }
+  const members = settingsIn(path, before).observability === undefined ? observability : { redact_query_string: true }
   const observed = Object.entries(members).reduce(
     (text, [key, value]) =>
       jsonAt(text, ['observability', key]) === undefined ? withValue(text, ['observability', key], value) : text,
@@ -183,12 +183,9 @@ function sourceChanges(folder: string, main: string, mount: string): { changes: 
 }
 
 export function planOf(folder: string, mount: string): Plan {
-  const config = configs.map((name) => join(folder, name)).find((path) => existsSync(path))
-  if (!config)
-    throw new UsageError(
-      `${folder}: expected one of ${configs.join(', ')}, got none. Use sidejob create to make a new project`,
-    )
-  const { main } = configIn(config, readFileSync(config, 'utf8'))
+  const config = configIn(folder)
+  if (!config) throw new UsageError(noConfig(folder, 'Use sidejob create to make a new project'))
+  const { main } = settingsIn(config, readFileSync(config, 'utf8'))
   const own = packageChange(folder)
   const source = main ? sourceChanges(folder, main, mount) : { changes: [], advice: [NO_MAIN] }
   const changes = [own.change, configChange(config), ...source.changes, gitignoreChange(folder)]
