@@ -10,6 +10,7 @@ import { mountOf } from '../deploy/mount.ts'
 import { askForTick, EVERY_MINUTE, scheduleTick } from '../deploy/tick.ts'
 import { LAST } from '../engine/jobs/outcome.ts'
 import type { Bounds } from './invocation/bounds.ts'
+import { loginLink } from './login-link.ts'
 import { claimPort } from './ports.ts'
 import { type RunningJob, startWorker } from './worker.ts'
 
@@ -150,7 +151,7 @@ async function started(options: StackOptions, running: Running) {
     note,
     worker,
     qstash: standIn,
-    login: () => loginLink(url, apiKey),
+    login: () => loginLink({ url, key: apiKey }).catch(() => undefined),
     tick: () => askForTick(ticking),
     gone: gone.promise,
     close: running.close,
@@ -289,13 +290,6 @@ function standInFor({ folder, persist, vars }: StandIn) {
     // Random, because a website that knows the token can call the Worker.
     token: randomUUID(),
   })
-}
-
-async function loginLink(url: string, apiKey: string): Promise<string | undefined> {
-  const headers = { authorization: `Bearer ${apiKey}` }
-  const answer = await fetch(`${url}/ui/login-links`, { method: 'POST', headers }).catch(() => undefined)
-  if (answer?.status !== 201) return undefined
-  return ((await answer.json()) as { url: string }).url
 }
 
 /** Milliseconds until a request is repeated, because a starting server may never answer it. */

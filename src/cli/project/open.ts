@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
+import { loginLink } from '../../dev/login-link.ts'
 import type { Command } from '../command.ts'
-import { loginLink } from '../pages.ts'
 import { targetOf } from '../target.ts'
 
 const openers: Partial<Record<NodeJS.Platform, string>> = { darwin: 'open', win32: 'explorer' }
@@ -14,7 +14,7 @@ export const open: Command = {
   takes: ['[job]'],
   flags: ['url', 'key', 'profile', 'help'],
   async run(_client, given, { print, note }, [job]) {
-    const link = await loginLink(targetOf(given), job === undefined ? '/' : `/jobs/${encodeURIComponent(job)}`)
+    const link = await loginLink(targetOf(given), job && `/jobs/${encodeURIComponent(job)}`)
     if (link === undefined) {
       note(NONE)
       return 1
