@@ -1,5 +1,6 @@
 import type { Client } from '../client/index.ts'
 import { type Command, count, forEach, type Given, type Io, UsageError } from './command.ts'
+import { resultOf } from './run.ts'
 
 const BATCH = 500
 const AT_ONCE = 16
@@ -45,13 +46,7 @@ async function submit(client: Client, urls: readonly string[], given: Given): Pr
 
 type Result = { type: 'success'; result: { file: string } } | { type: 'failure'; message: string }
 
-async function resultOf(client: Client, { id }: Download): Promise<Result> {
-  for (;;) {
-    const answer = await client.jobs.result(id, { wait: '20s' })
-    if (answer === null) return { type: 'failure', message: 'another caller has taken the result of the download' }
-    if ('type' in answer) return answer as Result
-  }
-}
+const TAKEN: Result = { type: 'failure', message: 'another caller has taken the result of the download' }
 
 async function follow(
   client: Client,
@@ -62,7 +57,7 @@ async function follow(
   const tell = () => progress(counts.stored + counts.failed, downloads.length, `${counts.failed} failed`)
   tell()
   await forEach(downloads, AT_ONCE, async (download) => {
-    const result = await resultOf(client, download)
+    const result = ((await resultOf(client, download.id, {})) as Result | null) ?? TAKEN
     if (result.type === 'success') {
       counts.stored++
       row({ ...download, file: result.result.file }, `${result.result.file}\t${download.url}`)
