@@ -1,12 +1,14 @@
 import { type Command, UsageError } from './command.ts'
 
-const second = (commands: Record<string, Command>, first: string): string[] =>
-  Object.keys(commands).flatMap((name) => (name.startsWith(`${first} `) ? [name.split(' ')[1]!] : []))
+export const firstsOf = (names: readonly string[]): string[] => [...new Set(names.map((name) => name.split(' ')[0]!))]
 
-function bash(commands: Record<string, Command>): string[] {
-  const firsts = [...new Set(Object.keys(commands).map((name) => name.split(' ')[0]!))]
+export const verbsOf = (names: readonly string[], first: string): string[] =>
+  names.flatMap((name) => (name.startsWith(`${first} `) ? [name.split(' ')[1]!] : []))
+
+function bash(names: readonly string[]): string[] {
+  const firsts = firstsOf(names)
   const cases = firsts.flatMap((first) => {
-    const verbs = second(commands, first)
+    const verbs = verbsOf(names, first)
     return verbs.length ? [`    ${first}) words="${verbs.join(' ')}" ;;`] : []
   })
   return [
@@ -31,6 +33,6 @@ export const completion = (commands: Record<string, Command>): Command => ({
   async run(_client, _given, { print }, [shell]) {
     if (shell !== 'bash' && shell !== 'zsh') throw new UsageError(`expected bash or zsh, got ${shell}`)
     if (shell === 'zsh') print('autoload -U bashcompinit && bashcompinit')
-    for (const line of bash(commands)) print(line)
+    for (const line of bash(Object.keys(commands))) print(line)
   },
 })

@@ -66,14 +66,11 @@ export function createIo(json: boolean): Io {
     if (bar) stderr.write('\r\x1b[K')
     bar = false
   }
-  const print = (line: string) => {
+  const writer = (stream: NodeJS.WriteStream) => (line: string) => {
     clear()
-    stdout.write(`${visible(line)}\n`)
+    stream.write(`${visible(line)}\n`)
   }
-  const note = (line: string) => {
-    clear()
-    stderr.write(`${visible(line)}\n`)
-  }
+  const [print, note] = [writer(stdout), writer(stderr)]
   const isTerminal = stdin.isTTY === true
   return {
     json,

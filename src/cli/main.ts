@@ -3,7 +3,7 @@ import { createClient } from '../client/index.ts'
 import { backup } from './backup.ts'
 import { callbacksResend } from './callbacks-resend.ts'
 import { type Command, type CommonFlag, chosen, type Given, type Io, type Option, UsageError } from './command.ts'
-import { completion } from './completion.ts'
+import { completion, firstsOf, verbsOf } from './completion.ts'
 import { deployCommands } from './deploys.ts'
 import { doctor } from './doctor.ts'
 import { download } from './download.ts'
@@ -62,7 +62,7 @@ function optionsBefore(words: string[]): [options: string[], asked: string[]] {
 function commandOf(words: string[]): [name: string, command: Command, rest: string[]] | undefined {
   const [first = '', second = '-'] = words
   const asked = second.startsWith('-') && commands[`${first} ls`] ? [first, 'ls', ...words.slice(1)] : words
-  const name = Object.keys(commands).find((one) => asked.slice(0, one.split(' ').length).join(' ') === one)
+  const name = commandNames().find((one) => asked.slice(0, one.split(' ').length).join(' ') === one)
   return name === undefined ? undefined : [name, commands[name]!, asked.slice(name.split(' ').length)]
 }
 
@@ -82,7 +82,7 @@ const namesOf = (resource: string): string[] => commandNames().filter((name) => 
 
 function overview(): string[] {
   const names = commandNames()
-  const resourceNames = [...new Set(names.filter((name) => name.includes(' ')).map((name) => name.split(' ')[0]!))]
+  const resourceNames = firstsOf(names.filter((name) => name.includes(' ')))
   const groups: [title: string, names: string[]][] = [
     ['Projects', Object.keys(projectCommands)],
     ['Jobs', Object.keys(jobs)],
@@ -126,14 +126,14 @@ function given(rest: string[], command: Command): { values: Given; words: string
 }
 
 function unknown([first = '', second]: string[]): string {
-  const verbs = Object.keys(commands).flatMap((name) => (name.startsWith(`${first} `) ? [name.split(' ')[1]!] : []))
+  const names = commandNames()
+  const verbs = verbsOf(names, first)
   if (verbs.length > 0) {
     const meant = second === undefined ? undefined : nearest(second, verbs)
     const hint = meant ? ` Did you mean "sidejob ${first} ${meant}"?` : ''
     return `sidejob ${first}: expected one of ${verbs.join(', ')}, got ${second ?? 'nothing'}.${hint}`
   }
-  const names = Object.keys(commands)
-  const meant = nearest(first, [...names, ...new Set(names.map((name) => name.split(' ')[0]!))])
+  const meant = nearest(first, [...names, ...firstsOf(names)])
   const hint = meant ? `Did you mean "sidejob ${meant}"?` : 'sidejob --help lists all commands'
   return `sidejob: unknown command "${first}". ${hint}`
 }
