@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from '../client/index.ts'
-import { type Command, chosen, type Given, type Io, UsageError, yes } from './command.ts'
+import { type Command, chosen, filters, type Given, type Io, UsageError, yes } from './command.ts'
 
 type Input = Parameters<Client['bulk']['start']>[0]
 type Done = { done: number; passed: number }
@@ -22,9 +22,7 @@ async function follow(client: Client, id: number, fits: number, { progress }: Io
 
 const filterOptions: NonNullable<Command['options']> = {
   status: { type: 'string', short: 's', does: 'only jobs with this status' },
-  queue: { type: 'string', short: 'q', does: 'only jobs in this queue' },
-  class: { type: 'string', short: 'c', does: 'only jobs of this class' },
-  group: { type: 'string', does: 'only jobs in this group' },
+  ...filters,
   wait: { type: 'boolean', short: 'w', does: 'wait until all jobs are changed (default in a terminal)' },
   yes,
 }

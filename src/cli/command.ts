@@ -101,6 +101,12 @@ export function pairsIn<As extends string>(
   return (all.length > 0 ? { [as]: Object.fromEntries(all) } : {}) as { [Name in As]?: Record<string, string> }
 }
 
+export const filters = {
+  queue: { type: 'string', short: 'q', does: 'only jobs in this queue' },
+  class: { type: 'string', short: 'c', does: 'only jobs of this class' },
+  group: { type: 'string', does: 'only jobs in this group' },
+} as const
+
 export const yes: Option = {
   type: 'boolean',
   short: 'y',

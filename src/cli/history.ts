@@ -1,5 +1,5 @@
 import type { Client } from '../client/index.ts'
-import { type Command, chosen, pairsIn } from './command.ts'
+import { type Command, chosen, filters, pairsIn } from './command.ts'
 
 type Query = Parameters<Client['history']['list']>[0]
 
@@ -7,9 +7,7 @@ const list: Command = {
   does: 'Search ended jobs in the history, most recently ended first',
   options: {
     status: { type: 'string', short: 's', does: 'only completed, failed or terminated jobs' },
-    queue: { type: 'string', short: 'q', does: 'only jobs in this queue' },
-    class: { type: 'string', short: 'c', does: 'only jobs of this class' },
-    group: { type: 'string', does: 'only jobs in this group' },
+    ...filters,
     label: { type: 'string', short: 'l', multiple: true, does: 'only jobs with this label: customer=7' },
     arg: { type: 'string', multiple: true, does: 'only jobs with this value at a path in their args: order.id=4711' },
     text: { type: 'string', short: 't', does: 'only jobs with this text in their error or args' },

@@ -1,6 +1,6 @@
 import type { Client } from '../client/index.ts'
 import { reasons } from '../core/reasons.ts'
-import { type Command, chosen, type Given, JSON_HELP, jsonFrom, pairsIn, reason } from './command.ts'
+import { type Command, chosen, filters, type Given, JSON_HELP, jsonFrom, pairsIn, reason } from './command.ts'
 import { log, tail } from './follow.ts'
 import { resultOf, run } from './run.ts'
 
@@ -15,9 +15,7 @@ const ls: Command = {
       short: 's',
       does: 'only jobs with this status: queued, running, suspended, completed, failed, …',
     },
-    queue: { type: 'string', short: 'q', does: 'only jobs in this queue' },
-    class: { type: 'string', short: 'c', does: 'only jobs of this class' },
-    group: { type: 'string', does: 'only jobs in this group' },
+    ...filters,
     parent: { type: 'string', does: 'only children of this job' },
     arg: { type: 'string', multiple: true, does: 'only jobs with this value at a path in their args: order.id=4711' },
     label: { type: 'string', short: 'l', multiple: true, does: 'only jobs with this label: customer=7' },

@@ -125,6 +125,10 @@ const channelRow = ({ last, ...channel }: ChannelView) => ({
 })
 const LAST_COLUMNS = ['came', 'rate', 'message']
 
+const muteOptions = {
+  until: { type: 'string', does: "end of the mute: '2027-01-15T08:00:00Z'; if omitted, it never ends" },
+} as const
+
 const scopes = ['read', 'write', 'work', 'admin'] as const
 type Scope = (typeof scopes)[number]
 
@@ -251,7 +255,7 @@ export const resources: Record<string, Command> = {
     'Mute a kind of error',
     'kind',
     (client, kind, given) => client.errors.patch(kind, { muted: true, ...chosen(given, 'until') }),
-    { until: { type: 'string', does: "end of the mute: '2027-01-15T08:00:00Z'; if omitted, it never ends" } },
+    muteOptions,
   ),
   'errors unmute': act('Unmute a kind of error', 'kind', (client, kind) => client.errors.patch(kind, { muted: false })),
   'channels ls': {
@@ -305,7 +309,7 @@ export const resources: Record<string, Command> = {
     'Mute an alert, so that it is not sent',
     'alert',
     (client, alert, given) => client.alerts.mute({ alert, ...chosen(given, 'until', 'reason') }),
-    { until: { type: 'string', does: "end of the mute: '2027-01-15T08:00:00Z'; if omitted, it never ends" } },
+    muteOptions,
   ),
   'alerts unmute': act('Unmute an alert', 'alert', (client, alert) => client.alerts.unmute({ alert })),
   'audit ls': {

@@ -1,6 +1,6 @@
 import type { Client } from '../../client/index.ts'
 import type { Definitions } from '../../dev/definitions.ts'
-import { type Command, chosen, count, everyPage, type Io } from '../command.ts'
+import { type Command, chosen, count, everyPage, filters, type Io } from '../command.ts'
 import { createReport, type Judged, linesOf } from './rehearsal-report.ts'
 
 const PAGE = 100
@@ -87,8 +87,8 @@ export const rehearse: Command = {
   does: 'Dry-run the code in this folder for every job that is waiting inside a function, and report what would change',
   takes: ['[folder]'],
   options: {
-    class: { type: 'string', short: 'c', does: 'only jobs of this class' },
-    queue: { type: 'string', short: 'q', does: 'only jobs in this queue' },
+    class: filters.class,
+    queue: filters.queue,
     deployment: { type: 'string', does: 'only jobs of classes that this deployment announced' },
     recorded: {
       type: 'boolean',
