@@ -25,6 +25,16 @@ export type HistoryFilter = {
 
 type Clauses = { from: string; where: string; values: SqlValue[] }
 
+/** `add` numbers the parameters of a condition. `given`: number of parameters of the earlier part of the query. */
+function conditions(given = 0) {
+  const where: string[] = []
+  const values: SqlValue[] = []
+  const add = (text: string, ...bounds: SqlValue[]): void => {
+    where.push(text.replace(/\?/g, () => `?${given + values.push(bounds.shift()!)}`))
+  }
+  return { where, values, add }
+}
+
 type Order = { from: string; on: Record<string, SqlValue>; also?: string }
 
 const statusesOf = ({ status }: HistoryFilter): readonly string[] =>
@@ -45,18 +55,15 @@ function indexOf(filter: HistoryFilter): Order {
 export function orderOf(ns: string, filter: HistoryFilter, edge?: { ended: number; job: number }): Clauses {
   const { from, on, also } = indexOf(filter)
   const [table] = from.split(' ') as [string]
-  const values: SqlValue[] = [ns, ...Object.values(on)]
-  const where = ['ns', ...Object.keys(on)].map((name, i) => `${table}.${name} = ?${i + 1}`)
-  const bound = (text: string, ...bounds: SqlValue[]) => {
-    where.push(text.replace(/\?/g, () => `?${values.push(bounds.shift()!)}`))
-  }
+  const { where, values, add } = conditions()
+  for (const [name, value] of Object.entries({ ns, ...on })) add(`${table}.${name} = ?`, value)
   if (also) where.push(also)
   const place = `(${table}.ended, ${table}.job)`
   const [ended, job] = (filter.cursor ?? '').split('.').map(Number)
-  if (filter.cursor !== undefined) bound(`${place} < (?, ?)`, ended!, job!)
-  if (edge) bound(`${place} >= (?, ?)`, edge.ended, edge.job)
-  if (filter.since !== undefined) bound(`${table}.ended >= ?`, filter.since)
-  if (filter.until !== undefined) bound(`${table}.ended < ?`, filter.until)
+  if (filter.cursor !== undefined) add(`${place} < (?, ?)`, ended!, job!)
+  if (edge) add(`${place} >= (?, ?)`, edge.ended, edge.job)
+  if (filter.since !== undefined) add(`${table}.ended >= ?`, filter.since)
+  if (filter.until !== undefined) add(`${table}.ended < ?`, filter.until)
   return { from, where: where.join(' AND '), values }
 }
 
@@ -72,11 +79,7 @@ const ARG = `CASE WHEN json_valid(ends.args) THEN CASE json_type(ends.args, ?) W
   WHEN 'false' THEN 'false' WHEN 'null' THEN 'null' ELSE CAST(json_extract(ends.args, ?) AS TEXT) END END = ?`
 
 export function clausesOf(filter: HistoryFilter, given: number): { join: string; where: string[]; values: SqlValue[] } {
-  const values: SqlValue[] = []
-  const where: string[] = []
-  const add = (text: string, ...bounds: SqlValue[]) => {
-    where.push(text.replace(/\?/g, () => `?${given + values.push(bounds.shift()!)}`))
-  }
+  const { where, values, add } = conditions(given)
   const statuses = statusesOf(filter)
   if (statuses.length > 0) add(`ends.status IN (${statuses.map(() => '?').join(', ')})`, ...statuses)
   const { group, longer } = filter
