@@ -2,13 +2,15 @@ import type { Asked } from './page.ts'
 import { seenKinds } from './pages/jobs/seen-kinds.ts'
 import type { Signs } from './parts/shell.tsx'
 import { countsOf, sumOf } from './words/counts.ts'
-import { failedSign } from './words/failed.ts'
+import { failedSign, signOf } from './words/failed.ts'
 import { isFull } from './words/limit.ts'
 import { isSlow } from './words/needs.ts'
 import { waitingIn } from './words/queue.ts'
 import { many } from './words/text.ts'
 
 export type Around = { signs: Signs; foot: { ok: boolean; text: string } }
+
+const amber = signOf('warn')
 
 async function countAround({ cache, look }: Asked): Promise<Around> {
   const { stats, limits, moreLimits, hasMutes } = await cache.glance()
@@ -22,12 +24,8 @@ async function countAround({ cache, look }: Asked): Promise<Around> {
   return {
     signs: {
       jobs: failures,
-      ...(held > 0
-        ? { queues: { n: held, kind: 'warn' as const, title: 'paused or slow queues with waiting jobs' } }
-        : {}),
-      ...(full > 0
-        ? { limits: { n: full, more: moreLimits, kind: 'warn' as const, title: 'full limits with waiting jobs' } }
-        : {}),
+      queues: amber(held, 'paused or slow queues with waiting jobs'),
+      limits: amber(full, 'full limits with waiting jobs', moreLimits),
     },
     foot: { ok: true, text: `Redis is up; ${many(jobs, 'job')}` },
   }

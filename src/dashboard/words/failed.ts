@@ -2,14 +2,20 @@ import { count } from './text.ts'
 
 export type SeenKinds = { at: number; looked: number; silent: number; isAll: boolean }
 
-type FailedSign = { n: number; kind: 'bad' | ''; title: string }
+type Sign<Kind> = { n: number; kind: Kind; title: string; more?: boolean }
+type FailedSign = Sign<'bad' | ''>
+
+/** `more`: the number is a minimum. */
+export const signOf =
+  <Kind extends string>(kind: Kind) =>
+  (n: number, title: string, more?: boolean): Sign<Kind> | undefined =>
+    n > 0 ? { n, kind, title, more } : undefined
 
 const KNOWN = 300_000
 
 type Known = { failed: number; hasMutes: boolean; now: number }
 
-const red = (n: number, title: string): FailedSign | undefined => (n > 0 ? { n, kind: 'bad', title } : undefined)
-const grey = (n: number, title: string): FailedSign | undefined => (n > 0 ? { n, kind: '', title } : undefined)
+const [red, grey] = [signOf('bad'), signOf('')]
 
 /** The kinds of jobs that failed after the last read are unknown, so these jobs are counted separately. */
 function ofAll(failed: number, { looked, silent }: SeenKinds): FailedSign | undefined {
