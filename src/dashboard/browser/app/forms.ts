@@ -1,6 +1,6 @@
 import { openDialog } from './dialog.ts'
 import { clearFaults, showFault, startFaults } from './faults.ts'
-import { base, hear, here, made, meta, NO_RESPONSE, onClick, tell } from './page.ts'
+import { base, hear, here, made, NO_RESPONSE, onClick, post, tell } from './page.ts'
 import { toast } from './toasts.ts'
 
 type Refused = { code: string; message: string; path?: (string | number)[] }
@@ -15,12 +15,8 @@ type Answer = {
   error?: Refused
 }
 
-async function send(url: string, form: FormData, key: string): Promise<Answer> {
-  const answer = await fetch(url, {
-    method: 'POST',
-    body: form,
-    headers: { accept: 'application/json', 'x-csrf': meta('csrf'), 'idempotency-key': key },
-  })
+async function send(url: string, form: FormData): Promise<Answer> {
+  const answer = await post(url, form)
   const text = await answer.text()
   try {
     return JSON.parse(text) as Answer
@@ -129,7 +125,7 @@ async function settle(answer: Answer, form: HTMLFormElement, pressed: HTMLElemen
 async function act(url: string, fields: Record<string, string>): Promise<void> {
   const form = new FormData()
   for (const [name, value] of Object.entries(fields)) form.set(name, value)
-  const answer = await send(url, form, crypto.randomUUID())
+  const answer = await send(url, form)
   toast({ say: answer.error?.message ?? answer.say ?? 'Undone', isError: answer.error !== undefined })
   tell('look')
 }
@@ -140,7 +136,7 @@ async function submit(form: HTMLFormElement, submitter: HTMLElement | null): Pro
   clearFaults(form)
   submitter?.classList.add('busy')
   try {
-    await settle(await send(form.action, new FormData(form, submitter), crypto.randomUUID()), form, submitter)
+    await settle(await send(form.action, new FormData(form, submitter)), form, submitter)
   } catch {
     showError({ message: NO_RESPONSE }, form, submitter)
   } finally {

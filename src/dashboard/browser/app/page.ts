@@ -42,6 +42,18 @@ export async function pageAt(url: string, signal?: AbortSignal): Promise<Documen
   return parsed(await answer.text())
 }
 
+export const post = (url: string, body: BodyInit, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(url, {
+    method: 'POST',
+    body,
+    headers: {
+      accept: 'application/json',
+      'x-csrf': meta('csrf'),
+      'idempotency-key': crypto.randomUUID(),
+      ...headers,
+    },
+  })
+
 export const onClick = (selector: string, then: (found: HTMLElement, event: MouseEvent) => unknown): void =>
   document.addEventListener('click', (event) => {
     const found = event.target instanceof Element && event.target.closest<HTMLElement>(selector)

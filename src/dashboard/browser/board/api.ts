@@ -1,4 +1,4 @@
-import { base, meta, NO_RESPONSE } from '../app/page.ts'
+import { base, NO_RESPONSE, post } from '../app/page.ts'
 
 export type Change = {
   applied: boolean
@@ -13,18 +13,8 @@ export type Change = {
 
 type Failure = { code: string; message: string }
 
-async function post<Answer>(path: string, body: string, headers: Record<string, string> = {}): Promise<Answer> {
-  const answer = await fetch(`${base}/v1/flows/${path}`, {
-    method: 'POST',
-    body,
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json',
-      'x-csrf': meta('csrf'),
-      'idempotency-key': crypto.randomUUID(),
-      ...headers,
-    },
-  })
+async function send<Answer>(path: string, json: string, headers: Record<string, string> = {}): Promise<Answer> {
+  const answer = await post(`${base}/v1/flows/${path}`, json, { 'content-type': 'application/json', ...headers })
   return answer.json() as Promise<Answer>
 }
 
@@ -35,7 +25,7 @@ export const tryWire = (
   wire: string,
   node: { queue: string; class: string; in: string },
 ): Promise<{ runs: Tried[]; error?: undefined } | { error: Failure }> =>
-  post(`${job}/wires/${encodeURIComponent(wire)}/try`, JSON.stringify(node))
+  send(`${job}/wires/${encodeURIComponent(wire)}/try`, JSON.stringify(node))
 
 export type Told = { change: Change } | { error: Failure }
 
@@ -45,7 +35,7 @@ export async function putGraph(
   { preview, match, key }: { preview: boolean; match: string | null; key: string },
 ): Promise<Told> {
   try {
-    const told = await post<Change & { error?: Failure }>(`${job}/graph${preview ? '?preview=true' : ''}`, text, {
+    const told = await send<Change & { error?: Failure }>(`${job}/graph${preview ? '?preview=true' : ''}`, text, {
       'idempotency-key': key,
       ...(match === null ? {} : { 'if-match': `"${match}"` }),
     })
