@@ -11,12 +11,14 @@ export function idsText(ids: readonly number[]): string {
   return ranges.map(([from, to]) => (from === to ? String(from) : `${from}-${to}`)).join(',')
 }
 
-export function idsIn(text: string, most = 20_000): number[] {
+const MOST = 20_000
+
+export function idsIn(text: string): number[] {
   const ids: number[] = []
   for (const part of text.split(',')) {
     const [, from, to = from] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(part) ?? []
     if (from === undefined) continue
-    for (let id = Number(from); id >= Number(to) && ids.length < most; id--) ids.push(id)
+    for (let id = Number(from); id >= Number(to) && ids.length < MOST; id--) ids.push(id)
   }
   return ids
 }

@@ -9,7 +9,6 @@ export type Schema = {
   items?: Schema
   minimum?: number
   maximum?: number
-  maxItems?: number
   anyOf?: Schema[]
 }
 

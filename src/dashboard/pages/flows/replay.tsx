@@ -74,15 +74,13 @@ export function WhatHappened({ view: { flow, record } }: { view: FlowView }) {
         <span class="dim clip event">Loading the recording …</span>
         <Mode keep={record} flow={flow.id} />
       </div>
-      <div class="rtrack">
-        <div class="runlanes">
-          <div class="lnames" aria-hidden="true" />
-          <div class="ltime" role="slider" aria-label="Time" aria-valuenow={0} aria-valuetext="now" tabIndex={0}>
-            <svg width="100%" preserveAspectRatio="none" aria-hidden="true" />
-          </div>
+      <div class="runlanes">
+        <div class="lnames" aria-hidden="true" />
+        <div class="ltime" role="slider" aria-label="Time" aria-valuenow={0} aria-valuetext="now" tabIndex={0}>
+          <svg width="100%" preserveAspectRatio="none" aria-hidden="true" />
         </div>
-        <svg class="laxis" width="100%" height="16" aria-hidden="true" />
       </div>
+      <svg class="laxis" width="100%" height="16" aria-hidden="true" />
     </section>
   )
 }

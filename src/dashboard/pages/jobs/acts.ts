@@ -1,6 +1,6 @@
 import { SidejobError } from '../../../core/errors.ts'
 import { isId, statuses } from '../../../core/job.ts'
-import type { BulkInput, Scope } from '../../../engine/engine.ts'
+import type { BulkInput } from '../../../engine/engine.ts'
 import { askCounted, countedIds, startCounted } from '../../counted.ts'
 import type { Act, ActAsked, Confirm, Done } from '../../page.ts'
 import { stretchIn, tokensOf } from '../../words/filter.ts'
@@ -119,11 +119,9 @@ async function byFilter(verb: Verb, asked: ActAsked): Promise<Done> {
 const mustAsk = ({ form }: ActAsked): boolean =>
   isAll(form) || verbOf(form) === 'terminate' || verbOf(form) === 'delete'
 
-const scope: Scope = 'write'
-
 export const acts: Record<string, Act> = {
   selected: {
-    scope,
+    scope: 'write',
     confirm: (asked) => (mustAsk(asked) ? confirm(asked) : undefined),
     does: (asked) => (isAll(asked.form) ? byFilter : bySelection)(verbOf(asked.form), asked),
   },
