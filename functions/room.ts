@@ -2,7 +2,7 @@
 
 import { SidejobError } from '../src/index.ts'
 
-export const MAX_ELEMENTS = 100_000
+const MAX_ELEMENTS = 100_000
 export const MAX_BYTES = 1_048_576
 
 export const tooLarge = (got: string): SidejobError =>

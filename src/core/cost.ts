@@ -25,7 +25,7 @@ export const priceOf = ({ runs, took }: Pick<Spent, 'runs' | 'took'>, { run, sec
 
 type Known = { cost?: Pick<Spent, 'whole'>; history: number }
 
-export const lacksRuns = ({ cost }: Known): boolean => cost?.whole === false
+const lacksRuns = ({ cost }: Known): boolean => cost?.whole === false
 
 export const lacksFailures = (job: Known, { length }: { length: number }): boolean =>
   lacksRuns(job) && length >= (job.history || FAILURES_KEPT)

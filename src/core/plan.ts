@@ -49,10 +49,10 @@ export function spawnOf(graph: Graph, name: string, inputs: Record<string, Encod
     name,
     queue,
     class: className,
-    ...(args === undefined ? {} : { args }),
-    ...(inports ? { inports: specsOf(inports) } : {}),
-    ...(outports ? { outports: specsOf(outports) } : {}),
-    ...(Object.keys(inputs).length ? { inputs } : {}),
+    args,
+    inports: inports && specsOf(inports),
+    outports: outports && specsOf(outports),
+    inputs: Object.keys(inputs).length > 0 ? inputs : undefined,
   }
 }
 

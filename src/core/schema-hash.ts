@@ -31,23 +31,17 @@ export const schemaHash = (schemas: Schemas): string | undefined =>
     : undefined
 
 const described = (ports: Worker['in'] = {}): Ports =>
-  mapValues(ports, ({ schema }) => {
-    const text = jsonSchemaOf(schema)
-    return text === undefined ? {} : { schema: text }
-  })
+  mapValues(ports, ({ schema }) => ({ schema: jsonSchemaOf(schema) }))
 
-function schemasOfFunction(worker: Worker): Schemas {
-  if (worker.checked === 'run') return {}
-  const [args, result] = [jsonSchemaOf(worker.args), jsonSchemaOf(worker.result)]
-  return {
-    ...(args === undefined ? {} : { args }),
-    ...(result === undefined ? {} : { result }),
-    in: described(worker.in),
-    out: described(worker.out),
-  }
-}
-
-export const hashOfFunction = (worker: Worker): string | undefined => schemaHash(schemasOfFunction(worker))
+export const hashOfFunction = ({ checked, args, result, in: inputs, out }: Worker): string | undefined =>
+  checked === 'run'
+    ? undefined
+    : schemaHash({
+        args: jsonSchemaOf(args),
+        result: jsonSchemaOf(result),
+        in: described(inputs),
+        out: described(out),
+      })
 
 /**
  * Returns the schema hashes of all classes, for `createClient({ schemas })`.

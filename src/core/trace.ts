@@ -60,14 +60,15 @@ function spanJson({ traceId, spanId, parent, name, kind, start, end, attributes,
   return {
     traceId,
     spanId,
-    ...(parent ? { parentSpanId: parent } : {}),
+    parentSpanId: parent,
     name,
     kind: kinds[kind],
     startTimeUnixNano: nano(start),
     endTimeUnixNano: nano(Math.max(start, end)),
     attributes: attributesOf(attributes),
-    ...(links?.length ? { links } : {}),
-    ...(error ? { status: { code: STATUS_ERROR, message: error.message }, events: [exception] } : {}),
+    links: links?.length ? links : undefined,
+    status: error && { code: STATUS_ERROR, message: error.message },
+    events: exception && [exception],
   }
 }
 

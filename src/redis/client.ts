@@ -1,8 +1,8 @@
 import { Redis } from '@upstash/redis/cloudflare'
-import { isOutage, SidejobError } from '../core/errors.ts'
+import { isOutage, isTimeout, SidejobError } from '../core/errors.ts'
 import { requestDelay } from '../core/retry.ts'
 import { sleep } from '../core/sleep.ts'
-import { faultOf, isAnswer, isNoScript, isTimeout } from './faults.ts'
+import { faultOf, isAnswer, isNoScript } from './faults.ts'
 import { argumentsOf, type Evaluate, inSources, type Script } from './script.ts'
 
 export type RedisOptions = {

@@ -1,4 +1,4 @@
-import { type Code, messageOf, SidejobError } from '../core/errors.ts'
+import { type Code, isTimeout, messageOf, SidejobError } from '../core/errors.ts'
 
 /** No version of sidejob reads this schema, so no isolate changes the data during an import. */
 export const IMPORTING = '9999'
@@ -62,8 +62,6 @@ const saidOf = (error: unknown): string => messageOf(error).split(', command was
 export const isNoScript = (error: unknown): boolean => isAnswer(error) && /^(ERR )?NOSCRIPT\b/.test(saidOf(error))
 
 export const isAnswer = (error: unknown): boolean => error instanceof Error && error.name === 'UpstashError'
-
-export const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
 
 /** lib/runtime/cache.lua writes this error. */
 function schemaError(text: string): SidejobError | undefined {

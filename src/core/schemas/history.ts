@@ -6,7 +6,7 @@ import { closed, count, duration, moment, span, time } from './values.ts'
 
 const PATHS = 10
 
-export const historyCursor = z.string().regex(/^\d{1,15}\.\d{1,16}$/, 'expected a cursor from GET /v1/history')
+const historyCursor = z.string().regex(/^\d{1,15}\.\d{1,16}$/, 'expected a cursor from GET /v1/history')
 
 export const historyQuery = z.strictObject({
   status: statusList.optional(),

@@ -16,7 +16,7 @@ export const portView = z.object({
 })
 export type PortView = z.output<typeof portView>
 
-export const callbackProgress = z.object({
+const callbackProgress = z.object({
   state: callbackState.nullable(),
   attempts: z.int(),
   lastError: z.string().nullable(),

@@ -91,7 +91,7 @@ export const queueDetail = queueView.extend({
 export type QueueDetail = z.output<typeof queueDetail>
 
 /** null removes a setting. */
-export const limitSettings = z.strictObject({
+const limitSettings = z.strictObject({
   concurrency: concurrency.nullable().optional(),
   rate: rate.nullable().optional(),
   paused: z.boolean().optional(),

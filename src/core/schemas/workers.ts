@@ -25,7 +25,7 @@ const workerPort = z.strictObject({
 
 const workerPorts = z.record(anyPort, workerPort).refine(...fewPorts)
 
-export const redactedPaths = z
+const redactedPaths = z
   .array(
     z
       .string()

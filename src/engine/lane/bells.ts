@@ -1,3 +1,4 @@
+import { isTimeout } from '../../core/errors.ts'
 import { sleep } from '../../core/sleep.ts'
 import type { BellTrouble, Ring } from '../../redis/types.ts'
 
@@ -34,8 +35,6 @@ class Refused extends Error {
     this.passing = status >= 500
   }
 }
-
-const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
 
 /** QStash's client has no timeout, and a hanging request would delay a lane. */
 export function createBells({ url = QSTASH, token, publicUrl, timeout = TIMEOUT }: BellOptions): Bells {

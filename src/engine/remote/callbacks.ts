@@ -11,7 +11,7 @@ import {
 } from '../../core/callback.ts'
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { groupKey } from '../../core/constraint.ts'
-import { isOutage } from '../../core/errors.ts'
+import { isOutage, isTimeout } from '../../core/errors.ts'
 import { retryAfter } from '../../core/retry.ts'
 import type { Changes, Op } from '../../core/run.ts'
 import { callable } from '../../core/url.ts'
@@ -85,8 +85,8 @@ type Message = { spec: Callback; ended: Ended; body: string; traceparent?: strin
 type Sent = { ok: true } | { ok: false; message: string; final?: boolean; outcome: HostReport }
 
 const reasonOf = (error: unknown): string => {
-  const { name, message, cause } = error as Error & { cause?: { code?: string } }
-  if (name === 'TimeoutError') return 'it did not answer in time'
+  const { message, cause } = error as Error & { cause?: { code?: string } }
+  if (isTimeout(error)) return 'it did not answer in time'
   return cause?.code ? `${message}: ${cause.code}` : message
 }
 

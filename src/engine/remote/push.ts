@@ -3,7 +3,7 @@ import { CLOSED, type Closed, parseJson } from '../../core/codec/json.ts'
 import { writeJson } from '../../core/codec/json-writer.ts'
 import { parseMsgpack } from '../../core/codec/msgpack-reader.ts'
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
-import { messageOf, SidejobError } from '../../core/errors.ts'
+import { isTimeout, messageOf, SidejobError } from '../../core/errors.ts'
 import { check } from '../../core/issues.ts'
 import { callBody, readResultMap } from '../../core/jq.ts'
 import { present } from '../../core/present.ts'
@@ -158,8 +158,6 @@ async function signed(snapshot: Snapshot, secrets: readonly string[], dialect: D
   const headers = await webhookHeaders(snapshot.run.token, body, secrets, now)
   return { body: body as BodyInit, headers: { ...headers, 'content-type': contentType, accept } }
 }
-
-const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
 
 const withCause = (error: unknown): string =>
   error instanceof Error && error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : messageOf(error)
