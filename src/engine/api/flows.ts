@@ -189,7 +189,7 @@ export function createFlows({
     read: (state: FlowState) => Row | Promise<Row>,
   ) {
     const { states, cursor } = await flowsOf(store, { status, before, limit })
-    return { flows: await Promise.all(states.map(read)), cursor }
+    return { flows: await Promise.all(states.map((state) => read(state))), cursor }
   }
 
   return {
