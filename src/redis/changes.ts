@@ -55,10 +55,7 @@ export const writeWords = (to: PortRef, { values, context, notify, log, setDefau
   })
 
 const sealedSpecs = (specs: PortOptions, { seal }: Vault): PortOptions =>
-  mapValues(specs, (spec) => ({
-    ...spec,
-    ...(spec.default === undefined ? {} : { default: seal(spec.default, 'value') as string }),
-  }))
+  mapValues(specs, (spec) => ({ ...spec, default: spec.default && seal(spec.default, 'value') }))
 
 const amendWords = (
   side: 'in' | 'out',

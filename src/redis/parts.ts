@@ -59,7 +59,7 @@ export const toldOf = (told: Row<'told'> | undefined, vault: Vault): { callback?
     ? (readable(() => ({
         callback: {
           document: decodeRecord(told.document, [], vault.show),
-          ...(told.error ? { error: vault.show.error(told.error) } : {}),
+          error: told.error && vault.show.error(told.error),
         },
       })) ?? {})
     : {}
@@ -76,7 +76,7 @@ export const listWords = (list: readonly string[]): string[] => [String(list.len
 type Refusal = Pick<Reply<'refused'>, 'code' | 'message'> & Partial<Reply<'refused'>>
 
 export const refusalOf = ({ code, message, wait }: Refusal, path?: (string | number)[]): SidejobError =>
-  new SidejobError(code as Code, message, { path, ...(wait ? { retryAfter: Number(wait) } : {}) })
+  new SidejobError(code as Code, message, { path, retryAfter: wait ? Number(wait) : undefined })
 
 export function granted<T extends { is: string }>(answer: T): Exclude<T, { is: 'refused' }> {
   if (answer.is === 'refused') throw refusalOf(answer as never)

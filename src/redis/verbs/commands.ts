@@ -8,7 +8,7 @@ import { literal } from '../keys.ts'
 import type { Parts } from '../parts.ts'
 import { type Child, childrenOf, type DayRecord, decodeDay } from '../record.ts'
 import type { Ready } from '../types.ts'
-import { hashAt, THERE_ARE_TENANTS } from './standing.ts'
+import { hashReader, THERE_ARE_TENANTS } from './standing.ts'
 
 const STEPS = 2_000
 const CHILDREN = 1_000
@@ -40,13 +40,11 @@ function keptOf(text: string): StepKept {
   return { at, ms, run }
 }
 
-const globText = (text: string): string => text.replace(/[*?[\]\\^-]/g, (c) => `\\${c}`)
-
 /** @example anyCase('a1') // '*[aA]1*' */
 const anyCase = (text: string): string => {
   const letters = [...text].map((c) => {
     const [lower, upper] = [c.toLowerCase(), c.toUpperCase()]
-    return lower === upper || lower.length > 1 || upper.length > 1 ? globText(c) : `[${lower}${upper}]`
+    return lower === upper || lower.length > 1 || upper.length > 1 ? literal(c) : `[${lower}${upper}]`
   })
   return `*${letters.join('')}*`
 }
@@ -56,7 +54,7 @@ const KEPT_BUILDS = 5
 const nextOf = (cursor: string | number): string | null => (String(cursor) === '0' ? null : String(cursor))
 
 export function createCommands({ client: { ask }, keys, vault: { open, show } }: Parts) {
-  const hashOf = (key: string): Promise<Record<string, string>> => hashAt(ask, key)
+  const hashOf = hashReader(ask)
 
   /** The cursor is null at the end. */
   const page = async (
@@ -99,7 +97,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
     limitNames: () => ask<string[]>((redis) => redis.smembers(keys.limits)),
     async aliasesLike(text: string, most: number): Promise<{ alias: string; id: string }[]> {
       const found: { alias: string; id: string }[] = []
-      for await (const pairs of matching(keys.aliases, `${globText(text)}*`)) {
+      for await (const pairs of matching(keys.aliases, `${literal(text)}*`)) {
         for (const [alias, id] of pairs) found.push({ alias, id })
         if (found.length >= most) break
       }
@@ -173,9 +171,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       cursor: string,
     ): Promise<{ keys: string[]; cursor: string | null; looked: number }> {
       const match = `${literal(keys.ofTenant(name))}*`
-      const [next, found] = await ask<[string | number, string[]]>(
-        (redis) => redis.scan(cursor, { match, count: TENANT_KEYS }) as Promise<[string, string[]]>,
-      )
+      const [next, found] = await ask((redis) => redis.scan(cursor, { match, count: TENANT_KEYS }))
       return { keys: found, cursor: nextOf(next), looked: TENANT_KEYS }
     },
     async erase(names: readonly string[]): Promise<void> {
@@ -217,8 +213,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       const text = await ask<string | null>((redis) => redis.get(keys.inputs(id)))
       if (text === null) return null
       const of = readObject<{ of?: Record<string, string[]> }>(text)?.of ?? {}
-      const values = (items: string[]): Encoded[] => items.map((item) => itemOf(show.item(item)).data)
-      return mapValues(of, (items) => values(items))
+      return mapValues(of, (items) => items.map((item) => itemOf(show.item(item)).data))
     },
 
     async steps(

@@ -16,33 +16,21 @@ export function limitSettingsOf(text: string): KeptLimit {
   }
 }
 
-type Found = {
+type Found = KeptLimit & {
   key: string
-  concurrency: number | null
-  rate: { limit: number; period: number } | null
-  paused: boolean
-  shutUntil: number | null
   running: number
   waiting: number
-  ready: number
-  jobs: number | null
   fullSince: number | null
   started: number
   starts: number[]
 }
 
 export function limitRow({ key, document, held, waiting, since, started, starts }: Row<'limit'>): Found {
-  const { concurrency, rate, paused, shutUntil, reserved, jobs } = limitSettingsOf(document)
   return {
+    ...limitSettingsOf(document),
     key,
-    concurrency,
-    rate,
-    paused,
-    shutUntil,
-    jobs,
     running: held,
     waiting,
-    ready: reserved,
     fullSince: since ?? null,
     started,
     starts: starts.map(Number),

@@ -126,8 +126,8 @@ export function createLooks(parts: Parts) {
         limitFree,
         now,
         queue: { paused, maxLanes, lanes, pull: mode === 'pull' },
-        ...(ownLimit ? { ownLimit } : {}),
-        ...(limit ? { limit: limitSettingsOf(limit) } : {}),
+        ownLimit,
+        limit: limit === undefined ? undefined : limitSettingsOf(limit),
         isWhole: row.whole,
       }
     )
@@ -153,8 +153,8 @@ export function createLooks(parts: Parts) {
     return {
       ...inspection,
       items: found.items.map(vault.show.item),
-      ...(found.hasKin ? { kin } : {}),
-      ...(deep > 0 ? { chain: new Map(chain.map((one) => [one.id, one])) } : {}),
+      kin: found.hasKin ? kin : undefined,
+      chain: deep > 0 ? new Map(chain.map((one) => [one.id, one])) : undefined,
     }
   }
 
@@ -242,8 +242,8 @@ export function createLooks(parts: Parts) {
 
   /** Returns an error for a missing flow, and 'later' for a flow that would exceed `most` nodes in total. */
   async function flows(jobs: readonly string[], most: number): Promise<(FlowState | SidejobError | 'later')[]> {
-    const words = [String(jobs.length), ...jobs]
-    const { flows: shown, now } = answerOf(await evaluate(scripts.flow, [], { ...base(), most }, words), 'flows')
+    const raw = await evaluate(scripts.flow, [], { ...base(), most }, listWords(jobs))
+    const { flows: shown, now } = answerOf(raw, 'flows')
     const found = shown.map((row) => {
       if (row.word === 'flow') return flowOf(row, now, vault)
       return row.word === 'later' ? 'later' : refusalOf(row)

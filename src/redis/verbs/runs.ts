@@ -57,7 +57,7 @@ function commitAnswer(reply: Reply<'committed'>, lent: ClaimedJob[], answers: st
     version,
     failed,
     seen,
-    ...(told ? { signal: told as Signal } : {}),
+    signal: told as Signal | undefined,
   }
 }
 
@@ -146,13 +146,13 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
         progress: progress && vault.seal(progress, 'progress'),
         own: own ? '1' : '',
       },
-      [String(tokens.length), ...tokens],
+      listWords(tokens),
     )
     const { ends, told } = answerOf(raw, 'extended')
     return {
       ends: ends.map((end) => (end === '' ? null : Number.parseInt(end, 10))),
       ending: tokens.filter((_, i) => ends[i]!.endsWith('!')),
-      ...(told ? { signal: told as Signal } : {}),
+      signal: told as Signal | undefined,
     }
   }
 

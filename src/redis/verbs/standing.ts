@@ -75,13 +75,15 @@ const standingIn = (members: string[]): Standing => {
 }
 
 /** A hash is a list in a transaction. Otherwise it is an object, or null if it is missing. */
-export async function hashAt(ask: Parts['client']['ask'], key: string): Promise<Record<string, string>> {
-  const found = await ask<unknown>((redis) => redis.hgetall(key))
-  return Array.isArray(found) ? fieldsOf(found) : ((found ?? {}) as Record<string, string>)
-}
+export const hashReader =
+  (ask: Parts['client']['ask']) =>
+  async (key: string): Promise<Record<string, string>> => {
+    const found = await ask<unknown>((redis) => redis.hgetall(key))
+    return Array.isArray(found) ? fieldsOf(found) : ((found ?? {}) as Record<string, string>)
+  }
 
 export function createStanding({ client: { ask }, keys }: Parts) {
-  const hashOf = (key: string): Promise<Record<string, string>> => hashAt(ask, key)
+  const hashOf = hashReader(ask)
   return {
     async standing(): Promise<HowItStands> {
       return standingOf(

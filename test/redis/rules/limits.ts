@@ -355,7 +355,7 @@ const rule27: Facts = {
       expect(runs.map(({ id }) => id)).toContain(ids[1])
       for (const run of runs) await run.commit()
       for (const id of ids) await world.change(id, 'delete', '', '1').catch(() => undefined)
-      expect(await of(world)).toMatchObject({ running: 0, waiting: 0, ready: 0 })
+      expect(await of(world)).toMatchObject({ running: 0, waiting: 0, reserved: 0 })
     }
   },
   async 'groups waiting at a shared limit take turns, and so do jobs without a group'(world) {
