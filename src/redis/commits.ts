@@ -8,6 +8,7 @@ import { idIn } from '../core/job.ts'
 import { limits } from '../core/limits.ts'
 import type { RunOutcome } from './changes.ts'
 import { reasonOf } from './faults.ts'
+import { sizeFault, tooLarge } from './largest.ts'
 import { ops, says, type Words } from './ops.ts'
 import { sumOfOps } from './sums.ts'
 import type { CommitAnswer, CommitRequest, Once, Ring } from './types.ts'
@@ -31,8 +32,7 @@ const weighed = (run: RunOutcome): Weighed => ({
 function excess({ run: { words, largest }, bytes: total, units }: Weighed): string | undefined {
   if (words.length > limits.runWords.most)
     return `expected at most ${limits.runWords.most} encoded ops and values, got ${words.length}`
-  if (total > limits.runBytes.most)
-    return `expected changes of at most ${limits.runBytes.most} bytes in all, got ${total}${largestOf(largest)}`
+  if (total > limits.runBytes.most) return sizeFault(total, largest?.())
   if (units > BUDGET) return excessOf(sumOfOps(words))
   if (total <= limits.valueBytes.most) return undefined
   const bytes = words.reduce((most, word) => Math.max(most, Math.min(sizeOf(word), sizeBefore(word))), 0)
@@ -42,11 +42,6 @@ function excess({ run: { words, largest }, bytes: total, units }: Weighed): stri
   return `${part.name}: expected at most ${limits.valueBytes.most} bytes, got ${part.bytes}`
 }
 const BESIDE = 4_096
-
-const largestOf = (largest: RunOutcome['largest']): string => {
-  const part = largest?.()
-  return part ? `; the largest is ${part.name} with ${part.bytes}` : ''
-}
 
 /** A job with too large changes fails without retries, because a retry would have equally large changes. */
 const isFinal = (code: string): boolean => code === 'TOO_LARGE'
@@ -68,7 +63,7 @@ function checked(run: RunOutcome): Weighed {
     return weighed(failed({ ...run, words: [] }, 'REFUSED', 'a change of this run lacks a required argument'))
   const own = weighed(run)
   const why = run.end === 'failed' ? undefined : excess(own)
-  return why === undefined ? own : weighed(failed(run, 'TOO_LARGE', `the changes of this run are too large: ${why}`))
+  return why === undefined ? own : weighed(failed(run, 'TOO_LARGE', tooLarge(why)))
 }
 
 const HEAD = 32

@@ -1,6 +1,14 @@
 import { type Encoded, wireSize } from '../core/codec/value.ts'
+import { limits } from '../core/limits.ts'
 import type { Changes, Op, PortRef } from '../core/run.ts'
 import type { Part } from './changes.ts'
+
+export const tooLarge = (why: string): string => `the changes of this run are too large: ${why}`
+
+export function sizeFault(bytes: number, largest: Part | undefined): string {
+  const part = largest ? `; the largest is ${largest.name} with ${largest.bytes}` : ''
+  return `expected changes of at most ${limits.runBytes.most} bytes in all, got ${bytes}${part}`
+}
 
 const portName = (port: PortRef): string => {
   const own = 'in' in port ? `input port "${port.in}"` : `output port "${port.out}"`

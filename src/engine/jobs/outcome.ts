@@ -11,7 +11,7 @@ import { type Retry, retryDefaults, retryDelay } from '../../core/retry.ts'
 import type { Changes, RunError } from '../../core/run.ts'
 import type { Reach } from '../../core/worker.ts'
 import { logWords, opWords, type RunOutcome, readWords, spawnWords, stateWords } from '../../redis/changes.ts'
-import { largestPart } from '../../redis/largest.ts'
+import { largestPart, tooLarge } from '../../redis/largest.ts'
 import { says, type Words } from '../../redis/ops.ts'
 import type { JobRecord } from '../../redis/record.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
@@ -236,14 +236,8 @@ function didNothing({ end: _, n: __, schema: ___, reads, state, ops = [], counts
 
 const isTrusted = ({ found, reach }: Deciding): boolean => found?.local !== undefined || reach === 'all'
 
-const tooLarge = (excess: string): Words =>
-  says.error({
-    error: JSON.stringify({
-      message: `the changes of this run are too large: ${excess}`,
-      reason: 'other',
-      code: 'TOO_LARGE',
-    }),
-  })
+const excessWords = (excess: string): Words =>
+  says.error({ error: JSON.stringify({ message: tooLarge(excess), reason: 'other', code: 'TOO_LARGE' }) })
 
 /** Until the commit, a closure keeps all variables of its function alive. So each of these has its own function. */
 const laterAgain = (deciding: Deciding) => (): Words => delayWords(deciding)
@@ -269,7 +263,7 @@ export async function outcomeOf(token: string, said: Changes, deciding: Deciding
   }
   const excess = excessOf(sumOfLists(changes.ops ?? []))
   if (excess !== undefined)
-    return { ...run, end: 'failed', words: [...tooLarge(excess), ...slotWords, ...logsOf(changes, deciding).flat()] }
+    return { ...run, end: 'failed', words: [...excessWords(excess), ...slotWords, ...logsOf(changes, deciding).flat()] }
   const { vault } = deciding
   const { result } = changes
   const ops = await opsWords(changes, deciding)

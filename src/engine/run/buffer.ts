@@ -3,15 +3,14 @@ import { SidejobError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import type { Changes, Op, Snapshot } from '../../core/run.ts'
 import { isText, VALUES } from '../../core/schemas.ts'
-import { largestPart } from '../../redis/largest.ts'
+import { largestPart, sizeFault, tooLarge } from '../../redis/largest.ts'
 import { RunLog } from './run-log.ts'
 import { ownOf } from './values.ts'
 
 /** A function repeats its code before a wait, so all ops except these must be inside a step. */
 const repeatable: ReadonlySet<Op['op']> = new Set(['log', 'default', 'step', 'inherit'])
 
-const tooMuch = (what: string): SidejobError =>
-  new SidejobError('TOO_LARGE', `the changes of this run are too large: ${what}`)
+const tooMuch = (what: string): SidejobError => new SidejobError('TOO_LARGE', tooLarge(what))
 
 const weightOf = (op: Op): number => {
   if (op.op === 'write') return op.values.reduce((sum, value) => sum + value.length, 100)
@@ -220,9 +219,7 @@ export class RunBuffer {
     const set = Object.fromEntries(
       [...(this.#state ?? [])].flatMap(([field, value]) => (value ? [[field, value]] : [])),
     )
-    const part = largestPart({ end: 'completed', state: { set }, ops: this.#ops })
-    const largest = part ? `; the largest is ${part.name} with ${part.bytes}` : ''
-    return `expected changes of at most ${limits.runBytes.most} bytes in all, got ${this.#weight}${largest}`
+    return sizeFault(this.#weight, largestPart({ end: 'completed', state: { set }, ops: this.#ops }))
   }
 
   get #changed(): Map<string, Encoded | undefined> {
