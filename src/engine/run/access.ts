@@ -39,22 +39,17 @@ export function accessOf(job: Of, run: Run): RunAccess {
   return {
     queue: job.queue,
     now: () => job.startedAt.getTime() + run.now() - run.began,
-    kept: (key) => parts.steps.kept(key),
-    keep: (key, value) => void parts.steps.keep(key, value),
-    unasked: () => parts.steps.unasked(),
-    patched: (scope, id) => parts.steps.patched(scope, id),
-    forget: (prefix) => parts.steps.forget(prefix),
+    get steps() {
+      return parts.steps
+    },
     once: (scope, key, action) => parts.guarded(parts.steps.once(scope, key, parts.traced(`step ${key}`, action))),
-    beforeNew: (...asked) => parts.steps.beforeNew(...asked),
-    abandon: (prefix) => parts.steps.abandon(prefix),
-    report: (change) => parts.steps.report(change),
     waiting: (helper, work) => parts.waiting(helper, work),
     op: (op) => buffer.act(() => buffer.op(op)),
     spawn: (...child) => buffer.act(() => job.spawn(...child)),
     commit: () => job.checkpoint(),
     checked: (port, value) => (has(port) ? run.checked(port, value) : value),
     take: (port) => (has(port) ? parts.inputs.take(port) : Promise.resolve(undefined)),
-    heir: (child) => parts.children.end(child),
+    endOf: (child) => parts.children.end(child),
     pause: (what) => pause(run, what),
     use(key) {
       uses.set(key, (uses.get(key) ?? 0) + 1)

@@ -1,4 +1,3 @@
-import type { CodeChange } from '../../core/code-change.ts'
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import type { Op } from '../../core/run.ts'
 import { type Length, milliseconds } from '../../core/time.ts'
@@ -6,28 +5,22 @@ import { Terminal } from '../../core/worker.ts'
 import { type Asked, changeOf, differs, type Waited, waitText } from './code-change.ts'
 import type { SpawnOptions } from './options.ts'
 import type { Pause } from './pause.ts'
+import type { StepStore } from './step-store.ts'
 
 export type ChildEnd = { result?: Encoded; error?: Encoded }
 
 export type RunAccess = {
   queue: string
   now: () => number
-  kept: (key: string) => Promise<Encoded | undefined>
-  keep: (key: string, value: unknown) => void
-  unasked: () => Map<string, Encoded>
-  patched: (scope: string, id: string) => Promise<boolean>
-  forget: (prefix: string) => void
+  readonly steps: StepStore
   once: <T>(scope: string, key: string, action: () => T | Promise<T>) => Promise<T>
-  beforeNew: (scope: string, asked: string, newKey?: string) => Promise<void>
-  abandon: (prefix: string) => void
-  report: (change: CodeChange) => Promise<void>
   waiting: <T>(helper: string, work: Promise<T>) => Promise<T>
   op: (op: Op) => void
   spawn: (name: string, worker: { queue?: string; class: string }, options: SpawnOptions) => void
   commit: () => Promise<void>
   checked: (port: string, value: unknown) => unknown
   take: (port: string) => Promise<{ data: Encoded } | undefined>
-  heir: (child: string) => ChildEnd | 'open' | undefined
+  endOf: (child: string) => ChildEnd | 'open' | undefined
   /** Never settles, because the next run continues here. */
   pause: (what: Pause) => Promise<never>
   use: (key: string) => number
@@ -92,11 +85,11 @@ function answerOf<T>(child: string, { result, error }: Called): T {
  * const answer = await job.waitFor('answer', { timeout: '1 week' })
  */
 export class Steps {
-  readonly #desk: RunAccess
+  readonly #run: RunAccess
   readonly #scope: string
 
-  constructor(desk: RunAccess, scope = '') {
-    this.#desk = desk
+  constructor(run: RunAccess, scope = '') {
+    this.#run = run
     this.#scope = scope
   }
 
@@ -104,56 +97,56 @@ export class Steps {
   step<T>(name: string, action: () => T | Promise<T>): Promise<T> {
     if (name.startsWith(OURS))
       throw new Terminal(`a step cannot be named ${name}: expected a name that does not begin with ${OURS}`)
-    return this.#desk.once(this.#scope, this.#scope + name, action)
+    return this.#run.once(this.#scope, this.#scope + name, action)
   }
 
   /** Returns true if the job first reaches this line with the new code. */
   patched(id: string): Promise<boolean> {
-    return this.#desk.waiting('patched', this.#desk.patched(this.#scope, id))
+    return this.#run.waiting('patched', this.#run.steps.patched(this.#scope, id))
   }
 
   /** Continues in another run after a duration (milliseconds, or a string like '3 days') or at a date. */
   sleep(length: Length | Date, options: Named = {}): Promise<void> {
-    return this.#desk.waiting('sleep', this.#sleep(length, options))
+    return this.#run.waiting('sleep', this.#sleep(length, options))
   }
 
   async #sleep(length: Length | Date, named: Named): Promise<void> {
-    const desk = this.#desk
+    const run = this.#run
     const asked: Asked = { kind: 'sleep', ...(length instanceof Date ? {} : { ms: milliseconds(length) }) }
     const { key, known } = await this.#wait('sleep', named, asked)
-    const until = known?.until ?? (length instanceof Date ? length.getTime() : desk.now() + asked.ms!)
-    if (desk.now() >= until) return
-    await desk.beforeNew(this.#scope, waitText(key, asked), known ? undefined : key)
-    if (!known) desk.keep(key, { ...asked, until })
-    return desk.pause({ until })
+    const until = known?.until ?? (length instanceof Date ? length.getTime() : run.now() + asked.ms!)
+    if (run.now() >= until) return
+    await run.steps.beforeNew(this.#scope, waitText(key, asked), known ? undefined : key)
+    if (!known) run.steps.keep(key, { ...asked, until })
+    return run.pause({ until })
   }
 
   /** Returns the next value of an input port or the next message of a channel, or undefined after the timeout. */
   waitFor<T = unknown>(on: string, options: WaitOptions = {}): Promise<T | undefined> {
-    return this.#desk.waiting('waitFor', this.#waitFor<T>(on, options))
+    return this.#run.waiting('waitFor', this.#waitFor<T>(on, options))
   }
 
   async #waitFor<T>(on: string, { timeout, ...named }: WaitOptions): Promise<T | undefined> {
-    const desk = this.#desk
+    const run = this.#run
     const asked: Asked = { kind: 'waitFor', on, ...(timeout === undefined ? {} : { ms: milliseconds(timeout) }) }
     const { key, known } = await this.#wait(on, named, asked)
     const port = isChannel(on) ? portFor(key) : on
     // The value is stored before its schema parses it, because a schema may return a value that JSON cannot represent.
-    const given = (value: unknown) => (value === undefined || isChannel(on) ? value : desk.checked(port, value)) as T
+    const given = (value: unknown) => (value === undefined || isChannel(on) ? value : run.checked(port, value)) as T
     if (known?.done) return given(known.value)
-    await desk.beforeNew(this.#scope, waitText(key, asked), known ? undefined : key)
-    const found = await desk.take(port)
-    const until = known ? known.until : asked.ms === undefined ? undefined : desk.now() + asked.ms
-    if (!found && (until === undefined || desk.now() < until)) {
-      if (!known) desk.keep(key, { ...asked, until })
-      if (!known && isChannel(on)) desk.op({ op: 'amend', in: { [port]: { channels: [on] } } })
-      return desk.pause({ until })
+    await run.steps.beforeNew(this.#scope, waitText(key, asked), known ? undefined : key)
+    const found = await run.take(port)
+    const until = known ? known.until : asked.ms === undefined ? undefined : run.now() + asked.ms
+    if (!found && (until === undefined || run.now() < until)) {
+      if (!known) run.steps.keep(key, { ...asked, until })
+      if (!known && isChannel(on)) run.op({ op: 'amend', in: { [port]: { channels: [on] } } })
+      return run.pause({ until })
     }
     const value = found && decodeValue(found.data)
     const answer = given(value)
-    desk.keep(key, { ...asked, done: true, value })
-    if (known && isChannel(on)) desk.op({ op: 'amend', drop: { in: [port] } })
-    await desk.commit()
+    run.steps.keep(key, { ...asked, done: true, value })
+    if (known && isChannel(on)) run.op({ op: 'amend', drop: { in: [port] } })
+    await run.commit()
     return answer
   }
 
@@ -163,7 +156,7 @@ export class Steps {
     args?: unknown,
     options: CallOptions = {},
   ): Promise<T> {
-    return this.#desk.waiting('callWorker', this.#callWorker<T>(worker, args, options))
+    return this.#run.waiting('callWorker', this.#callWorker<T>(worker, args, options))
   }
 
   async #callWorker<T>(
@@ -171,23 +164,23 @@ export class Steps {
     args: unknown,
     { name, as, ...options }: CallOptions,
   ): Promise<T> {
-    const desk = this.#desk
-    const called = typeof worker === 'string' ? { queue: desk.queue, class: worker } : worker
+    const run = this.#run
+    const called = typeof worker === 'string' ? { queue: run.queue, class: worker } : worker
     const asked: Asked = { kind: 'callWorker', class: called.class }
     const { key, known } = await this.#wait(called.class, { name, as }, asked)
     const child = key.slice(OURS.length)
     if (known?.done) return answerOf<T>(child, known.done as Called)
-    await desk.beforeNew(this.#scope, waitText(key, asked), known ? undefined : key)
-    const heir = known && desk.heir(child)
+    await run.steps.beforeNew(this.#scope, waitText(key, asked), known ? undefined : key)
+    const end = known && run.endOf(child)
     if (!known) {
-      desk.keep(key, asked)
-      desk.spawn(child, called, { ...options, args, keepResult: KEPT })
+      run.steps.keep(key, asked)
+      run.spawn(child, called, { ...options, args, keepResult: KEPT })
     }
-    if (!known || heir === 'open') return desk.pause({ child })
-    const done = heir ? opened(heir) : GONE
-    desk.keep(key, { ...asked, done })
-    if (heir) desk.op({ op: 'inherit', child })
-    await desk.commit()
+    if (!known || end === 'open') return run.pause({ child })
+    const done = end ? opened(end) : GONE
+    run.steps.keep(key, { ...asked, done })
+    if (end) run.op({ op: 'inherit', child })
+    await run.commit()
     return answerOf<T>(child, done)
   }
 
@@ -197,7 +190,7 @@ export class Steps {
     list: number | readonly T[],
     turn: (item: T, at: Steps, index: number) => unknown,
   ): Promise<void> {
-    return this.#desk.waiting('each', this.#each(name, list, turn))
+    return this.#run.waiting('each', this.#each(name, list, turn))
   }
 
   async #each<T>(
@@ -208,18 +201,18 @@ export class Steps {
     const count = typeof list === 'number' ? list : list.length
     const asked: Asked = { kind: 'each' }
     const { key, known } = await this.#wait(name, { name }, asked)
-    if (!known) await this.#desk.beforeNew(this.#scope, waitText(key, asked))
+    if (!known) await this.#run.steps.beforeNew(this.#scope, waitText(key, asked))
     for (let i = known?.next ?? 0; i < count; i++) {
       const scope = `${key}[${i}]/`
-      await turn((typeof list === 'number' ? i : list[i]) as T, new Steps(this.#desk, scope), i)
-      this.#desk.forget(scope)
-      this.#desk.keep(key, { ...asked, next: i + 1 })
+      await turn((typeof list === 'number' ? i : list[i]) as T, new Steps(this.#run, scope), i)
+      this.#run.steps.forget(scope)
+      this.#run.steps.keep(key, { ...asked, next: i + 1 })
     }
   }
 
   /** Runs branches concurrently, at most `limit` at a time. */
   parallel<const B extends readonly Branch[]>(branches: B, options: ParallelOptions = {}): Promise<Results<B>> {
-    return this.#desk.waiting('parallel', this.#parallel(branches, options))
+    return this.#run.waiting('parallel', this.#parallel(branches, options))
   }
 
   async #parallel<const B extends readonly Branch[]>(
@@ -227,7 +220,7 @@ export class Steps {
     { limit = branches.length, ...named }: ParallelOptions,
   ): Promise<Results<B>> {
     const key = await this.#keyOf('parallel', named, (key) =>
-      [...this.#desk.unasked().keys()].some((open) => open.startsWith(`${key}[`)),
+      [...this.#run.steps.unasked().keys()].some((open) => open.startsWith(`${key}[`)),
     )
     const results: unknown[] = []
     let next = 0
@@ -235,33 +228,33 @@ export class Steps {
     const walk = async () => {
       while (next < branches.length && !broken) {
         const i = next++
-        results[i] = await branches[i]!(new Steps(this.#desk, `${key}[${i}]/`))
+        results[i] = await branches[i]!(new Steps(this.#run, `${key}[${i}]/`))
       }
     }
     const walkers = Array.from({ length: Math.min(Math.max(1, limit), branches.length) }, walk)
     await Promise.all(walkers).catch((error) => {
       broken = true
-      this.#desk.abandon(`${key}[`)
+      this.#run.steps.abandon(`${key}[`)
       throw error
     })
     return results as Results<B>
   }
 
   async #wait(kind: string, named: Named, asked: Asked): Promise<{ key: string; known: Waited | undefined }> {
-    const desk = this.#desk
+    const run = this.#run
     const key = await this.#keyOf(kind, named, (key) => {
-      const open = desk.unasked().get(key)
+      const open = run.steps.unasked().get(key)
       return open !== undefined && !differs(decodeValue(open) as Waited, asked)
     })
-    const kept = await desk.kept(key)
+    const kept = await run.steps.kept(key)
     const known = kept === undefined ? undefined : (decodeValue(kept) as Waited)
-    if (known && differs(known, asked)) await desk.report(changeOf(key, known, asked))
+    if (known && differs(known, asked)) await run.steps.report(changeOf(key, known, asked))
     return { key, known }
   }
 
   /** `~sleep#2` is the key of the second sleep in this run. */
   async #keyOf(kind: string, { as, name = as }: Named, isOpen: (key: string) => boolean): Promise<string> {
-    const { use, uses, kept } = this.#desk
+    const { use, uses, steps } = this.#run
     const place = this.#scope || OURS
     const base = place + kind
     if (name === undefined) return `${base}#${use(base)}`
@@ -269,7 +262,7 @@ export class Steps {
     if (name.startsWith(OURS))
       throw new Terminal(`a wait cannot be named ${name}: expected a name that does not begin with ${OURS}`)
     if (use(key) > 1) throw new Terminal(`two waits in one run are named ${name}: give each its own name`)
-    if ((await kept(key)) !== undefined || isOpen(key) || !isOpen(`${base}#${uses(base) + 1}`)) return key
+    if ((await steps.kept(key)) !== undefined || isOpen(key) || !isOpen(`${base}#${uses(base) + 1}`)) return key
     return `${base}#${use(base)}`
   }
 }
