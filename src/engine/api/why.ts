@@ -5,6 +5,7 @@ import { readList, readObject } from '../../core/readable.ts'
 import { NO_VERSION } from '../../core/reasons.ts'
 import { PLACE } from '../../redis/marks.ts'
 import {
+  type Child,
   channelsOf,
   childrenOf,
   createdAtOf,
@@ -21,6 +22,7 @@ import type { Reason } from '../engine.ts'
 import type { Waited } from '../run/code-change.ts'
 import { shownError } from '../run/shown.ts'
 import { isForMessages, OURS } from '../run/steps.ts'
+import { ownOf } from '../run/values.ts'
 
 type Looked = Pick<Inspection, 'document' | 'children' | 'ahead' | 'limitFree' | 'limit' | 'now'> &
   Partial<Pick<Inspection, 'queue'>>
@@ -82,14 +84,14 @@ function calledReasons({ document: doc, children }: Inspection): Told[] {
   const called = readList(doc.awaitedChildren)
   const all = childrenOf(children)
   return called.map((name) => {
-    const child = Object.hasOwn(all, name) ? all[name] : undefined
-    const which = child ? `${name} (job ${child.id}, ${child.status})` : name
+    const child = ownOf(all, name)
+    const which = child ? shownChild([name, child]) : name
     return {
       code: 'CHILDREN',
       message: `its function waits for child ${which} to end`,
       key: name,
       data: { waiting: 1, jobs: child ? [child.id] : [], names: [name] },
-      ...(child ? { job: child.id } : {}),
+      job: child?.id,
     }
   })
 }
@@ -170,14 +172,23 @@ function limitReasons({ document: doc, ahead, limitFree, limit, now }: Looked): 
       message: `limit ${doc.waitingLimit} is ${says}${after}${next}`,
       key: doc.waitingLimit!,
       data: { limit: doc.waitingLimit!, ...(ahead === null ? {} : { ahead }), ...numbers },
-      ...(limitFree === null ? {} : { until: limitFree }),
+      until: limitFree ?? undefined,
     },
   ]
 }
 
 const TOLD = 20
 
-function awaitedChildren({ children }: Looked, named: 'children' | string[]) {
+const shownChild = ([name, { id, status }]: [string, Child]): string => `${name} (job ${id}, ${status})`
+
+const childrenReason = (message: string, waiting: number, left: [string, Child][]): Told => ({
+  code: 'CHILDREN',
+  message,
+  data: { waiting, jobs: left.map(([, { id }]) => id), names: left.map(([name]) => name) },
+  job: left.length === 1 ? left[0]![1].id : undefined,
+})
+
+function awaitedChildren({ children }: Looked, named: 'children' | string[]): [string, Child][] {
   const wanted = named === 'children' ? null : new Set(named)
   return Object.entries(childrenOf(children))
     .filter(([name, { status }]) => (wanted ? wanted.has(name) : true) && !ended.has(status))
@@ -193,16 +204,9 @@ function followReasons(inspection: Inspection): Told[] {
   // If several jobs are listed, their children are not read, so only the numbers in the record are known.
   const waiting = Math.max(left.length, busy + suspended)
   if (waiting === 0) return []
-  const names = left.map(([name, { id, status }]) => `${name} (job ${id}, ${status})`)
-  const which = names.length > 0 ? `: ${names.join(', ')}` : ''
-  return [
-    {
-      code: 'CHILDREN',
-      message: `follows its children; ${counted(waiting, 'child has', 'children have')} not completed${which}`,
-      data: { waiting, jobs: left.map(([, { id }]) => id), names: left.map(([name]) => name) },
-      ...(left.length === 1 ? { job: left[0]![1].id } : {}),
-    },
-  ]
+  const which = left.length > 0 ? `: ${left.map(shownChild).join(', ')}` : ''
+  const message = `follows its children; ${counted(waiting, 'child has', 'children have')} not completed${which}`
+  return [childrenReason(message, waiting, left)]
 }
 
 function restReasons(inspection: Waiting): Told[] {
@@ -220,18 +224,16 @@ function restReasons(inspection: Waiting): Told[] {
       },
     ]
   if (waiting) {
-    const left = awaitedChildren(inspection, waiting)
-    return [
-      {
-        code: 'CHILDREN',
-        message: `waits for ${counted(doc.waitsForCount!, 'child', 'children')} to end${waiting === 'children' ? '' : `: ${waiting.join(', ')}`}`,
-        data: { waiting: doc.waitsForCount!, jobs: left.map(([, { id }]) => id), names: left.map(([name]) => name) },
-        ...(left.length === 1 ? { job: left[0]![1].id } : {}),
-      },
-    ]
+    const n = doc.waitsForCount!
+    const which = waiting === 'children' ? '' : `: ${waiting.join(', ')}`
+    const message = `waits for ${counted(n, 'child', 'children')} to end${which}`
+    return [childrenReason(message, n, awaitedChildren(inspection, waiting))]
   }
   const followed = followReasons(inspection)
-  if (followed.length > 0) return followed
+  return followed.length > 0 ? followed : inputReasons(doc)
+}
+
+function inputReasons(doc: JobRecord): Told[] {
   const empty = portsOf(doc, 'i').filter(
     ({ port, pushed, taken }) => pushed === taken && defaultOf(doc, 'i', port) === undefined,
   )
@@ -329,16 +331,16 @@ function toldOf(waiting: Looked & Pick<Waiting, 'waits'>): Told[] {
 
 function toldByPlace(waiting: Looked & Pick<Waiting, 'waits'>): Told[] {
   switch (waiting.document.place) {
-    case 'l':
+    case PLACE.leased:
       return []
-    case 't':
+    case PLACE.timers:
       return timeReasons(waiting as Waiting)
-    case 'w':
+    case PLACE.limited:
       return [...lockReasons(waiting), ...limitReasons(waiting)]
     case undefined:
-    case 'p':
+    case PLACE.pull:
       return [...lockReasons(waiting), ...queueReasons(waiting)]
-    case 's':
+    case PLACE.suspended:
       return restReasons(waiting as Waiting)
     default:
       return endReasons(waiting)
