@@ -11,7 +11,9 @@ import { codes } from '../../src/core/errors.ts'
 import { limits } from '../../src/core/limits.ts'
 import { reasons } from '../../src/core/reasons.ts'
 import { jobInput, jobPatch, queuePatch, worker } from '../../src/core/schemas.ts'
+import { JobFacts } from '../../src/engine/run/facts.ts'
 import { Job } from '../../src/engine/run/job.ts'
+import { Steps } from '../../src/engine/run/steps.ts'
 import { facades } from '../../src/facades/index.ts'
 import { metrics } from '../../src/http/metrics.ts'
 import { describer } from '../../src/http/openapi.ts'
@@ -80,7 +82,7 @@ const offered: Record<string, { names: string[]; isTold?: (name: string) => bool
   metric: { names: [...served.matchAll(/^# HELP (\S+)/gm)].map(([, name]) => name!) },
   command: { names: Object.keys(commands), isTold: (name) => whole.includes(`sidejob ${name}`) },
   'member of job': {
-    names: [Job.prototype, Object.getPrototypeOf(Job.prototype)]
+    names: [Job.prototype, JobFacts.prototype, Steps.prototype]
       .flatMap(Object.getOwnPropertyNames)
       .filter((name) => !['constructor', 'finish', 'close', 'paused'].includes(name)),
   },

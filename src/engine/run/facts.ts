@@ -3,16 +3,18 @@ import { lastingName } from '../../core/lasting.ts'
 import type { Snapshot, Wiring } from '../../core/run.ts'
 import { NAMESPACE } from '../../core/tenant.ts'
 import type { Ports } from '../../core/worker.ts'
+import { type RunAccess, Steps } from './steps.ts'
 import { checkedBy, type Name, type Shapes } from './values.ts'
 
 type Given = { args: Shapes['args']; env?: unknown; namespace?: string; stop: { readonly signal: AbortSignal } }
 
-export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
+export abstract class JobFacts<In extends Ports, Out extends Ports, Args> extends Steps {
   readonly id: number
   readonly #run: { readonly snapshot: Snapshot }
   readonly #given: Given
 
-  constructor(run: { readonly snapshot: Snapshot }, given: Given) {
+  constructor(run: { readonly snapshot: Snapshot }, given: Given, access: () => RunAccess) {
+    super(access)
     this.id = run.snapshot.job.id
     this.#run = run
     this.#given = given

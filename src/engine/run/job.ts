@@ -19,15 +19,7 @@ import { JobFacts } from './facts.ts'
 import { type SpawnOptions, spawnOp } from './options.ts'
 import { RunParts } from './parts.ts'
 import type { WriteOptions } from './run-log.ts'
-import {
-  type Branch,
-  type CallOptions,
-  type Named,
-  type ParallelOptions,
-  type Results,
-  Steps,
-  type WaitOptions,
-} from './steps.ts'
+import type { CallOptions, RunAccess, WaitOptions } from './steps.ts'
 import type { Paused } from './suspension.ts'
 import type { JobTools } from './tools.ts'
 import { checkedBy, checkedValue, type Name, type Shapes, type Value } from './values.ts'
@@ -54,13 +46,14 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   readonly #buffer: RunBuffer
   readonly #parts: RunParts
   readonly #began: number
-  #helpers: Steps | undefined
+  #access: RunAccess | undefined
   #shown = 0
   #asked: Ending['end'] | undefined
 
   constructor(worker: Shapes, snapshot: Snapshot, tools: JobTools, stop: { readonly signal: AbortSignal }) {
     const buffer = new RunBuffer(snapshot)
-    super(buffer, { args: worker.args, env: tools.env, namespace: tools.namespace, stop })
+    const { env, namespace } = tools
+    super(buffer, { args: worker.args, env, namespace, stop }, () => (this.#access ??= this.#newAccess()))
     this.#shapes = worker
     this.#tools = tools
     this.#buffer = buffer
@@ -71,16 +64,14 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     this.#began = tools.now()
   }
 
-  get #waits(): Steps {
-    return (this.#helpers ??= new Steps(
-      accessOf(this, {
-        buffer: this.#buffer,
-        parts: this.#parts,
-        began: this.#began,
-        now: () => this.#tools.now(),
-        checked: (port, value) => this.#checked('in', port, value),
-      }),
-    ))
+  #newAccess(): RunAccess {
+    return accessOf(this, {
+      buffer: this.#buffer,
+      parts: this.#parts,
+      began: this.#began,
+      now: () => this.#tools.now(),
+      checked: (port, value) => this.#checked('in', port, value),
+    })
   }
 
   set paused(told: Paused) {
@@ -319,65 +310,26 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /**
-   * Runs `action` once and commits its result together with all changes so far. Later calls return the stored result.
-   */
-  step<T>(name: string, action: () => T | Promise<T>): Promise<T> {
-    return this.#waits.step(name, action)
-  }
-
-  /**
-   * Returns true if the job first reaches this line with the new code, and false if an earlier run was already past it.
-   * The answer is stored and never changes for the job.
-   *
-   * @example if (await job.patched('audit')) await job.step('audit', () => audit(order))
-   */
-  patched(id: string): Promise<boolean> {
-    return this.#waits.patched(id)
-  }
-
-  /** Continues in another run after a duration (milliseconds, or a string like '3 days') or at a date. */
-  sleep(length: Length | Date, options?: Named): Promise<void> {
-    return this.#waits.sleep(length, options)
-  }
-
-  /**
    * Returns the next value of an input port or the next message of a channel (`/orders/7`), or undefined after the
    * timeout. A value that does not match the type of the port fails the job.
    *
    * @example const decision = await job.waitFor('decision', { timeout: '3 days' })
    */
-  waitFor<T = unknown>(channel: `/${string}`, options?: WaitOptions): Promise<T | undefined>
-  waitFor<P extends Name<In>>(port: P, options?: WaitOptions): Promise<Value<In, P> | undefined>
-  waitFor(name: string, options?: WaitOptions): Promise<unknown> {
-    return this.#waits.waitFor(name, options)
+  override waitFor<T = unknown>(channel: `/${string}`, options?: WaitOptions): Promise<T | undefined>
+  override waitFor<P extends Name<In>>(port: P, options?: WaitOptions): Promise<Value<In, P> | undefined>
+  override waitFor(name: string, options?: WaitOptions): Promise<unknown> {
+    return super.waitFor(name, options)
   }
 
   /** Creates a child and returns its result. Throws `CallFailed` if the child does not complete. */
-  callWorker<W extends AnyDefined>(worker: W, args?: ArgsOf<W>, options?: CallOptions): Promise<ResultOf<W>>
-  callWorker<T = unknown>(worker: string | Unknown, args?: unknown, options?: CallOptions): Promise<T>
-  callWorker(
+  override callWorker<W extends AnyDefined>(worker: W, args?: ArgsOf<W>, options?: CallOptions): Promise<ResultOf<W>>
+  override callWorker<T = unknown>(worker: string | Unknown, args?: unknown, options?: CallOptions): Promise<T>
+  override callWorker(
     worker: string | { queue?: string; class: string },
     args?: unknown,
     options?: CallOptions,
   ): Promise<unknown> {
-    return this.#waits.callWorker(worker, args, options)
-  }
-
-  /**
-   * Calls `turn` for each item of a list, or a number of times, one after another. Later runs continue at the same
-   * position.
-   */
-  each<T = number>(
-    name: string,
-    list: number | readonly T[],
-    turn: (item: T, at: Steps, index: number) => unknown,
-  ): Promise<void> {
-    return this.#waits.each(name, list, turn)
-  }
-
-  /** Runs branches concurrently, at most `limit` at a time, and returns their results in order. */
-  parallel<const B extends readonly Branch[]>(branches: B, options?: ParallelOptions): Promise<Results<B>> {
-    return this.#waits.parallel(branches, options)
+    return super.callWorker(worker, args, options)
   }
 
   async finish(ending: unknown): Promise<Changes> {

@@ -77,7 +77,7 @@ function answerOf<T>(child: string, { result, error }: Called): T {
 }
 
 /**
- * The waits of a function or of one branch.
+ * The steps and waits of a function or of one branch.
  *
  * @example
  * await job.step('charge', () => charge(order))
@@ -85,22 +85,37 @@ function answerOf<T>(child: string, { result, error }: Called): T {
  * const answer = await job.waitFor('answer', { timeout: '1 week' })
  */
 export class Steps {
-  readonly #run: RunAccess
+  readonly #access: () => RunAccess
   readonly #scope: string
 
-  constructor(run: RunAccess, scope = '') {
-    this.#run = run
+  constructor(access: () => RunAccess, scope = '') {
+    this.#access = access
     this.#scope = scope
   }
 
-  /** Runs `action` once and stores its result. Later calls return the stored result. */
+  get #run(): RunAccess {
+    return this.#access()
+  }
+
+  #inside(scope: string): Steps {
+    return new Steps(this.#access, scope)
+  }
+
+  /**
+   * Runs `action` once and commits its result together with all changes so far. Later calls return the stored result.
+   */
   step<T>(name: string, action: () => T | Promise<T>): Promise<T> {
     if (name.startsWith(OURS))
       throw new Terminal(`a step cannot be named ${name}: expected a name that does not begin with ${OURS}`)
     return this.#run.once(this.#scope, this.#scope + name, action)
   }
 
-  /** Returns true if the job first reaches this line with the new code. */
+  /**
+   * Returns true if the job first reaches this line with the new code, and false if an earlier run was already past it.
+   * The answer is stored and never changes for the job.
+   *
+   * @example if (await job.patched('audit')) await job.step('audit', () => audit(order))
+   */
   patched(id: string): Promise<boolean> {
     return this.#run.waiting('patched', this.#run.steps.patched(this.#scope, id))
   }
@@ -184,7 +199,10 @@ export class Steps {
     return answerOf<T>(child, done)
   }
 
-  /** Each turn removes its records at its end, so that the last of a thousand turns costs as much as the first. */
+  /**
+   * Calls `turn` for each item of a list, or a number of times, one after another. Later runs continue at the same
+   * position.
+   */
   each<T = number>(
     name: string,
     list: number | readonly T[],
@@ -193,6 +211,7 @@ export class Steps {
     return this.#run.waiting('each', this.#each(name, list, turn))
   }
 
+  /** Each turn removes its records at its end, so that the last of a thousand turns costs as much as the first. */
   async #each<T>(
     name: string,
     list: number | readonly T[],
@@ -204,13 +223,13 @@ export class Steps {
     if (!known) await this.#run.steps.beforeNew(this.#scope, waitText(key, asked))
     for (let i = known?.next ?? 0; i < count; i++) {
       const scope = `${key}[${i}]/`
-      await turn((typeof list === 'number' ? i : list[i]) as T, new Steps(this.#run, scope), i)
+      await turn((typeof list === 'number' ? i : list[i]) as T, this.#inside(scope), i)
       this.#run.steps.forget(scope)
       this.#run.steps.keep(key, { ...asked, next: i + 1 })
     }
   }
 
-  /** Runs branches concurrently, at most `limit` at a time. */
+  /** Runs branches concurrently, at most `limit` at a time, and returns their results in order. */
   parallel<const B extends readonly Branch[]>(branches: B, options: ParallelOptions = {}): Promise<Results<B>> {
     return this.#run.waiting('parallel', this.#parallel(branches, options))
   }
@@ -228,7 +247,7 @@ export class Steps {
     const walk = async () => {
       while (next < branches.length && !broken) {
         const i = next++
-        results[i] = await branches[i]!(new Steps(this.#run, `${key}[${i}]/`))
+        results[i] = await branches[i]!(this.#inside(`${key}[${i}]/`))
       }
     }
     const walkers = Array.from({ length: Math.min(Math.max(1, limit), branches.length) }, walk)
