@@ -1,8 +1,5 @@
-import * as z from 'zod'
 import { port } from '../src/index.ts'
-import { defineFunction } from './library.ts'
-
-const collection = z.union([z.array(z.unknown()), z.record(z.string(), z.unknown())], 'expected a list or an object')
+import { collection, defineFunction, elementsOf } from './library.ts'
 
 export const each = defineFunction({
   class: 'each',
@@ -10,7 +7,7 @@ export const each = defineFunction({
   in: { in: port(collection) },
   out: { out: port() },
   async perform(job) {
-    for await (const { in: elements } of job.inputs('in'))
-      for (const element of Array.isArray(elements) ? elements : Object.entries(elements)) job.write('out', element)
+    for await (const { in: given } of job.inputs('in'))
+      for (const element of elementsOf(given)) job.write('out', element)
   },
 })

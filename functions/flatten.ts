@@ -1,8 +1,6 @@
 import * as z from 'zod'
 import { port } from '../src/index.ts'
-import { defineFunction } from './library.ts'
-
-const collection = z.union([z.array(z.unknown()), z.record(z.string(), z.unknown())], 'expected a list or an object')
+import { collection, defineFunction, elementsOf } from './library.ts'
 
 const depth = (level: unknown, otherwise: number): number => {
   if (typeof level !== 'number') return otherwise
@@ -16,12 +14,7 @@ export const flatten = defineFunction({
   in: { in: port(collection), level: port(z.unknown(), { default: null }) },
   out: { out: port(z.array(z.unknown())) },
   async perform(job) {
-    for await (const { in: elements, level } of job.inputs('in', 'level'))
-      job.write(
-        'out',
-        Array.isArray(elements)
-          ? elements.flat(depth(level, Number.POSITIVE_INFINITY))
-          : Object.entries(elements).flat(depth(level, 1)),
-      )
+    for await (const { in: given, level } of job.inputs('in', 'level'))
+      job.write('out', elementsOf(given).flat(depth(level, Array.isArray(given) ? Number.POSITIVE_INFINITY : 1)))
   },
 })

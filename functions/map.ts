@@ -1,8 +1,6 @@
 import * as z from 'zod'
 import { port, Terminal } from '../src/index.ts'
-import { defineFunction } from './library.ts'
-
-const collection = z.union([z.array(z.unknown()), z.record(z.string(), z.unknown())], 'expected a list or an object')
+import { collection, defineFunction, elementsOf } from './library.ts'
 
 export const map = defineFunction({
   class: 'map',
@@ -18,8 +16,7 @@ export const map = defineFunction({
         if (job.default('in') !== undefined)
           throw new Terminal('input port "in" cannot have a default, because no run would read it: remove the default')
         if (job.size('in') === 0) return job.unset('n', 'values')
-        const collection = (await job.read('in'))!
-        const elements = Array.isArray(collection) ? collection : Object.entries(collection)
+        const elements = elementsOf((await job.read('in'))!)
         for (const element of elements) job.write('each', element)
         n = elements.length
       }
