@@ -3,7 +3,7 @@ import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
 import { nextSlot, parseRepeat, type Repeat, shift } from '../../core/repeat.ts'
 import { PLACE } from '../../redis/marks.ts'
-import { type Fields, ops, says, type Words } from '../../redis/ops.ts'
+import { type Fields, ops, priorityText, says, type Words } from '../../redis/ops.ts'
 import { type JobRecord, statusOf } from '../../redis/record.ts'
 import type { ClaimedJob, CommitAnswer } from '../../redis/types.ts'
 import type { Vault } from '../../redis/vault.ts'
@@ -57,7 +57,7 @@ function before({ id, document, children }: ClaimedJob): DeliveredJob {
 function changeWords({ args, priority, class: name, forget }: DeliveryEnd, { sealSame }: Vault): Words {
   const fields: Fields = {}
   if (args !== undefined) fields.args = sealSame(args, 'args')
-  if (priority !== undefined) fields.priority = priority === 0 ? '' : String(priority)
+  if (priority !== undefined) fields.priority = priorityText(priority)
   return [
     ...(Object.keys(fields).length ? ops.patch({ fields }) : []),
     ...(name === undefined ? [] : ops.rename({ class: name })),
@@ -285,7 +285,7 @@ export function createDeliveries(parts: Context) {
       // The new time cancels an earlier request to run immediately.
       if (Object.keys(fields).length) fields.wantedEarly = ''
       if (args !== undefined) fields.args = vault.sealSame(args, 'args')
-      if (priority !== undefined) fields.priority = priority === 0 ? '' : String(priority)
+      if (priority !== undefined) fields.priority = priorityText(priority)
       if (counted === 'anew') fields.deliveries = ''
       const same = was === undefined ? [] : [ops.was({ field: 'args', values: vault.sealedAs(was, 'args') })]
       await change(job, [...same, ops.patch({ fields })], call)

@@ -5,7 +5,7 @@ import { hasCode, SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
 import { isId } from '../../core/job.ts'
 import type { KeptPatch, KeptStep, KeptWait } from '../../core/schemas.ts'
-import { type Fields, ops } from '../../redis/ops.ts'
+import { type Fields, ops, priorityText } from '../../redis/ops.ts'
 import { type JobRecord, stateOf } from '../../redis/record.ts'
 import type { Listed } from '../../redis/types.ts'
 import { stateField } from '../../redis/vault.ts'
@@ -121,7 +121,7 @@ export function createJobs({
   ) {
     const fields: Fields = {}
     if (args !== undefined) fields.args = store.vault.sealSame(args, 'args')
-    if (priority !== undefined) fields.priority = priority === 0 ? '' : String(priority)
+    if (priority !== undefined) fields.priority = priorityText(priority)
     if (retry !== undefined) fields.retry = encodeValue(retry)
     if (timeout !== undefined) fields.timeout = String(timeout)
     if (runAt !== undefined) fields.notBefore = runAt === null ? '' : String(runAt)
@@ -141,7 +141,7 @@ export function createJobs({
   const described = async (shown: JobView): Promise<JobView> =>
     withSchemas(shown, await registry.find(shown.queue, shown.class))
 
-  async function stateShown(job: string) {
+  async function stateShown(job: Ref): Promise<Record<string, Encoded>> {
     const { document } = await store.inspect(job)
     return shownState(document, stateOf(document))
   }
@@ -235,9 +235,7 @@ export function createJobs({
       return stepOf(await change(job, [ops.cancel()], call))
     },
 
-    async state(job: Ref): Promise<Record<string, Encoded>> {
-      return stateShown(job)
-    },
+    state: stateShown,
 
     async setState(
       job: Ref,
@@ -317,7 +315,7 @@ export function createJobs({
     },
 
     async setAlias(job: Ref, alias: string, act: 'add' | 'remove', call?: Call): Promise<void> {
-      await change(job, [[act === 'add' ? 'alias' : 'unalias', alias]], call)
+      await change(job, [act === 'add' ? ops.alias({ name: alias }) : ops.unalias({ name: alias })], call)
     },
 
     async lock(job: Ref, { ttl }: { ttl: number }, call?: Call): Promise<{ token: string }> {

@@ -77,10 +77,7 @@ export function createLog({ store, change, now }: Context) {
       until?: number
       cursor?: string
       limit?: number
-    }): Promise<{
-      entries: { id: string; at: number; job: number | null; class: string | null; level: string; entry: Encoded }[]
-      cursor: string | null
-    }> {
+    }): Promise<{ entries: LogRow[]; cursor: string | null }> {
       const found = job === undefined ? undefined : await store.inspect(job)
       const id = found?.id
       // A job with a history has its own log.

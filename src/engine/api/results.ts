@@ -48,20 +48,13 @@ export function createResults({ store, change, now, longPoll }: Context) {
       job: Ref,
       { wait = 0, take = false }: { wait?: number; take?: boolean },
       call?: Call,
-    ): Promise<{ ended: true; result: Result | null } | { ended: false; status: Status }> {
+    ): Promise<Answer> {
       const end = now() + wait
       const ask = async (wait: number): Promise<{ answer: Answer; id: string }> => {
         const words = ops.result({ job, look: !take, wait })
         const [text, status, id = ''] = await change('', [words], call, MINUTE)
-        if (text)
-          return {
-            answer: {
-              ended: true,
-              result: resultOf(text, take, store.vault),
-            },
-            id,
-          }
-        if (ended.has(status as Status)) return { answer: { ended: true, result: null }, id }
+        const result = text ? resultOf(text, take, store.vault) : null
+        if (result || ended.has(status as Status)) return { answer: { ended: true, result }, id }
         return { answer: { ended: false, status: status as Status }, id }
       }
       let { answer, id } = await ask(0)

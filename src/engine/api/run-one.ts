@@ -1,6 +1,7 @@
 import type { Status } from '../../core/job.ts'
 import type { RunError } from '../../core/run.ts'
-import { ops } from '../../redis/ops.ts'
+import { refusalIn } from '../../redis/answers.ts'
+import { ops, priorityText } from '../../redis/ops.ts'
 import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob, Ready, Ring } from '../../redis/types.ts'
 import type { Constraints } from '../jobs/constraints.ts'
@@ -26,7 +27,7 @@ export function createOne({ store, executor, constraints, ring }: One) {
   }
 
   const setPriority = (id: number, priority: number) =>
-    store.change(String(id), [ops.patch({ fields: { priority: priority === 0 ? '' : String(priority) } })])
+    store.change(String(id), [ops.patch({ fields: { priority: priorityText(priority) } })])
 
   async function lend({ id, queue, ahead }: Ready): Promise<ClaimedJob | undefined> {
     if (ahead > 0) await setPriority(id, FIRST)
@@ -48,12 +49,12 @@ export function createOne({ store, executor, constraints, ring }: One) {
     await ring(rings)
     const performed = { id: lent!.id, class: lent!.document.class }
     const answer = answers[0]!
-    const refused = /^refused:[A-Z_]+ ([\s\S]*)$/.exec(answer)
-    if (refused) return { ...performed, status: 'failed', error: { message: refused[1]! } }
+    const refusal = refusalIn(answer)
+    if (refusal) return { ...performed, status: 'failed', error: { message: refusal.message } }
     if (answer === 'lost' || answer === 'conflict') return undefined
     const error =
       settled.error === undefined ? undefined : (JSON.parse(store.vault.show.error(settled.error)) as RunError)
-    return { ...performed, status: answer as Status, ...(error ? { error } : {}) }
+    return { ...performed, status: answer as Status, error }
   }
 
   return { ready, performOne }

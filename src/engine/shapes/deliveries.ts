@@ -3,21 +3,14 @@ import type { Code } from '../../core/errors.ts'
 import type { ExaminedView } from '../../core/examined.ts'
 import type { Status } from '../../core/job.ts'
 import type { RunError } from '../../core/run.ts'
-import type { Fault } from '../../redis/types.ts'
+import type { EndedChild, Fault } from '../../redis/types.ts'
 import type { Heart, Restore } from '../../redis/verbs/standing.ts'
 import type { Repeat } from './jobs.ts'
 import type { DeliveredJob } from './keys.ts'
 
-export type DeliveredFilter = { queue: string; class?: string; status?: Status; cursor?: string }
+export type { EndedChild }
 
-export type ChildResult = {
-  id: number
-  name: string
-  class: string
-  how: 'finished' | 'cancelled' | 'failed'
-  args: Encoded | null
-  left: Encoded | null
-}
+export type DeliveredFilter = { queue: string; class?: string; status?: Status; cursor?: string }
 
 export type DeliveryRequest = {
   names?: string[]
@@ -28,7 +21,7 @@ export type DeliveryRequest = {
   lease?: number
 }
 
-export type Delivery = { token: string; job: DeliveredJob; family: ChildResult[] }
+export type Delivery = { token: string; job: DeliveredJob; family: EndedChild[] }
 
 export type DeliveryEnd = {
   end: 'completed' | 'suspended' | 'again' | 'failed'

@@ -1,6 +1,7 @@
 import type { Constraint } from '../../core/constraint.ts'
 import type { PastRun } from '../../core/run.ts'
 import type { ScheduleView } from '../../core/schemas/queues.ts'
+import type { Quota } from '../../redis/new-job.ts'
 import type { Reason } from './views.ts'
 
 export type {
@@ -27,14 +28,12 @@ export type OpenBreaker = { host: string; of: 'callbacks' | 'workers'; failures:
 
 export type ConstraintView = Constraint & { name: string }
 
-export type Quota = { jobs: number; bytes: number; tenant?: { jobs?: number; bytes?: number } }
-
 /** `by` is the API key: `key:<id>`. `keep` is the retention of the answer in milliseconds (default: a day). */
 export type Call = {
   key?: string
   fingerprint?: string
   by?: string
-  quota?: Quota
+  quota?: Omit<Quota, 'by'>
   /** Without the admin scope, ports must not listen to `/`. */
   rootless?: true
   signal?: AbortSignal

@@ -1,6 +1,6 @@
 import { decodeValue, type Encoded, raw } from '../../core/codec/value.ts'
 import { iso } from '../../core/time.ts'
-import type { ChildResult, DeliveredJob, Delivery } from '../../engine/engine.ts'
+import type { DeliveredJob, Delivery, EndedChild } from '../../engine/engine.ts'
 import { withMembers } from './data.ts'
 
 export const MOCK = 'mock'
@@ -79,11 +79,11 @@ export const rowOf = (job: DeliveredJob): Record<string, unknown> => ({
   parentJobID: job.parent?.id ?? 0,
 })
 
-const heirs = (family: ChildResult[], is: ChildResult['how']) =>
+const heirs = (family: EndedChild[], is: EndedChild['how']) =>
   family.filter(({ how }) => how === is).map(({ id, args }) => ({ data: raw(args ?? '{}'), jobID: id }))
 
 /** Bedrock shows an empty list of finished or cancelled children, but no empty list of failed children. */
-const familyOf = (family: ChildResult[]) => {
+const familyOf = (family: EndedChild[]) => {
   if (family.length === 0) return {}
   const failed = heirs(family, 'failed')
   return {
