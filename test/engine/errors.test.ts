@@ -118,7 +118,7 @@ describe('errors', () => {
     expect(await kit.engine.errors.list({ muted: true })).toMatchObject({ errors: [{ error }, {}], muted: [] })
     expect((await kit.engine.errors.list({ muted: true })).errors[0]).not.toHaveProperty('muted')
     await kit.engine.errors.mute('0123456789abcdef', { muted: true, by: 'bob' })
-    expect(Object.keys(await kit.store.mutes())).toEqual(['0123456789abcdef'])
+    expect(Object.keys(await kit.store.mutes.all())).toEqual(['0123456789abcdef'])
     expect((await kit.engine.errors.list({})).muted).toMatchObject([
       { error: '0123456789abcdef', class: null, by: 'bob' },
     ])
@@ -127,14 +127,14 @@ describe('errors', () => {
 
   test('at most 200 kinds can be muted, and a muted kind can be muted again', async () => {
     const kinds = Array.from({ length: 200 }, (_, i) => i.toString(16).padStart(16, '0'))
-    for (const error of kinds) await kit.store.setMute(error, '{"class":null,"by":"ann","at":1,"until":null}')
+    for (const error of kinds) await kit.store.mutes.set(error, '{"class":null,"by":"ann","at":1,"until":null}')
     await expect(kit.engine.errors.mute('f'.repeat(16), { muted: true, by: 'ann' })).rejects.toMatchObject({
       code: 'LIMITED',
       message: 'expected at most 200 muted kinds of error: unmute one first',
     })
     await kit.engine.errors.mute(kinds[7]!, { muted: true, by: 'bob' })
     expect((await kit.engine.errors.list({})).muted[0]).toMatchObject({ error: kinds[7], by: 'bob' })
-    await kit.store.removeMutes(kinds)
+    await kit.store.mutes.remove(...kinds)
   })
 
   test('jobs of one kind are listed page by page', async () => {

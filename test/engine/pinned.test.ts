@@ -102,7 +102,7 @@ test('a version announces its address before it pins its first job, also without
   const v1 = await deploy('v1', [noting('v1')], 'shared', false)
   await v1.engine.jobs.enqueue([{ queue: 'default', class: 'order' }])
   await v1.engine.dispatch('default', '')
-  expect(Object.keys(await kit.store.versions())).toEqual(['v1'])
+  expect(Object.keys(await kit.store.versions.all())).toEqual(['v1'])
 })
 
 test('a lane performs jobs of several versions in one batch', async () => {
@@ -277,7 +277,8 @@ test('the doctor finds jobs that are pinned to a version that no deployment anno
   const v1 = await deploy('v1', [noting('v1')])
   const id = await create(v1)
   expect(await kit.engine.doctor.verify()).toEqual([])
-  await kit.store.setVersion('v2', '{}', ['v1'])
+  await kit.store.versions.set('v2', '{}')
+  await kit.store.versions.remove('v1')
   expect(await kit.engine.doctor.verify()).toMatchObject([
     { kind: 'job', who: String(id), what: 'is pinned to version v1, which no deployment announces' },
   ])

@@ -9,11 +9,11 @@ type By = { by: string; reason?: string }
 
 export function createAlerts({ store, now }: Context) {
   const states = async (): Promise<Map<string, AlertState>> =>
-    new Map(Object.entries(await store.alerts()).map(([key, text]) => [key, readObject<AlertState>(text) ?? {}]))
+    new Map(Object.entries(await store.alerts.all()).map(([key, text]) => [key, readObject<AlertState>(text) ?? {}]))
 
   async function save(key: string, state: AlertState): Promise<void> {
-    if (state.alert || isMuted(state, now())) await store.setAlert(key, JSON.stringify(state))
-    else await store.removeAlert(key)
+    if (state.alert || isMuted(state, now())) await store.alerts.set(key, JSON.stringify(state))
+    else await store.alerts.remove(key)
   }
 
   const stateOf = async (key: string): Promise<AlertState> => (await states()).get(key) ?? {}

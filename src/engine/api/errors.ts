@@ -62,7 +62,7 @@ const isPast = (until: number): SidejobError =>
   })
 
 export async function mutesOf({ store, now }: Pick<Context, 'store' | 'now'>) {
-  const all = Object.entries(await store.mutes()).flatMap(([kind, text]) => {
+  const all = Object.entries(await store.mutes.all()).flatMap(([kind, text]) => {
     const mute = readObject<Mute>(text)
     return mute ? [[kind, mute] as const] : []
   })
@@ -153,14 +153,14 @@ export function createErrors({ store, now }: Context) {
       const { muted, over } = await mutesOf({ store, now })
       const was = told(muted.get(kind))
       const gone = isMuted ? over : [...over, kind]
-      if (gone.length > 0) await store.removeMutes(gone)
+      await store.mutes.remove(...gone)
       if (!isMuted) return { kind, muted: null, was }
       const { most } = limits.mutes
       if (!was && muted.size >= most)
         throw new SidejobError('LIMITED', `expected at most ${most} muted kinds of error: unmute one first`)
       const { rows } = await indexed({})
       const name = rows.find((row) => row.kind === kind)?.class ?? null
-      await store.setMute(kind, JSON.stringify({ class: name, by, at, until } satisfies Mute))
+      await store.mutes.set(kind, JSON.stringify({ class: name, by, at, until } satisfies Mute))
       return { kind, muted: { by, at, until }, was }
     },
   }

@@ -14,29 +14,29 @@ const tenantOf = (name: string, text: string): Tenant => ({ name, createdAt: 0, 
 
 export function createTenants({ store, now }: Context) {
   const recent = createRecent(async (name): Promise<Tenant | null> => {
-    const text = await store.tenant(name)
+    const text = await store.tenants.get(name)
     return text === null ? null : tenantOf(name, text)
   })
 
   return {
     async list(): Promise<{ tenants: Tenant[] }> {
-      const rows = Object.entries(await store.tenants()).map(([name, text]) => tenantOf(name, text))
+      const rows = Object.entries(await store.tenants.all()).map(([name, text]) => tenantOf(name, text))
       return { tenants: rows.sort((a, b) => (a.name < b.name ? -1 : 1)) }
     },
 
     async set(name: string, { limits }: { limits?: KeyLimits }): Promise<void> {
-      const all = await store.tenants()
+      const all = await store.tenants.all()
       const known = Object.hasOwn(all, name) ? tenantOf(name, all[name]!) : undefined
       if (!known && Object.keys(all).length >= MAX_TENANTS)
         throw new SidejobError('LIMITED', `expected at most ${MAX_TENANTS} tenants: suspend one first`)
       const { createdAt } = known ?? { createdAt: now() }
       const kept: Kept = { createdAt, limits: limits ?? known?.limits }
-      await store.setTenant(name, JSON.stringify(kept))
+      await store.tenants.set(name, JSON.stringify(kept))
       recent.forget(name)
     },
 
     async remove(name: string): Promise<void> {
-      if ((await store.removeTenant(name)) === 0) throw new SidejobError('NOT_FOUND', `there is no tenant ${name}`)
+      if ((await store.tenants.remove(name)) === 0) throw new SidejobError('NOT_FOUND', `there is no tenant ${name}`)
       recent.forget(name)
     },
 

@@ -7,7 +7,7 @@ const MOST = 50
 export function createViews({ store, now }: Context) {
   return {
     async list(): Promise<{ views: { name: string; query: string; by: string; at: number }[] }> {
-      const views = Object.entries(await store.views()).flatMap(([name, text]) => {
+      const views = Object.entries(await store.views.all()).flatMap(([name, text]) => {
         const view = readObject<{ query: string; by: string; at: number }>(text)
         return view ? [{ name, ...view }] : []
       })
@@ -15,14 +15,14 @@ export function createViews({ store, now }: Context) {
     },
 
     async set(name: string, { query, by }: { query: string; by: string }): Promise<void> {
-      const known = Object.keys(await store.views())
+      const known = Object.keys(await store.views.all())
       if (!known.includes(name) && known.length >= MOST)
         throw new SidejobError('LIMITED', `expected at most ${MOST} shared views: delete one first`)
-      await store.setView(name, JSON.stringify({ query, by, at: now() }))
+      await store.views.set(name, JSON.stringify({ query, by, at: now() }))
     },
 
     async remove(name: string): Promise<void> {
-      if ((await store.removeView(name)) === 0) throw new SidejobError('NOT_FOUND', `there is no view ${name}`)
+      if ((await store.views.remove(name)) === 0) throw new SidejobError('NOT_FOUND', `there is no view ${name}`)
     },
   }
 }

@@ -165,14 +165,11 @@ export function createAnnouncer(options: AnnouncerOptions) {
   }
 
   async function announceVersion(name: string, own: AnnouncedVersion): Promise<void> {
-    const announced = Object.entries(await store.versions()).filter(([other]) => other !== name)
+    const announced = Object.entries(await store.versions.all()).filter(([other]) => other !== name)
     const at = ([, text]: [string, string]) => readObject<AnnouncedVersion>(text)?.at ?? 0
     const gone = announced.sort((a, b) => at(b) - at(a)).slice(MAX_ADDRESSES - 1)
-    await store.setVersion(
-      name,
-      JSON.stringify(own),
-      gone.map(([other]) => other),
-    )
+    await store.versions.set(name, JSON.stringify(own))
+    await store.versions.remove(...gone.map(([other]) => other))
   }
 
   let isDone = false

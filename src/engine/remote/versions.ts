@@ -42,7 +42,7 @@ export function createVersions({ store, fetch, secret, now, version, versionUrl 
   let known: { at: number; urls: Map<string, string> } | undefined
 
   async function read(): Promise<Map<string, string>> {
-    const all = Object.entries(await store.versions())
+    const all = Object.entries(await store.versions.all())
     const urls = new Map(
       all.flatMap(([name, text]): [string, string][] => {
         const announced = readObject<AnnouncedVersion>(text)

@@ -7,8 +7,9 @@ import { itemOf, type LastMessage, lastMessageOf } from '../item.ts'
 import { literal } from '../keys.ts'
 import type { Parts } from '../parts.ts'
 import { type Child, childrenOf, type DayRecord, decodeDay } from '../record.ts'
+import { tablesOf } from '../table.ts'
 import type { Ready } from '../types.ts'
-import { hashReader, THERE_ARE_TENANTS } from './standing.ts'
+import { THERE_ARE_TENANTS } from './standing.ts'
 
 const STEPS = 2_000
 const CHILDREN = 1_000
@@ -53,8 +54,13 @@ const KEPT_BUILDS = 5
 
 const nextOf = (cursor: string | number): string | null => (String(cursor) === '0' ? null : String(cursor))
 
-export function createCommands({ client: { ask }, keys, vault: { open, show } }: Parts) {
-  const hashOf = hashReader(ask)
+export function createCommands(parts: Parts) {
+  const { client, keys, vault } = parts
+  const { ask } = client
+  const { open, show } = vault
+  const tableAt = tablesOf(parts)
+  const tenants = tableAt(keys.tenants)
+  const sources = tableAt(keys.sources)
 
   /** The cursor is null at the end. */
   const page = async (
@@ -79,7 +85,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
   }
 
   return {
-    definitions: (queue: string) => hashOf(keys.workers(queue)),
+    definitions: (queue: string) => tableAt(keys.workers(queue)).all(),
     async definition(queue: string, name: string): Promise<string | null> {
       const text = await ask<unknown>((redis) => redis.hget(keys.workers(queue), name))
       return typeof text === 'string' ? text : null
@@ -136,7 +142,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       const texts = await ask<(string | null)[]>((redis) => redis.mget(...channels.map(keys.message)))
       return texts.map((text) => (text === null ? undefined : lastMessageOf(text, show.item)))
     },
-    apiKeys: () => hashOf(keys.apiKeys),
+    apiKeys: () => tableAt(keys.apiKeys).all(),
     apiKey: (id: string) => ask<string | null>((redis) => redis.hget(keys.apiKeys, id)),
     removeApiKey: (id: string) => ask<number>((redis) => redis.hdel(keys.apiKeys, id, usedField(id))),
     usedApiKey: (id: string, at: number) => ask((redis) => redis.hset(keys.apiKeys, { [usedField(id)]: String(at) })),
@@ -159,13 +165,13 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
         text === null ? null : (readable(() => decodeDay(text)) ?? null),
       )
     },
-    tenants: () => hashOf(keys.tenants),
-    tenant: (name: string) => ask<string | null>((redis) => redis.hget(keys.tenants, name)),
-    async setTenant(name: string, about: string): Promise<void> {
-      await ask((redis) => redis.zadd(keys.wake, { score: 0, member: THERE_ARE_TENANTS }))
-      await ask((redis) => redis.hset(keys.tenants, { [name]: about }))
+    tenants: {
+      ...tenants,
+      async set(name: string, about: string): Promise<number> {
+        await ask((redis) => redis.zadd(keys.wake, { score: 0, member: THERE_ARE_TENANTS }))
+        return tenants.set(name, about)
+      },
     },
-    removeTenant: (name: string) => ask<number>((redis) => redis.hdel(keys.tenants, name)),
     async keysOfTenant(
       name: string,
       cursor: string,
@@ -177,17 +183,11 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
     async erase(names: readonly string[]): Promise<void> {
       if (names.length > 0) await ask((redis) => redis.unlink(...(names as string[])))
     },
-    views: () => hashOf(keys.views),
-    setView: (name: string, text: string) => ask((redis) => redis.hset(keys.views, { [name]: text })),
-    removeView: (name: string) => ask<number>((redis) => redis.hdel(keys.views, name)),
-    alerts: () => hashOf(keys.alerts),
+    views: tableAt(keys.views),
+    alerts: tableAt(keys.alerts),
     addAlert: async (key: string, text: string) => (await ask((redis) => redis.hsetnx(keys.alerts, key, text))) === 1,
-    setAlert: (key: string, text: string) => ask((redis) => redis.hset(keys.alerts, { [key]: text })),
-    removeAlert: (key: string) => ask<number>((redis) => redis.hdel(keys.alerts, key)),
-    mutes: () => hashOf(keys.muted),
-    setMute: (kind: string, text: string) => ask((redis) => redis.hset(keys.muted, { [kind]: text })),
-    removeMutes: (kinds: readonly string[]) => ask<number>((redis) => redis.hdel(keys.muted, ...kinds)),
-    sources: (build: string) => ask<string | null>((redis) => redis.hget(keys.sources, build)),
+    mutes: tableAt(keys.muted),
+    sources: sources.get,
     /** Also deletes the oldest builds. The names of builds sort by age. */
     async keepSources(build: string, text: string): Promise<void> {
       const names = await ask<string[]>((redis) => redis.hkeys(keys.sources))
@@ -195,8 +195,8 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
         .filter((name) => name !== build)
         .sort()
         .slice(0, 1 - KEPT_BUILDS)
-      if (gone.length > 0) await ask((redis) => redis.hdel(keys.sources, ...gone))
-      await ask((redis) => redis.hset(keys.sources, { [build]: text }))
+      await sources.remove(...gone)
+      await sources.set(build, text)
     },
     forget: (lane: string) => ask<number>((redis) => redis.del(keys.lane(lane))),
     /** Newest first. */

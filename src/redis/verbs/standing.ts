@@ -1,9 +1,9 @@
 import { hasCode } from '../../core/errors.ts'
 import type { Examined } from '../../core/examined.ts'
 import { readObject } from '../../core/readable.ts'
-import { fieldsOf } from '../flat.ts'
 import type { Keys } from '../keys.ts'
 import type { Parts } from '../parts.ts'
+import { tablesOf } from '../table.ts'
 import type { BellTrouble } from '../types.ts'
 import { processIn } from './looks.ts'
 
@@ -74,16 +74,11 @@ const standingIn = (members: string[]): Standing => {
   }
 }
 
-/** A hash is a list in a transaction. Otherwise it is an object, or null if it is missing. */
-export const hashReader =
-  (ask: Parts['client']['ask']) =>
-  async (key: string): Promise<Record<string, string>> => {
-    const found = await ask<unknown>((redis) => redis.hgetall(key))
-    return Array.isArray(found) ? fieldsOf(found) : ((found ?? {}) as Record<string, string>)
-  }
-
-export function createStanding({ client: { ask }, keys }: Parts) {
-  const hashOf = hashReader(ask)
+export function createStanding(parts: Parts) {
+  const { client, keys } = parts
+  const { ask } = client
+  const tableAt = tablesOf(parts)
+  const [deployed, deploys] = [tableAt(keys.deployed), tableAt(keys.deploys)]
   return {
     async standing(): Promise<HowItStands> {
       return standingOf(
@@ -111,13 +106,13 @@ export function createStanding({ client: { ask }, keys }: Parts) {
     },
     async lastHeard(): Promise<Map<string, number>> {
       const heard = new Map<string, number>()
-      for (const process of Object.values(await hashOf(keys.processes)).map(processIn))
+      for (const process of Object.values(await tableAt(keys.processes).all()).map(processIn))
         for (const queue of process.queues) heard.set(queue, Math.max(process.heard, heard.get(queue) ?? 0))
       return heard
     },
-    deployments: () => hashOf(keys.deployed),
+    deployments: deployed.all,
     async setDeployment(id: string, text: string, hash: string, before: readonly string[]): Promise<void> {
-      await ask((redis) => redis.hset(keys.deployed, { [id]: text }))
+      await deployed.set(id, text)
       await ask((redis) => redis.zadd(keys.wake, { score: 0, member: `d:${id} ${hash}` }))
       if (before.length) await ask((redis) => redis.zrem(keys.wake, ...before.map((one) => `d:${one}`)))
     },
@@ -128,14 +123,10 @@ export function createStanding({ client: { ask }, keys }: Parts) {
       return (found as (string | null)[] | null) ?? fields.map(() => null)
     },
     async keepDeploy(id: string, at: number, text: string, gone: readonly number[]): Promise<void> {
-      await ask((redis) => redis.hset(keys.deploys, { [`${id} ${at}`]: text }))
-      if (gone.length > 0) await ask((redis) => redis.hdel(keys.deploys, ...gone.map((time) => `${id} ${time}`)))
+      await deploys.set(`${id} ${at}`, text)
+      await deploys.remove(...gone.map((time) => `${id} ${time}`))
     },
-    versions: () => hashOf(keys.versions),
-    async setVersion(version: string, text: string, gone: readonly string[]): Promise<void> {
-      await ask((redis) => redis.hset(keys.versions, { [version]: text }))
-      if (gone.length > 0) await ask((redis) => redis.hdel(keys.versions, ...gone))
-    },
+    versions: tableAt(keys.versions),
     async forgetAnnounced(ids: readonly string[]): Promise<void> {
       if (ids.length === 0) return
       const all = await ask<string[]>((redis) => redis.zrange(keys.wake, 0, 0, { byScore: true }))

@@ -1,0 +1,18 @@
+import { fieldsOf } from './flat.ts'
+import type { Parts } from './parts.ts'
+
+/** Reads and writes a hash of texts. */
+export const tablesOf =
+  ({ client: { ask } }: Pick<Parts, 'client'>) =>
+  (key: string) => ({
+    /** A hash is a list in a transaction. Otherwise it is an object, or null if it is missing. */
+    async all(): Promise<Record<string, string>> {
+      const found = await ask<unknown>((redis) => redis.hgetall(key))
+      return Array.isArray(found) ? fieldsOf(found) : ((found ?? {}) as Record<string, string>)
+    },
+    get: (name: string) => ask<string | null>((redis) => redis.hget(key, name)),
+    set: (name: string, text: string) => ask<number>((redis) => redis.hset(key, { [name]: text })),
+    async remove(...names: readonly string[]): Promise<number> {
+      return names.length > 0 ? ask<number>((redis) => redis.hdel(key, ...names)) : 0
+    },
+  })
