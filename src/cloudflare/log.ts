@@ -94,7 +94,12 @@ export function runHook(options: Hooks & { level: LogLevel; keep: (work: Promise
   }
   return async (start, perform, token) => {
     const ended = token === undefined ? undefined : announced[ANNOUNCE]?.({ ...start, token })
-    const report = await (marks ? running.run(start, perform) : perform()).finally(ended)
+    let report: RunReport | undefined
+    try {
+      report = await (marks ? running.run(start, perform) : perform())
+    } finally {
+      ended?.()
+    }
     if (!report) return
     if (isTold(report, level)) tell(report)
     call(onRun, report)

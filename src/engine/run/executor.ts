@@ -78,7 +78,7 @@ export type Usage = {
   handsOn: boolean
 }
 
-export type RunOptions = { alone?: boolean; usage?: Usage; asked?: number; trace?: RunTrace }
+export type RunOptions = { alone?: boolean; usage?: Usage; asked?: number }
 
 type Means = { usage: Usage; trace: RunTrace | undefined }
 
@@ -308,7 +308,11 @@ export function createExecutor({
   }
 
   /** Rate limits count from `asked`, the time of the claim. */
-  async function runUnseen(lent: ClaimedJob, { alone = false, usage = newUsage(), asked, trace }: RunOptions = {}) {
+  async function runUnseen(
+    lent: ClaimedJob,
+    { alone = false, usage = newUsage(), asked }: RunOptions,
+    trace?: RunTrace,
+  ) {
     const { queue, class: name } = lent.document
     const passed = lent.document.slotMissed && skipped(lent.document, store.now())
     if (passed) return passed
@@ -351,11 +355,11 @@ export function createExecutor({
     const start = startOf(lent, versions.isOther(lent.document) ? lent.document.pinnedTo : version, trace)
     const perform = async (): Promise<RunReport | undefined> => {
       const began = elapsed()
-      settled = await runUnseen(lent, { ...options, trace })
+      settled = await runUnseen(lent, options, trace)
       if (options.alone && trace) tracer!.send(trace.spans)
       if (!settled || options.alone) return undefined
       settled.report = reportOf(start, settled, elapsed() - began, store.vault)
-      settled.trace = trace
+      if (trace) settled.trace = trace
       return settled.report
     }
     await (hook ? hook(start, perform, lent.document.token) : perform())
