@@ -26,9 +26,11 @@ const records: Record<string, Names> = {
 
 const makers: Record<string, string> = { 'cache.find': 'fields', 'cache.need': 'fields', 'cache.queue': 'queue_fields' }
 
-/** Shortens each kind to one letter, because every script contains the result. */
+const KINDS = ['table', 'number']
+
+/** A kind is a position in KINDS, because every script contains the result. */
 const kindsOf = (fields: Record<string, readonly string[]>): string =>
-  `{${Object.values(fields).flatMap(([name, , kind]) => (kind ? [`${name}='${kind[0]}'`] : []))}}`
+  `{${Object.values(fields).flatMap(([name, , kind]) => (kind ? [`${name}=${KINDS.indexOf(kind) + 1}`] : []))}}`
 
 const ofKind = (kind: string): string[] =>
   Object.values(jobFields).flatMap(([name, , is]: readonly string[]) => (is === kind ? [`${name}=1`] : []))
@@ -36,6 +38,7 @@ const ofKind = (kind: string): string[] =>
 export const shared: Record<string, string> = {
   number_fields: `{${ofKind('number')}}`,
   text_fields: `{${ofKind('text')}}`,
+  kinds_of_fields: `{${KINDS.map((kind) => `'${kind}'`)}}`,
   queue_kinds: kindsOf(queueFields),
   limit_kinds: kindsOf(limitFields),
   AT_REST: `{${Object.entries(AT_REST).map(([place, status]) => `${place}='${status}'`)}}`,

@@ -212,19 +212,21 @@ function cache.change(id, doc, field, value)
 end
 
 local kinds_of_queue = queue_kinds
+local type_of_kind = kinds_of_fields
 
 local function is_queue(record)
-  for field, value in pairs(record or {}) do
-    if kinds_of_queue[field] and type(value):sub(1, 1) ~= kinds_of_queue[field] then return false end
+  for field, value in pairs(record) do
+    local kind = kinds_of_queue[field]
+    if kind and type(value) ~= type_of_kind[kind] then return false end
   end
-  return record and record[queue_fields.lanes] and record[queue_fields.counts]
+  return record[queue_fields.lanes] and record[queue_fields.counts]
 end
 
 cache.first_times = { timers = queue_fields.next_timer, leases = queue_fields.next_lease,
   completed = queue_fields.next_removal, failed = queue_fields.next_removal, terminated = queue_fields.next_removal }
 
 local function queue_in(q, text)
-  local queue_record = readable.decode(text, redis_keys.queue(q))
+  local queue_record = readable.decode(text, redis_keys.queue(q)) or {}
   if is_queue(queue_record) then return queue_record end
   readable.note(redis_keys.queue(q), text)
   return cache.rebuilt_queue(q, text)
@@ -325,12 +327,10 @@ function cache.rebuilt_queue(q, text)
   end
   local definitions = redis.call('HGETALL', ns .. 'workers:' .. q)
   for i = 1, #definitions, 2 do
-    local class, definition = definitions[i], definitions[i + 1]
-    if definition:find('"pull":true', 1, true) then
-      journal.within(queue_record, queue_fields.pulled_classes)[class] = true
-    end
-    if definition:find('"concurrency":', 1, true) then
-      journal.within(queue_record, queue_fields.bounded_classes)[class] = true
+    for field, mark in pairs({ pulled_classes = '"pull":true', bounded_classes = '"concurrency":' }) do
+      if definitions[i + 1]:find(mark, 1, true) then
+        journal.within(queue_record, field)[definitions[i]] = true
+      end
     end
   end
   if not queue_record.pulled_classes and redis.call('ZCARD', redis_keys.queue(q, 'ready:pull')) > 0 then
