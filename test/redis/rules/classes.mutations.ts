@@ -17,6 +17,8 @@ export const mutations = [
       'class_counts, not is_read and text or beside)',
       'counts in the queue’s document are counted again',
     ],
+    [' .. padded:sub(kept, #line)', '', 'the counts after the last increased count are lost'],
+    ['padded:sub(kept, from - 1) .. numbers', 'numbers', 'the counts between two increased counts are lost'],
     ['while ends[bucket] and ms > ends[bucket] do bucket = bucket + 1 end', '', 'all runs are in the first bucket'],
     ['(of[at] or 0) + ms * n', '(of[at] or 0) + ms', 'the duration of a piece counts for only one of its jobs'],
     [

@@ -52,12 +52,21 @@ local function numbers_of(line)
   return of
 end
 
+-- Reads only the numbers that grow, because a line has up to 34 numbers.
 local function grown(line, more)
-  local of, words, last = numbers_of(line), {}, 0
-  for at, n in pairs(more) do of[at] = (of[at] or 0) + n end
-  for at in pairs(of) do last = math.max(last, at) end
-  for at = 1, last do words[at] = of[at] and numbers.int(of[at]) or '' end
-  return table.concat(words, ',')
+  local words, from, kept, last = {}, 1, 1, 0
+  for at in pairs(more) do last = math.max(last, at) end
+  local padded = line .. (','):rep(last)
+  for at = 1, last do
+    local to = padded:find(',', from, true)
+    if more[at] then
+      local n = tonumber(padded:sub(from, to - 1)) or 0
+      words[#words + 1] = padded:sub(kept, from - 1) .. numbers.int(n + more[at])
+      kept = to
+    end
+    from = to + 1
+  end
+  return table.concat(words) .. padded:sub(kept, #line)
 end
 
 local function size_of(text)
