@@ -64,9 +64,11 @@ export class Library {
       ({ adds }) => adds!,
     )
     this.eager = eagerOf(units, this.unitOf, this.#assigned(scripts))
-    this.groups = [...modules.values()]
-      .map(({ units }) => ({ units: units.filter((unit) => !this.eager.has(unit)), end: 0 }))
-      .filter((group) => group.units.length)
+    const late = units.filter((unit) => !this.eager.has(unit))
+    this.groups = [...Map.groupBy(late, (unit) => (isValue(unit) ? '' : unit.module.path)).values()].map((units) => ({
+      units,
+      end: 0,
+    }))
     this.#giveNames(units)
   }
 
@@ -178,6 +180,9 @@ function eagerOf(units: readonly Unit[], unitOf: ReadonlyMap<Given, Unit>, alway
   }
   return new Set(units.filter((unit) => eager.has(unit)))
 }
+
+/** All values are in one group, because a script reads a value to know if it needs the functions. */
+const isValue = ({ isFunction, gives }: Unit): boolean => !isFunction && gives.some(({ isMember }) => isMember)
 
 const local = (names: readonly string[], values = ''): string =>
   names.length ? `local ${names.join(',')}${values && `=${values}`}\n` : ''
