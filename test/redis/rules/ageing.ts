@@ -63,10 +63,11 @@ const rule37: Facts = {
     const [early] = (
       await world.store.enqueue([1, 2, 3].map(() => ({ queue: 'q', class: 'plain', known: true, priority: 1 })))
     ).made
-    const later = await world.make({ ...making(1), wait: 2_000 })
-    world.advance(STEP + 1_000)
+    // `fresh` becomes ready 20 s before `later` counts as much, because creating it may take seconds.
+    const later = await world.make({ ...making(1), wait: 40_000 })
+    world.advance(STEP + 20_000)
     const fresh = await world.make(making(0))
-    world.advance(1_000)
+    world.advance(20_000)
     await tidy(world)
     expect(await order(world, 5)).toEqual([early!.id, early!.id + 1, early!.id + 2, fresh, later])
   },
