@@ -393,7 +393,9 @@ describe('finish, retry, update', () => {
 
   scenario(
     'S31 jobs with retryAfter and repeat continue independently of each other',
-    async ({ create, ok, at, time, query, finish }) => {
+    async ({ create, ok, at, now, noon, time, query, finish }) => {
+      const secondsOf = (text: string) => (Date.parse(`${text}Z`) - noon) / 1_000
+      const seconds = () => Math.floor((now() - noon) / 1_000)
       const repeats = ['SCHEDULED, +1 HOUR', 'STARTED, +1 DAY', 'FINISHED, +7 DAYS']
       const ids: number[] = []
       for (const repeat of repeats)
@@ -401,12 +403,22 @@ describe('finish, retry, update', () => {
       await at(HOUR + 5)
       const { jobs } = await ok('GetJobs', { name: 'three', numResults: 5 })
       expect(jobs.map(({ jobID }: Given) => jobID)).toEqual(ids)
-      for (const id of ids) expect(await query(id)).toMatchObject({ state: 'RUNQUEUED', nextRun: time(HOUR + 305) })
+      const started = secondsOf((await query(ids[0]!)).lastRun)
+      expect(started).toBeGreaterThanOrEqual(HOUR + 5)
+      const again = time(started + 300)
+      for (const id of ids) expect(await query(id)).toMatchObject({ state: 'RUNQUEUED', nextRun: again })
       await at(HOUR + 10)
-      for (const id of ids) await finish(id)
-      const next = [2 * HOUR, DAY + HOUR + 5, 7 * DAY + HOUR + 10]
-      for (const [i, id] of ids.entries())
-        expect(await query(id)).toMatchObject({ state: 'QUEUED', nextRun: time(next[i]!) })
+      await finish(ids[0]!)
+      await finish(ids[1]!)
+      const before = seconds()
+      await finish(ids[2]!)
+      const after = seconds()
+      for (const [i, next] of [2 * HOUR, started + DAY].entries())
+        expect(await query(ids[i]!)).toMatchObject({ state: 'QUEUED', nextRun: time(next) })
+      const { state, nextRun } = await query(ids[2]!)
+      expect(state).toBe('QUEUED')
+      expect(secondsOf(nextRun)).toBeGreaterThanOrEqual(7 * DAY + before)
+      expect(secondsOf(nextRun)).toBeLessThanOrEqual(7 * DAY + after)
     },
   )
 
