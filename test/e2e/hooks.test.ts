@@ -215,11 +215,15 @@ describe('a request without a valid signature costs little', () => {
     ['stripe', new Headers({ 'stripe-signature': `t=${t},${fillTo(wrong.hex, ',', 30_000)}` })],
     ['github', new Headers({ 'x-hub-signature-256': `sha256=${'0'.repeat(30_000)}` })],
   ] as const)('%s: 30 KB of signatures over 1 MiB, below 50 ms of CPU', async (dialect, headers) => {
-    await attempt(dialect, headers, async () => MIB)
-    const before = process.cpuUsage()
-    expect(await attempt(dialect, headers, async () => MIB)).toBe('UNAUTHENTICATED')
-    const { user, system } = process.cpuUsage(before)
-    expect((user + system) / 1_000).toBeLessThan(50)
+    const costs: number[] = []
+    for (let call = 0; call < 5; call++) {
+      const before = process.cpuUsage()
+      expect(await attempt(dialect, headers, async () => MIB)).toBe('UNAUTHENTICATED')
+      const { user, system } = process.cpuUsage(before)
+      costs.push((user + system) / 1_000)
+    }
+    // All calls do the same work, but the process may also compile or collect garbage during a call.
+    expect(Math.min(...costs)).toBeLessThan(50)
   })
 
   test.each([
