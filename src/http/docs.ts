@@ -1,14 +1,15 @@
-import { html, raw } from 'hono/html'
+import { toBase64 } from '../core/codec/base64.ts'
 import { type Code, codes } from '../core/errors.ts'
 import { remedies } from '../core/remedies.ts'
-import type { OpenApi, Operation, Schema } from './openapi-types.ts'
+import { html, raw } from './jsx-runtime.ts'
+import type { Content, OpenApi, Operation, Schema } from './openapi-types.ts'
 
-export const docs = async (document: OpenApi): Promise<Response> => show(String(await page(document)))
+export const docs = (document: OpenApi): Promise<Response> => show(reference(document))
 
-export const errors = async (): Promise<Response> => show(String(await errorsPage()))
+export const errors = (): Promise<Response> => show(codeList())
 
-const show = async (text: string): Promise<Response> =>
-  new Response(text, {
+const show = async (page: object): Promise<Response> =>
+  new Response(String(page), {
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': `default-src 'none'; style-src 'sha256-${await hash(style)}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
@@ -27,37 +28,37 @@ pre { overflow-x: auto; padding: .6rem; border: 1px solid var(--line); border-ra
 .scope { float: right; opacity: .7; }
 `
 
-const errorsPage = () => html`<!doctype html>
+const page = (title: string, body: unknown) => html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Errors</title><style>${raw(style)}</style>
+<title>${title}</title><style>${raw(style)}</style>
 </head>
 <body>
-<h1>Errors</h1>
-${Object.entries(remedies).map(
-  ([code, { means, remedy }]) => html`<h2 id="${code}">${code} (${codes[code as Code]})</h2>
-<p>Cause: ${means}.</p><p>Remedy: ${remedy}.</p>`,
-)}
+<h1>${title}</h1>
+${body}
 </body>
 </html>`
 
-const page = ({ info, paths, components }: OpenApi) => {
+const codeList = () =>
+  page(
+    'Errors',
+    Object.entries(remedies).map(
+      ([code, { means, remedy }]) => html`<h2 id="${code}">${code} (${codes[code as Code]})</h2>
+<p>Cause: ${means}.</p><p>Remedy: ${remedy}.</p>`,
+    ),
+  )
+
+const reference = ({ info, paths, components }: OpenApi) => {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), ...operation })),
   )
   const tags = [...new Set(operations.map(({ tags }) => tags[0]!))]
   const shapes = new Set(Object.keys(components.schemas))
   const shown = (schema: Schema) => linked(written(schema), shapes)
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${info.title} API</title><style>${raw(style)}</style>
-</head>
-<body>
-<h1>${info.title} API</h1>
-<p>${info.description} As data: <a href="openapi.json">openapi.json</a>.
+  return page(
+    `${info.title} API`,
+    html`<p>${info.description} As data: <a href="openapi.json">openapi.json</a>.
 Requests and responses of push workers: <a href="worker.openapi.json">worker.openapi.json</a>.</p>
 <nav>${tags.map((tag) => html`<a href="#${tag}">${tag}</a>`)}<a href="#shapes">shapes</a></nav>
 ${tags.map(
@@ -65,16 +66,13 @@ ${tags.map(
 ${operations.filter(({ tags }) => tags[0] === tag).map((operation) => section(operation, shown))}`,
 )}
 <h2 id="shapes">shapes</h2>
-${Object.entries(components.schemas).map(([name, schema]) => html`<h3 id="${name}">${name}</h3><pre>${shown(schema)}</pre>`)}
-</body>
-</html>`
+${Object.entries(components.schemas).map(([name, schema]) => html`<h3 id="${name}">${name}</h3><pre>${shown(schema)}</pre>`)}`,
+  )
 }
-
-type Shown = (schema: Schema) => ReturnType<typeof linked>
 
 const section = (
   { path, method, ...operation }: Operation & { path: string; method: string },
-  shown: Shown,
+  shown: (of: Schema) => unknown,
 ) => html`<details>
 <summary><code>${method} ${path}</code> <span class="scope">${scope(operation)}</span><br>${operation.summary}</summary>
 ${operation.description ? html`<p>${operation.description}</p>` : ''}
@@ -90,8 +88,7 @@ const scope = ({ security }: Operation): string => {
   return key ? (key[0] ?? 'any') : 'signed by QStash'
 }
 
-const contentOf = ({ content = {} }: { content?: Record<string, { schema: Schema }> }): Schema =>
-  Object.values(content)[0]?.schema ?? {}
+const contentOf = ({ content = {} }: { content?: Content }): Schema => Object.values(content)[0]?.schema ?? {}
 
 const linked = (text: string, shapes: ReadonlySet<string>) =>
   text
@@ -138,7 +135,5 @@ const members = ({ properties = {}, required = [], additionalProperties }: Json,
 const comment = ({ description }: Json): string =>
   description && description !== 'any value' ? `  // ${description}` : ''
 
-const hash = async (text: string): Promise<string> => {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
-  return btoa(String.fromCharCode(...new Uint8Array(digest)))
-}
+const hash = async (text: string): Promise<string> =>
+  toBase64(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))))

@@ -1,4 +1,4 @@
-// Hono's own runtime adds hooks and code for browsers.
+// Hono's runtime adds hooks and code for browsers.
 
 import type { Child } from 'hono/jsx'
 
@@ -38,5 +38,10 @@ export const jsx = (tag: Tag, props: Props) => ({
   toString: () => (typeof tag === 'string' ? element(tag, props) : rendered(tag(props))),
 })
 export { jsx as jsxDEV, jsx as jsxs }
+
+export const raw = (text: string) => ({ isEscaped: true, toString: () => text })
+
+export const html = (texts: TemplateStringsArray, ...values: unknown[]) =>
+  raw(String.raw({ raw: texts }, ...values.map(rendered)))
 
 export const Fragment = ({ children }: Props): unknown => children

@@ -1,6 +1,5 @@
-import { raw } from 'hono/html'
 import { expect, test } from 'vitest'
-import { Fragment, jsx } from '../../src/http/jsx-runtime.ts'
+import { Fragment, html as htmlOf, jsx, raw } from '../../src/http/jsx-runtime.ts'
 
 const html = (tag: Parameters<typeof jsx>[0], props: Parameters<typeof jsx>[1]): string => String(jsx(tag, props))
 
@@ -9,6 +8,9 @@ test('text and attributes from users are escaped, and raw HTML is not', () => {
   const escaped = '&quot;&gt;&lt;script&gt;&#39;&amp;'
   expect(html('p', { title: hostile, children: hostile })).toBe(`<p title="${escaped}">${escaped}</p>`)
   expect(html('p', { children: raw('<b>') as never })).toBe('<p><b></p>')
+  expect(String(htmlOf`<p title="${hostile}">${[hostile, raw('<b>'), undefined]}</p>`)).toBe(
+    `<p title="${escaped}">${escaped}<b></p>`,
+  )
 })
 
 test('elements in components, fragments and lists are rendered in their order', () => {

@@ -1,5 +1,5 @@
-import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
+import { raw } from '../../http/jsx-runtime.ts'
 import { asset as appScript } from '../built/app-js.generated.ts'
 import { asset as palette } from '../built/palette-js.generated.ts'
 import { sprite } from '../built/sprite.generated.ts'
