@@ -1,5 +1,4 @@
-import * as z from 'zod'
-import { askedAtOf, defineWorker, type Job, keyOf, Terminal } from '../src/index.ts'
+import { askedAtOf, defineWorker, type Job, keyOf } from '../src/index.ts'
 import { type Args, type Downloaded, downloadArgs, type Resources } from './download/args.ts'
 import { store } from './download/body.ts'
 import { checkStatus, countOf } from './download/failure.ts'
@@ -21,15 +20,8 @@ function keepUntil(job: Job, file: string, record: string | undefined, keep: num
   job.op({ op: 'disown', child: 'reap' })
 }
 
-function argsOf(job: Job): Args {
-  const parsed = downloadArgs.safeParse(job.args)
-  if (!parsed.success) throw new Terminal(`args: ${z.prettifyError(parsed.error)}`)
-  return parsed.data
-}
-
-async function perform(resources: Resources, job: Job): Promise<Downloaded> {
+async function perform(resources: Resources, job: Job, args: Args): Promise<Downloaded> {
   const { now = Date.now } = resources
-  const args = argsOf(job)
   const { keep = KEEP } = args
   const record = recordOf(args)
   const known = await knownOf(resources, record)
@@ -85,13 +77,15 @@ export const download = (resources: Resources) =>
     queue: 'downloader',
     class: 'download',
     description: 'Downloads a URL into a bucket, and returns the type, size and checksums of the file.',
+    args: downloadArgs,
+    checked: 'run',
     redact: ['args.headers'],
     isolate: true,
     timeout: 5 * MINUTE,
     retry: { max: 2, backoff: { delays, jitter: 0 } },
     async perform(job) {
       try {
-        const downloaded = await perform(resources, job)
+        const downloaded = await perform(resources, job, job.args)
         job.count(`download.response.${downloaded.status}`)
         return downloaded
       } catch (error) {

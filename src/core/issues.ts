@@ -1,63 +1,53 @@
 import type * as z from 'zod'
 import { quickParses } from './alike.ts'
 import { type Code, SidejobError } from './errors.ts'
+import { type Fault, kinds, type Path, shown } from './json-schema/index.ts'
 
-type Path = (string | number)[]
 type Issue = z.core.$ZodIssue
 
 /** @throws BAD_REQUEST with the path of the first invalid value */
 export const check = <Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> => {
   const quick = quickParses.get(schema)?.(input)
   if (quick !== undefined) return quick as z.output<Schema>
-  const parsed = schema.safeParse(input, { error: expected, reportInput: true })
+  const parsed = schema.safeParse(input, options)
   if (parsed.success) return parsed.data
-  throw fault(innermost(first(parsed.error.issues), []))
+  const { code, path, message } = faultIn(parsed.error)
+  throw new SidejobError(code, code === 'NOT_FOUND' ? message : `${dotted(path)}: ${message}`, { path })
 }
 
-export const faultOf = (schema: z.ZodType, input: unknown): { path: Path; message: string } | undefined => {
-  const parsed = schema.safeParse(input, { error: expected, reportInput: true })
-  if (parsed.success) return undefined
-  const { issue, path } = innermost(first(parsed.error.issues), [])
-  if (issue.code !== 'unrecognized_keys') return { path, message: words(issue) }
-  return { path: [...path, issue.keys[0]!], message: 'unknown member' }
+export const faultOf = (schema: z.ZodType, input: unknown, isSecret = false): Fault | undefined => {
+  const { error } = schema.safeParse(input, options)
+  return error && faultIn(error, isSecret)
 }
 
 export const dotted = (path: Path): string =>
   path.map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i ? '.' : ''}${step}`)).join('') || 'the body'
 
-export const faultText = ({ path, message }: { path: Path; message: string }): string =>
+export const faultText = ({ path, message }: Fault): string =>
   path.length > 0 ? `${dotted(path)}: ${message}` : message
 
-const fault = ({ issue, path }: Found): SidejobError => {
-  if (issue.code === 'unrecognized_keys') {
-    const key = issue.keys[0]!
-    return new SidejobError('BAD_REQUEST', `${dotted([...path, key])}: unknown member`, { path: [...path, key] })
-  }
-  const at = code(issue)
-  return new SidejobError(at, at === 'NOT_FOUND' ? issue.message : `${dotted(path)}: ${words(issue)}`, { path })
+const faultIn = ({ issues }: z.ZodError, isSecret?: boolean): Fault & { code: Code } => {
+  const { issue, path } = innermost(first(issues), [])
+  if (issue.code !== 'unrecognized_keys') return { code: codeOf(issue), path, message: words(issue, isSecret) }
+  return { code: 'BAD_REQUEST', path: [...path, issue.keys[0]!], message: 'unknown member' }
 }
 
-const words = (issue: Issue): string => {
-  const message = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message
+const words = (issue: Issue, isSecret?: boolean): string => {
+  const { message } = issue
   if (issue.input === undefined && issue.code !== 'custom') return 'is missing'
   const isRule = issue.code === 'custom' && !message.startsWith('expected ')
-  return isRule || / got /.test(message) ? message : `${message}, got ${shown(issue)}`
+  return isRule || / got /.test(message) ? message : `${message}, got ${received(issue, isSecret)}`
 }
 
-const code = (issue: Issue): Code => {
+const codeOf = (issue: Issue): Code => {
   if (issue.code === 'custom') return (issue.params?.code as Code | undefined) ?? 'BAD_REQUEST'
   return issue.code === 'too_big' && issue.origin === 'array' ? 'TOO_LARGE' : 'BAD_REQUEST'
 }
 
 const SECRET = /^(secret|token|key)$/
 
-const shown = ({ input, path, code }: Issue): string => {
-  if (Array.isArray(input)) return `a list of ${input.length}`
-  if (typeof input === 'object' && input !== null) return 'an object'
-  if (code === 'custom' && typeof input === 'string' && input.length > 60) return `${input.length} characters`
-  if (SECRET.test(String(path.at(-1)))) return 'something else'
-  return (typeof input === 'string' ? JSON.stringify(input) : String(input)).slice(0, 60)
-}
+const received = ({ input, path }: Issue, isSecret?: boolean): string =>
+  isSecret || (typeof input === 'string' && SECRET.test(String(path.at(-1)))) ? 'something else' : shown(input)
 
 // Reports an unknown member first, because it may be the misspelled name of a missing member.
 const first = (issues: Issue[]): Issue => issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]!
@@ -66,47 +56,51 @@ type Found = { issue: Issue; path: Path }
 
 const innermost = (issue: Issue, above: Path): Found => {
   const path = [...above, ...(issue.path as Path)]
+  if (issue.code === 'invalid_key') return innermost(issue.issues[0]!, path)
   if (issue.code !== 'invalid_union') return { issue, path }
+  // The input of a wrong discriminator is the whole object.
+  if ('discriminator' in issue)
+    return { issue: { ...issue, input: (issue.input as Record<string, unknown>)[issue.discriminator as string] }, path }
   const meant = issue.errors.filter((option) => !option.some(isOther))
+  const wrong = issue.errors.find(([one]) => 'discriminator' in one!)
+  if (meant.length === 0 && wrong) return innermost(wrong[0]!, path)
   const best = meant.toSorted((a, b) => a.length - b.length)
   if (best.length === 0 || best[0]!.length === best[1]?.length) return { issue, path }
   return innermost(first(best[0]!), path)
 }
 
 const isOther = (issue: Issue): boolean => {
-  if (issue.code === 'invalid_union' && 'note' in issue && issue.note === 'No matching discriminator') return true
+  if ('discriminator' in issue) return true
   if (issue.path.length > 0) return false
   if (issue.code === 'invalid_union') return issue.errors.every((option) => option.some(isOther))
   return issue.code === 'invalid_type' || issue.code === 'invalid_value'
 }
 
-const kinds: Record<string, string> = {
-  string: 'a string',
-  number: 'a number',
-  int: 'a whole number',
-  boolean: 'true or false',
-  object: 'an object',
-  record: 'an object',
-  array: 'a list',
-}
+const zodKinds: Record<string, string> = { int: 'integer', record: 'object', tuple: 'array' }
 
-const parts: Record<string, string> = { array: ' items', string: ' characters' }
+const units: Record<string, string> = { array: ' items', string: ' characters' }
+
+const text = (value: unknown): string => JSON.stringify(value)
 
 const expected = (issue: z.core.$ZodRawIssue): string | undefined => {
   switch (issue.code) {
     case 'invalid_type':
-      return `expected ${kinds[issue.expected] ?? issue.expected}`
+      return `expected ${kinds[zodKinds[issue.expected] ?? issue.expected] ?? issue.expected}`
     case 'invalid_value':
-      return `expected ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`
+      return `expected ${issue.values.map(text).join(' or ')}`
     case 'too_small':
-      return `expected at least ${issue.minimum}${parts[issue.origin] ?? ''}`
+      return `expected ${issue.inclusive ? 'at least' : 'more than'} ${issue.minimum}${units[issue.origin] ?? ''}`
     case 'too_big':
-      return `expected at most ${issue.maximum}${parts[issue.origin] ?? ''}`
+      return `expected ${issue.inclusive ? 'at most' : 'less than'} ${issue.maximum}${units[issue.origin] ?? ''}`
     case 'invalid_union':
-      return `expected ${listed(Array.isArray(issue.options) ? issue.options.map(String) : formsOf(issue.errors))}`
+      return `expected ${listed(Array.isArray(issue.options) ? issue.options.map(text) : formsOf(issue.errors))}`
+    case 'custom':
+      return 'expected a value that passes its check'
   }
   return undefined
 }
+
+const options = { error: expected, reportInput: true }
 
 const formsOf = (options: readonly Issue[][]): string[] => [
   ...new Set(options.flatMap((option) => formsOfOption(first(option)))),

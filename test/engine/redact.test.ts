@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import * as z from 'zod'
 import { redacted } from '../../src/core/redact.ts'
 import { defineWorker, port } from '../../src/index.ts'
 import { type Kit, startKit } from '../kit/index.ts'
@@ -33,9 +34,16 @@ const pay = defineWorker({
   },
 })
 
+const note = defineWorker({
+  class: 'note',
+  redact: ['args', 'result.pin'],
+  result: z.object({ pin: z.number(), paid: z.boolean() }),
+  perform: (job) => (job.args ?? {}) as { pin: number; paid: boolean },
+})
+
 let kit: Kit
 beforeAll(async () => {
-  kit = await startKit({ workers: [pay] })
+  kit = await startKit({ workers: [pay, note] })
 })
 afterAll(() => kit.close())
 
@@ -61,6 +69,13 @@ async function looked(id: number) {
     log: await engine.log.read({ job }),
   }
 }
+
+test('an error about a wrong value does not show the value if a part of it is redacted', async () => {
+  const id = await kit.make('note', { args: text({ pin: SECRET, paid: true }) })
+  await kit.rest(id, 'failed')
+  const { message } = JSON.parse((await kit.engine.jobs.get(String(id))).error!)
+  expect(message).toBe(`the result of job ${id} at pin: expected a number, got something else`)
+})
 
 test('viewers of a job see a mark, and the rest unchanged', async () => {
   const heard: string[] = []

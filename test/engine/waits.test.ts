@@ -487,15 +487,15 @@ describe('mistakes that used to be silent', () => {
     await kit.engine.ports.write(String(wrong), 'in', 'decision', ['{"ok":"yes","at":"2027-01-01T00:00:00Z"}' as never])
     await settle()
     expect(await kit.statusOf(wrong)).toBe('failed')
-    expect(await resultOf(wrong)).toBe(
-      `input port "decision" of job ${wrong} at ok: Invalid input: expected boolean, received string`,
-    )
+    expect(await resultOf(wrong)).toBe(`input port "decision" of job ${wrong} at ok: expected true or false, got "yes"`)
   })
 
   test('values written to an output port must match the schema of the port', async () => {
     for (const className of ['writes_text', 'defaults_text']) {
       const id = await start(className)
-      expect(await resultOf(id)).toBe(`output port "n" of job ${id}: Invalid input: expected number, received string`)
+      expect(await resultOf(id)).toBe(
+        `output port "n" of job ${id}: expected a number, got "${className === 'writes_text' ? 'text' : 'x'}"`,
+      )
     }
   })
 

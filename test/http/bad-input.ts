@@ -566,7 +566,14 @@ const rows: Row[] = [
     'end: expected "completed" or',
     ['end'],
   ],
-  ['an invalid op', commit('"ops":[{"op":"dance"}]'), 'BAD_REQUEST', 400, 'ops[0]: expected', ['ops', 0]],
+  [
+    'an invalid op',
+    commit('"ops":[{"op":"dance"}]'),
+    'BAD_REQUEST',
+    400,
+    'ops[0].op: expected "write", ',
+    ['ops', 0, 'op'],
+  ],
   [
     'an op without its port',
     commit('"ops":[{"op":"write","values":[1]}]'),

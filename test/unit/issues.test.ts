@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
-import type * as z from 'zod'
+import * as z from 'zod'
 import { check } from '../../src/core/issues.ts'
+import { resultMap } from '../../src/core/jq.ts'
 import { changes } from '../../src/core/run.ts'
-import { bulkInput, jobInput, jobQuery } from '../../src/core/schemas.ts'
+import { bulkInput, historyQuery, jobInput, jobQuery } from '../../src/core/schemas.ts'
+import { pushed } from '../../src/facades/jq/shapes.ts'
 
 const DURATION = 'expected a duration in seconds or like "5m", "1h30m", "3 days"'
 
@@ -14,9 +16,27 @@ test.each<[object, string]>([
   [{ retry: { backoff: true } }, 'retry.backoff: expected an object, a number or a string, got true'],
   [{ unique: 7 }, 'unique: expected a string or an object, got 7'],
   [{ unique: { key: 'a', until: 'x' } }, 'unique.until: expected "started" or "ended" or "deleted", got "x"'],
+  [{ unique: { key: 7 } }, 'unique.key: expected a string, got 7'],
   [{ repeat: {} }, 'repeat: expected a string, an object with cron or an object with bedrock, got an object'],
 ])('an option with several forms names the matching ones: %j', (options, message) => {
   expect(() => check(jobInput, { class: 'resize', ...options })).toThrow(message)
+})
+
+test.each<[z.ZodType, object, string | RegExp]>([
+  [changes, { end: 'completed', ops: [{ op: 'wirte' }] }, /^ops\[0\]\.op: expected "\w+", .* or "\w+", got "wirte"$/],
+  [changes, { end: 'completed', ops: [{}] }, 'ops[0].op: is missing'],
+  [resultMap, { type: 'done' }, 'type: expected "success" or "failure", got "done"'],
+  [pushed, { name: 'a', argument: '1', timeout: 0 }, 'timeout: expected more than 0, got 0'],
+  [z.strictObject({ n: z.number().lt(5) }), { n: 5 }, 'n: expected less than 5, got 5'],
+  [z.strictObject({ n: z.tuple([z.number()]) }), { n: 5 }, 'n: expected a list, got 5'],
+  [historyQuery, { parent: 'abc' }, 'parent: expected a whole number, got "abc"'],
+  [
+    z.strictObject({ odd: z.int().refine((n) => n % 2) }),
+    { odd: 4 },
+    'odd: expected a value that passes its check, got 4',
+  ],
+])('a message says what was expected and what was received: %#', (schema, input, message) => {
+  expect(() => check(schema, input)).toThrow(message)
 })
 
 test.each<[z.ZodType, object, string]>([

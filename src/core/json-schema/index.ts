@@ -39,7 +39,7 @@ const remarks = [
 ]
 const keywords = new Set([...one, ...list, ...named, ...numbers, ...sizes, ...others, ...remarks])
 
-const kinds: Record<string, string> = {
+export const kinds: Record<string, string> = {
   string: 'a string',
   number: 'a number',
   integer: 'a whole number',
@@ -139,7 +139,7 @@ class Checked {
   }
 }
 
-const shown = (value: unknown): string => {
+export const shown = (value: unknown): string => {
   if (Array.isArray(value)) return `a list of ${value.length}`
   if (typeof value === 'string') return value.length > 60 ? `${value.length} characters` : JSON.stringify(value)
   return typeof value === 'object' && value !== null ? 'an object' : String(value)

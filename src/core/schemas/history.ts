@@ -15,7 +15,7 @@ export const historyQuery = z.strictObject({
   group: label.optional(),
   tag: label.optional(),
   error: errorKind.optional().describe('id of the kind of error'),
-  parent: z.coerce.number().pipe(jobId).optional().describe('id of the parent'),
+  parent: count(1, 1e15).optional().describe('id of the parent'),
   version: label.optional().describe('version of the code that performed the last run'),
   labels: z
     .record(labelName, label)

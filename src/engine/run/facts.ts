@@ -6,7 +6,7 @@ import type { Ports } from '../../core/worker.ts'
 import { type RunAccess, Steps } from './steps.ts'
 import { checkedBy, type Name, type Shapes } from './values.ts'
 
-type Given = { args: Shapes['args']; env?: unknown; namespace?: string; stop: { readonly signal: AbortSignal } }
+type Given = { shapes: Shapes; env?: unknown; namespace?: string; stop: { readonly signal: AbortSignal } }
 
 export abstract class JobFacts<In extends Ports, Out extends Ports, Args> extends Steps {
   readonly id: number
@@ -37,7 +37,8 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> extend
   get args(): Args {
     const { args } = this.#run.snapshot.job
     const value = args === null ? null : decodeValue(args)
-    return checkedBy(this.#given.args, value, `args of job ${this.id}`) as Args
+    const { shapes } = this.#given
+    return checkedBy(shapes, 'args', shapes.args, value, `args of job ${this.id}`) as Args
   }
   get name(): string | null {
     return this.#run.snapshot.job.name

@@ -53,7 +53,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   constructor(worker: Shapes, snapshot: Snapshot, tools: JobTools, stop: { readonly signal: AbortSignal }) {
     const buffer = new RunBuffer(snapshot)
     const { env, namespace } = tools
-    super(buffer, { args: worker.args, env, namespace, stop }, () => (this.#access ??= this.#newAccess()))
+    super(buffer, { shapes: worker, env, namespace, stop }, () => (this.#access ??= this.#newAccess()))
     this.#shapes = worker
     this.#tools = tools
     this.#buffer = buffer
@@ -345,7 +345,8 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     const collect = (end: Changes['end']) => this.#buffer.collect(end, this.#parts.reads())
     if (ending instanceof Ending) return { ...collect(ending.end), ...ending.options }
     const changes = collect(this.#parts.isPartial && ending === undefined ? 'suspended' : 'completed')
-    if (changes.end === 'completed') ending = checkedBy(this.#shapes.result, ending, `the result of job ${this.id}`)
+    if (changes.end === 'completed')
+      ending = checkedBy(this.#shapes, 'result', this.#shapes.result, ending, `the result of job ${this.id}`)
     return ending === undefined ? changes : { ...changes, result: encodeValue(ending) }
   }
 

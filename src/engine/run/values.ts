@@ -1,25 +1,29 @@
+import { dotted, faultOf } from '../../core/issues.ts'
 import { type Port, type Ports, Terminal, type ValueOf, type Worker } from '../../core/worker.ts'
 
 export type Name<P extends Ports> = '*' extends keyof P ? string : keyof P & string
 // biome-ignore lint/suspicious/noExplicitAny: a port of an unknown worker holds anything
 export type Value<P extends Ports, K> = 0 extends 1 & P ? any : ValueOf<K extends keyof P ? P[K] : P['*']>
 
-export type Shapes = Pick<Worker, 'in' | 'out' | 'args' | 'result' | 'onCodeChange'>
+export type Shapes = Pick<Worker, 'in' | 'out' | 'args' | 'result' | 'redact' | 'onCodeChange'>
 
 export const ownOf = <T>(ports: Record<string, T>, port: string): T | undefined =>
   Object.hasOwn(ports, port) ? ports[port] : undefined
 
-export function checkedBy(schema: Port['schema'], value: unknown, of: string): unknown {
+type Part = 'args' | 'result' | 'in' | 'out'
+
+/** The error is stored, so it does not show values of a part that has redacted values. */
+export function checkedBy({ redact = [] }: Shapes, part: Part, schema: Port['schema'], value: unknown, of: string) {
   if (!schema) return value
   const checked = schema.safeParse(value)
   if (checked.success) return checked.data
-  const [issue] = checked.error.issues
-  const where = issue?.path.length ? ` at ${issue.path.join('.')}` : ''
-  throw new Terminal(`${of}${where}: ${issue?.message}`)
+  const isSecret = redact.some((path) => path.startsWith(part))
+  const { path, message } = faultOf(schema, value, isSecret)!
+  throw new Terminal(`${of}${path.length > 0 ? ` at ${dotted(path)}` : ''}: ${message}`)
 }
 
 export function checkedValue(shapes: Shapes, dir: 'in' | 'out', port: string, value: unknown, of: string): unknown {
   const ports = shapes[dir] ?? {}
   const { schema }: Port = ownOf(ports, port) ?? ports['*'] ?? {}
-  return checkedBy(schema, value, `${dir}put port "${port}" of ${of}`)
+  return checkedBy(shapes, dir, schema, value, `${dir}put port "${port}" of ${of}`)
 }
