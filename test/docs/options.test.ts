@@ -44,6 +44,8 @@ function takes(name: string, shape: Shape): string {
 
 const has = (properties: Record<string, Shape>, name: string) => (name in properties ? 'yes' : '')
 
+const linked = (means: string): string => means.replace(/\bdocs\/([\w-]+\.md)(#[\w-]+)?/g, '[$1]($1$2)')
+
 test('docs/jobs.md lists every option of a job and of a class, as in the schemas', async () => {
   const [job, patch, ofClass] = [jobInput, jobPatch, worker].map(propertiesOf) as [
     Record<string, Shape>,
@@ -55,13 +57,13 @@ test('docs/jobs.md lists every option of a job and of a class, as in the schemas
   const options = described(job).map(({ name, shape, means }) => [
     `\`${name}\``,
     takes(name, shape),
-    means,
+    linked(means),
     has(ofClass, name),
     has(patch, name),
   ])
   const classes = described(ofClass)
     .filter(({ name }) => !(name in job))
-    .map(({ name, shape, means }) => [`\`${name}\``, takes(name, shape), means])
+    .map(({ name, shape, means }) => [`\`${name}\``, takes(name, shape), linked(means)])
   await expectMade('jobs.md', {
     options: table(['option', 'takes', 'means', 'also an option of a class', 'can be changed'], options),
     'class options': table(['option', 'takes', 'means'], classes),

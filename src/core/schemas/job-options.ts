@@ -208,9 +208,7 @@ export const jobInput = z
     at: time.optional().describe(`time at which the job becomes ready: ${TIME}`),
     wait: duration.optional().describe("delay before the job becomes ready: seconds, or a string like '5m'"),
     priority: priority.optional(),
-    retry: retry
-      .optional()
-      .describe('number and backoff of retries of a failed run; by default as in the class of the job'),
+    retry: retry.optional().describe('number and backoff of retries of a failed run; by default as in its class'),
     timeout: positive.optional().describe("maximum duration of a run: seconds, or a string like '30s'"),
     keepResult: z
       .union([z.boolean(), positive])
@@ -223,7 +221,9 @@ export const jobInput = z
       .describe(
         'key that only one job per queue and class can hold at a time; a request with the same key returns the existing job',
       ),
-    repeat: repeat.optional().describe('schedule of the job: a cron pattern, or a Bedrock pattern'),
+    repeat: repeat
+      .optional()
+      .describe('schedule: a cron pattern, or words such as `SCHEDULED, +1 HOUR`; see docs/schedules.md#patterns'),
     alias: z.array(alias).max(100).optional().describe('names that can be used instead of the id'),
     callback: callback.optional().describe('address or Kafka topic that is notified when the job ends'),
     createdBy: label.optional().describe('free text that names the requester. It is not verified'),

@@ -235,7 +235,7 @@ export function createSchedules(
       if (!('cron' in Object(repeat.source)))
         throw new SidejobError(
           'REFUSED',
-          'expected a schedule with a cron pattern, got a Bedrock pattern, whose slots depend on its runs',
+          'expected a schedule with a cron pattern, got a pattern in words, whose slots depend on its runs',
         )
       const slots = nextTimes(repeat, from - 1, MOST_JOBS + 1, to)
       const { queue, class: name, args, priority, timeout, retry } = document
