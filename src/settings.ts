@@ -15,7 +15,7 @@ export const settings = {
   SIDEJOB_ENCRYPTION_KEY: {
     about: 'Redis',
     means:
-      'Encrypts args, state, values, results, steps and errors before they go to Redis: 32 bytes in base64, for example from `openssl rand -base64 32`. During a rotation, set the new key first and then the old keys, separated by commas ([security.md](security.md#values-at-rest)).',
+      'Key that encrypts args, state, values, results, steps and errors before they go to Redis: 32 bytes in base64, for example from `openssl rand -base64 32`. During a rotation, set the new key first and then the old keys, separated by commas ([security.md](security.md#values-at-rest)).',
     without: 'these values are stored unencrypted',
   },
   SIDEJOB_NAMESPACE: {

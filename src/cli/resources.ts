@@ -43,7 +43,7 @@ const act = (does: string, takes: string, perform: Act, options: Command['option
 const queueOptions = {
   lanes: { type: 'string', does: "maximum number of lanes; 'usual' restores the default" },
   batch: { type: 'string', does: "number of jobs that a lane claims at once; 'usual' restores the default" },
-  ageing: { type: 'string', does: "waiting time that lowers the priority number of a job by one: '1m', or 'none'" },
+  ageing: { type: 'string', does: "time after which a waiting job's priority number falls by one: '1m', or 'none'" },
   mode: { type: 'string', does: 'push: lanes run its jobs; pull: pull workers claim its jobs' },
 } as const
 

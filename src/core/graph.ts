@@ -25,7 +25,7 @@ const node = z.looseObject({
   init: z
     .union(
       [z.int().min(1), z.boolean(), z.string().max(1_000), z.null()],
-      'expected the id of a job, true, false, a string or null',
+      'expected true, false, null, a string or the id of a job',
     )
     .optional(),
   inports: z

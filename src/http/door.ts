@@ -131,7 +131,7 @@ export const expectVersion = (request: Request): void => {
   if (request.headers.has('webhook-signature')) return
   throw new SidejobError(
     'UNAUTHENTICATED',
-    'expected the header webhook-signature, which other versions of this deployment send, got none',
+    'expected the header webhook-signature, got none: only other versions of this deployment send it',
   )
 }
 

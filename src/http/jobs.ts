@@ -271,7 +271,7 @@ export const jobs = {
   tree: route('GET /v1/jobs/:job/tree', {
     scope: 'read',
     summary: 'Get the tree of jobs below a job',
-    description: 'Returns the descendants by name, level by level, at most `limit` of them (5,000 by default).',
+    description: 'Returns the job and its descendants, nearest first: at most `limit` jobs (5,000 by default).',
     query: z.strictObject({ limit: count(1, 5_000).optional() }),
     answers: { 200: tree },
     handle: ({ engine, params, query }) => engine.jobs.tree(params.job, query.limit),

@@ -18,7 +18,7 @@ export type Caller = KnownKey & { key?: string; home: Engine; tenant?: string; t
 
 export function keyOf({ key }: Caller): string {
   if (key === undefined)
-    throw new SidejobError('FORBIDDEN', 'expected an API key, got a session, which cannot be shared')
+    throw new SidejobError('FORBIDDEN', 'expected an API key, got a session: create links and tokens with a key')
   return key
 }
 

@@ -280,7 +280,7 @@ export const queueFields = {
   mostLanes: ['ml', 'maximum number of lanes', 'number'],
   batch: ['b', 'number of jobs that a lane claims at once', 'number'],
   paused: ['paused', 'the queue is paused: no job is claimed'],
-  ageing: ['ag', 'waiting time that lowers the priority number of a job by one', 'number'],
+  ageing: ['ag', 'time after which a waiting job’s priority number falls by one', 'number'],
   lanes: ['l', 'lane or bell → time at which it expires', 'table'],
   warm: ['wm', 'waiting lane and the end of its wait'],
   handed: ['hd', 'jobs that calls gave to the waiting lane, which has not yet confirmed them: lane since token …'],

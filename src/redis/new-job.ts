@@ -5,7 +5,7 @@ import { jobFields } from './keys.ts'
 import { isBig, ownOfAlike, ownWords, withWaiting } from './packed-jobs.ts'
 import type { Sealed, Vault } from './vault.ts'
 
-/** `how`: 'first' (only its first job sets the limit), 'set' (every job does), or undefined (only the API does). */
+/** `how`: the first job of the key sets the limit ('first'), every job sets it ('set'), or only the API (undefined). */
 export type LimitKey = {
   key: string
   how?: 'first' | 'set'

@@ -66,7 +66,7 @@ export const newChild = (memory: Memory, child: Partial<Child>): Child => ({
   ...child,
 })
 
-/** Ports of other jobs accept every op, but their values appear only in the returned ops. */
+/** Ports of other jobs accept every op. A test finds their values only in the returned ops. */
 function portAt(memory: Memory, ref: PortRef): Port {
   if ('job' in ref) return portOf({})
   const { in: ins, out } = 'child' in ref ? childOf(memory, ref.child) : memory

@@ -19,7 +19,7 @@ const flags = [
 /** With fewer processes, the browser uses less memory and CPU. */
 const together = ['--in-process-gpu', '--disable-software-rasterizer', '--renderer-process-limit=1']
 
-/** `apart`: starts a browser with all its processes, for measurements. */
+/** `apart`: starts a browser with separate GPU and renderer processes, for measurements. */
 export const startBrowser = ({ apart = false } = {}): Promise<Browser> =>
   chromium.launch({ executablePath: program()!, headless: true, args: apart ? flags : [...flags, ...together] })
 

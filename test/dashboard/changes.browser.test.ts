@@ -158,7 +158,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await field('queue').fill(queue)
       await field('class').pressSequentially('sew')
       await page.clock.runFor(1_000)
-      await said.getByText('No jobs are waiting for it.', { exact: true }).waitFor()
+      await said.getByText('No jobs of this class are waiting.', { exact: true }).waitFor()
       expect(asked).toEqual(['sew'])
       await page.clock.resume()
       await field('class').fill('bind')
@@ -179,7 +179,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await late
       await field('class').fill('sew')
       expect((await given).url()).toContain('class=bind')
-      await said.getByText('No jobs are waiting for it.', { exact: true }).waitFor()
+      await said.getByText('No jobs of this class are waiting.', { exact: true }).waitFor()
       expect(await findings(page)).toEqual([])
     })
   })

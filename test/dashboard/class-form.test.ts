@@ -210,7 +210,7 @@ test('the form that registers a class shows which waiting jobs of its name would
   expect((await classOf('once')).args).toBeUndefined()
   await pages.engine.workers.unregister('default', 'once')
   expect(await previewed({})).toBe(fault)
-  expect(await previewed({ class: 'never' })).toBe('No jobs are waiting for it.')
+  expect(await previewed({ class: 'never' })).toBe('No jobs of this class are waiting.')
   expect(await previewed({ class: '' })).toBe('')
   expect(await previewed({ queue: 'a/b' })).toMatch(/^queue: expected a queue/)
   expect(await previewed({ args: '{' })).toMatch(/^args: expected JSON/)

@@ -173,7 +173,7 @@ test('a job at a full limit shows the end of the lease that frees a slot', async
   expect(await claim(['slotted'], 1)).toEqual([])
   const html = await reader.html(`/ui/jobs/${waiter}`)
   expect(whyIn(html)).toMatch(
-    new RegExp(`The next job may start by (\\d+ \\w{3}, )?[\\d:]+, in .*, when the lease of #${holder} ends\\.`),
+    new RegExp(`The limit has room by (\\d+ \\w{3}, )?[\\d:]+, in .*, when the lease of #${holder} ends\\.`),
   )
   expect(timelineIn(html)).toMatch(/aria-label="waiting \d+ ms"/)
 })

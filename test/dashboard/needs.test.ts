@@ -471,7 +471,7 @@ test('a calendar marks past slots by their outcome, and a slot that is moved by 
     [-10, 'passed'],
   ])
   expect(kinds('one').map(([, kind]) => kind)).toEqual(['caught', 'caught', 'caught'])
-  expect(passedWords({ ...missed, made: 'one' })).toBe('11 slots missed; one run for all')
+  expect(passedWords({ ...missed, made: 'one' })).toBe('11 slots missed; replaced by one run')
   const moved = { at: hour + HOUR, wall: '2027-03-28 02:30' }
   expect(laneOf({ ...drawn, nextAt: hour + HOUR, moved }, shown).marks.slice(0, 2)).toEqual([
     { at: hour + HOUR, kind: 'moved' },

@@ -321,7 +321,7 @@ describe('results', () => {
     }
   })
 
-  test('Q10 an unread result is deleted after an hour, and its job after a day: nil, never an error', async () => {
+  test('Q10 an unread result is deleted after an hour, and its job after a day; then the result is nil', async () => {
     const { name } = await startWorker()
     const id = await push({ name, keep_result: true })
     await ended(id)

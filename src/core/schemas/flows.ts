@@ -55,7 +55,9 @@ export const wireView = z.object({
   rate: z.number().describe('number of values per minute that are read from the end of the wire'),
   in: z
     .array(z.int())
-    .describe('number of values that passed in each of the last ten minutes; the last entry is the current minute'),
+    .describe(
+      'number of values that left the start of the wire in each of the last ten minutes; the last entry is the current minute',
+    ),
   out: z
     .array(z.int())
     .describe('number of values that were read from the end of the wire in each of the last ten minutes'),

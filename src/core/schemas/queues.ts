@@ -9,7 +9,7 @@ import { shownRate } from './workers.ts'
 
 const ageing = positive
   .refine((ms) => Number.isInteger(ms) && ms <= MAX_AGEING, 'expected a whole number of milliseconds, at most 1 hour')
-  .describe('waiting time that lowers the priority number of a job by one, at most 1 hour; null for strict priorities')
+  .describe('time after which a waiting job’s priority number falls by one, at most 1 hour; null for strict priorities')
 
 export const queuePatch = z.strictObject({
   lanes: z.int().min(1).max(1_000).nullable().optional().describe('maximum number of lanes; null restores the default'),

@@ -253,7 +253,7 @@ export const workerList = z.object({
       seen: moment
         .nullable()
         .describe(
-          'time of the last claim from the queue of the class by a named pull worker, accurate to five seconds. Null if there was none, or if pull workers do not perform the class',
+          'time at which a named pull worker last claimed from its queue, accurate to five seconds; null if none has, or if pull workers do not perform the class',
         ),
       servedBy: z
         .array(z.object({ id: z.string(), at: moment, version: z.string().nullable() }))

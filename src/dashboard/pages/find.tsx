@@ -28,7 +28,7 @@ const VERB = /^(pause|resume) +(.+)$/i
 
 const at = encodeURIComponent
 
-/** Minimum letters of a text to search in jobs, maximum jobs to show, and half of the jobs to read. */
+/** Minimum letters of a text, maximum jobs to show, and jobs per page: a search reads two pages. */
 const [LEAST, FOUND, LOOKED_AT] = [3, 5, 250]
 
 const line = (icon: string, text: string, what: string, to: string): Line => ({ icon, text, what, to })

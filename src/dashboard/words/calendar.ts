@@ -104,7 +104,7 @@ export function ticksOf({ from, to }: Pick<Shown, 'from' | 'to'>): number[] {
   return Array.from({ length: 12 }, (_, i) => first + i * unit).filter((at) => at < to)
 }
 
-const made = { each: 'run later one by one', one: 'one run for all', none: 'skipped' } as const
+const made = { each: 'run later one by one', one: 'replaced by one run', none: 'skipped' } as const
 
 export const passedWords = ({ count, more, made: how }: NonNullable<ScheduleView['missed']>): string =>
   `${more ? `more than ${count} slots` : many(count, 'slot')} missed; ${made[how]}`

@@ -228,7 +228,7 @@ const faultsFound: Rule = ({ examined }) => {
   ]
 }
 
-/** Runs of a class whose other runs ended much faster today. */
+/** Reports runs that take ten times longer than usual for their class. */
 export function stuckRuns(runs: readonly RunUnderWay[], { classes = [], now }: Known): Need[] {
   const stuck = runs.filter((run) => timesLonger(run, usualOf(run, classes) ?? Infinity, now) !== undefined)
   const byClass = Map.groupBy(stuck, ({ queue, class: name }) => `${name} ${queue}`)

@@ -75,7 +75,7 @@ function limited(reason: Reason, link: WhyLink, when: When): Said {
         : `is full: ${count(limit?.running ?? Number(most))} of ${count(Number(most))}`
   const last = limit?.holders.find(({ leaseUntil }) => leaseUntil === reason.until)
   const cause = last ? `, when the lease of #${last.job} ends` : ''
-  const next = reason.until === undefined ? '' : ` The next job may start by ${momentOf(reason, when)}${cause}.`
+  const next = reason.until === undefined ? '' : ` The limit has room by ${momentOf(reason, when)}${cause}.`
   const who = held
     ? ` #${held.job} has ${held.startedAt === null ? 'a slot' : `held a slot for ${span(when.now - held.startedAt)}`}.`
     : ''

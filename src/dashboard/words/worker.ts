@@ -171,7 +171,8 @@ export function workerPatchOf(is: WorkerTexts, was: WorkerTexts): string {
 }
 
 export function unfitWords({ jobs, looked, more, values }: WorkerUnfit): string {
-  if (looked === 0) return more ? 'None of the newest jobs is waiting for it.' : 'No jobs are waiting for it.'
+  if (looked === 0)
+    return more ? 'None of the newest jobs is a waiting job of this class.' : 'No jobs of this class are waiting.'
   const all = `${more ? 'the newest ' : ''}${many(looked, 'waiting job')}`
   if (jobs === 0) return `Checked ${all}. All match.`
   const [first] = values

@@ -1,4 +1,4 @@
-// The kind is computed from the redacted error, so that it does not depend on redacted values.
+// The error is redacted before its kind is computed, so that secret values do not change the kind.
 
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import { type Failure, type Kind, kindOf } from '../../core/fingerprint.ts'

@@ -64,7 +64,8 @@ export const downloader = {
     ...facade,
     scope: 'write',
     summary: 'Resend a failed callback',
-    description: 'Sends the callback of an ended download again. Fails with 400 unless its last delivery failed.',
+    description:
+      'Sends the callback of an ended download again. Fails with 400 unless the state of the callback is `Failed`.',
     answers: { 204: empty },
     handle: async ({ engine, deps, params, call }) => {
       const view = await find(engine, deps.downloads!, params.file)

@@ -102,7 +102,7 @@ function atomsOf(text: string, names: ReadonlySet<string>): string[] {
   })
 }
 
-/** Compares only numbers, and names at the beginning of cells, because wording may change. */
+/** Compares only the numbers, and the names at the start of cells, because the other words may change. */
 export function isSame(
   shown: string | undefined,
   expected: string | undefined,

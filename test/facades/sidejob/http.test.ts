@@ -112,7 +112,7 @@ test('values are written and read with their context, and an empty port returns 
   expect((await post(`/v1/jobs/${job}/in/a/turn`)).status).toBe(404)
 })
 
-test('ports are replaced as a set', async () => {
+test('all ports are replaced together', async () => {
   const job = await make({ class: 'double', in: { own: {} } })
   const { body } = await ask('PUT', `/v1/jobs/${job}/ports`, { in: { other: { default: 1 } } })
   expect(Object.keys(body.in).sort()).toEqual(['in', 'other'])

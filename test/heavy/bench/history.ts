@@ -1,4 +1,4 @@
-// `npm run bench:history -- 100000` measures lists of 100,000 ended jobs in SQLite (default: ten million).
+// `npm run bench:history -- 100000` measures lists in SQLite with 100,000 ended jobs (default: ten million).
 
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'

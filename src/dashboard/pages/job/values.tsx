@@ -8,7 +8,7 @@ type ValuesProps = { args: Encoded | null; result?: Encoded | null; none?: strin
 export const Values = ({
   args,
   result,
-  none = 'No result: the run returned nothing, or a client took it.',
+  none = 'No result: the run returned none, or a client took the result.',
   href,
   children,
 }: ValuesProps) => (

@@ -195,7 +195,7 @@ const running: readonly Column<RunUnderWay>[] = [
 ]
 
 export const RunningLongest = ({ runs }: { runs: RunUnderWay[] }) => (
-  <Card title="Running longest" right="share of the lease">
+  <Card title="Running longest" right="elapsed share of the lease">
     <DataTable caption="Longest-running jobs" empty="No jobs are running." rows={runs} columns={running} isPlain />
   </Card>
 )

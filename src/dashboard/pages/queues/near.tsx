@@ -96,7 +96,7 @@ export function UnderWay({ queue: { name, runs, counts } }: { queue: QueueDetail
       tag={count(counts.running)}
       right={
         <>
-          share of the lease{' '}
+          elapsed share of the lease{' '}
           {counts.running > RUNS && <Link to={jobsPath({ status: 'running', queue: name })}>Show all</Link>}
         </>
       }

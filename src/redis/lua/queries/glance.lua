@@ -32,7 +32,7 @@ for i, name in ipairs(names) do
   has_failed = has_failed or tally.known(cache.queue(name), 'failed') > 0
 end
 for i, key in ipairs(KEYS) do texts[i] = cache.raw[key] or '' end
--- EXISTS counts a repeated key twice, so the sum contains 1 if there are schedules, and 2 if there are mutes.
+-- EXISTS counts `muted` twice, so it returns 1 with schedules, 2 with mutes, and 3 with both.
 local there = (whole ~= '' or has_failed) and redis.call('EXISTS', ns .. 'repeats', ns .. 'muted', ns .. 'muted') or 0
 return reply.glance {
   texts = texts,

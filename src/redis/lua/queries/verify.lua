@@ -200,7 +200,7 @@ local function check_channel(channel)
     end
   end
   check_equal(channel, cache.hget(ns .. 'channels', channel), (text or ''):match('^%S+'), 'count',
-    'is listed as %s, expected %s')
+    'has the entry %s in the list of channels, expected %s')
   if relay and not expected.relays(channel, relay) then
     fault(channel, 'gone', 'its relay, job %s, is not a relay', relay)
   end

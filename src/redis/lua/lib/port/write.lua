@@ -1,5 +1,5 @@
--- The recursion is at most 20 levels deep: during a delivery, values for wired ports are queued, and values at input
--- ports are not published.
+-- A delivery never starts another delivery: values for wired ports are queued, and values at input ports are not
+-- published. So the recursion is at most 20 levels deep.
 
 local MAX_WAITING = 100000
 
