@@ -403,4 +403,47 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
       later.mockRestore()
     }
   })
+
+  test.each([
+    [1440, 900],
+    [1366, 768],
+    [1280, 800],
+  ])('at %i×%i, the board covered the replay bar and the text of a draft', async (width, height) => {
+    const call = callerOf(site.url, KEY)
+    await call('PUT', '/v1/workers/media/resize', { pull: true, in: { url: {} }, out: { done: {} } })
+    const flow = await seedFlow(call)
+    const look = { width, height }
+    await as(
+      ['read', 'write'],
+      `/flows/${flow}`,
+      async (page) => {
+        const mode = (name: string, pressed: boolean) => page.getByRole('button', { name, exact: true, pressed })
+        await page.getByRole('button', { name: 'Back one event' }).click({ timeout: 10_000 })
+        await page.getByRole('button', { name: 'Play', exact: true }).click({ timeout: 10_000 })
+        await mode('Live', false).click({ timeout: 10_000 })
+        await mode('Live', true).waitFor()
+        await mode('Replay', false).click({ timeout: 10_000 })
+        await mode('Replay', true).waitFor()
+        const { bottom } = await page.locator('.replaybox').evaluate((box) => box.getBoundingClientRect())
+        expect(Math.round(bottom)).toBe(height)
+        const heightOf = () => page.locator('.board').evaluate((board) => board.getBoundingClientRect().height)
+        const before = await heightOf()
+        await page.locator('.board [data-name="rows"]').click()
+        await page.getByRole('complementary', { name: 'Selected node' }).waitFor()
+        expect(await heightOf()).toBe(before)
+      },
+      look,
+    )
+    await as(
+      ['read', 'write'],
+      `/flows/${flow}/edit`,
+      async (page) => {
+        await page.locator('.board [data-name="rows"]').click()
+        await page.keyboard.press('Delete')
+        await page.locator('.dl.minus').first().click({ timeout: 10_000 })
+        await page.getByRole('heading', { name: 'As text' }).click({ timeout: 10_000 })
+      },
+      look,
+    )
+  })
 })

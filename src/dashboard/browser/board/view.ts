@@ -167,7 +167,7 @@ export function createView(svg: SVGSVGElement) {
       all = box
       const height = Math.min(innerHeight * 1.5, box.height * Math.min(TEXTS, wide / box.width))
       if (wide > NARROW) {
-        svg.parentElement!.style.minHeight = `${height}px`
+        document.getElementById('main')!.style.setProperty('--board', `${height}px`)
         high = Math.max(high, height)
       }
       begin()
