@@ -91,18 +91,19 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
 
   function page(
     c: Context<Env>,
-    { path, nav, every, slim, scripts = [], styles, title, crumbs, View }: Page,
+    { path, nav, navOf, every, slim, scripts = [], styles, title, crumbs, View }: Page,
     drawn: Drawn,
   ) {
     const { asked, data, around, word } = drawn
     const { look, query } = asked
-    const entry = nav && entryOf(nav)
+    const at = navOf?.(data) ?? nav
+    const entry = at && entryOf(at)
     const html = htmlOf(
       look,
       <Shell
         look={look}
         title={title(data, look)}
-        at={nav}
+        at={at}
         crumbs={[...(entry ? [{ name: entry.title, to: entry.path }] : []), ...(crumbs?.(data, look) ?? [])]}
         every={every}
         commands={commandsOf(path)}

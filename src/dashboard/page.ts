@@ -60,6 +60,7 @@ export type Brief<Data> = {
 export type Page<Data = unknown> = {
   path: string
   nav?: NavName
+  navOf?: (data: Data) => NavName
   /** Milliseconds between refreshes; 0 means never. */
   every: number
   scope?: Scope

@@ -137,8 +137,29 @@ test('New flow opened an empty field for a graph', async () => {
   const html = await writer.html(path.replaceAll('&amp;', '&'))
   const body = /<textarea[^>]*name="body"[^>]*>([^<]*)/.exec(html)![1]!.replaceAll('&quot;', '"')
   const { to } = (await (await writer.act('/ui/jobs/new', { act: 'make', body })).json()) as { to: string }
-  const flow = to.slice('/jobs/'.length)
+  const flow = to.slice('/flows/'.length)
   await pages.until(async () => (await pages.engine.flows.get(flow)).wires.length > 0)
   expect(await writer.html(`/ui/flows/${flow}`)).toContain('split')
+  await pages.close()
+})
+
+test('New flow was a form of a job that led to a page without the graph, and its example did nothing', async () => {
+  const pages = await startPages({ workers: [...core] })
+  const writer = await pages.enter(['read', 'write'])
+  const path = /href="([^"]*class=flow[^"]*)"/.exec(await writer.html('/ui/flows'))![1]!.replaceAll('&amp;', '&')
+  const html = await writer.html(path)
+  expect(html).toMatch(/<h1>New flow</)
+  expect(html).toContain('<title>New flow')
+  expect(html).toMatch(/href="\/ui\/flows" aria-current="page"/)
+  const [, rows, sample] = /Graph <span[^>]*>[^<]*<\/span><\/span><textarea[^>]*rows="(\d+)"[^>]*>([^<]*)/.exec(html)!
+  const graph = sample!.replaceAll('&quot;', '"')
+  expect(Number(rows)).toBe(Math.min(20, graph.split('\n').length))
+  const form = { act: 'make', queue: 'core', class: 'flow', 'in.__graph': graph }
+  const { to } = (await (await writer.act(path, form)).json()) as { to: string }
+  const id = /^\/flows\/(\d+)$/.exec(to)![1]!
+  await pages.until(async () => (await pages.engine.jobs.get(id)).status === 'completed')
+  const { values } = await pages.engine.ports.get(id, 'out', 'word', 10)
+  expect(values.map(({ data }) => data)).toEqual(['to', 'be', 'or', 'not', 'to', 'be'].map((word) => `"${word}"`))
+  expect(await writer.html(`/ui/jobs/${id}`)).toMatch(new RegExp(`href="/ui/flows/${id}"[^]*?Open graph`))
   await pages.close()
 })

@@ -13,7 +13,7 @@ import { Search } from '../parts/search.tsx'
 import { sum } from '../words/counts.ts'
 import { given, jsonText, labelWords, maybe, objectOf } from '../words/form.ts'
 import { limitOfClass, wayToLimit } from '../words/limit.ts'
-import { jobLink, ofClass, queuePath } from '../words/paths.ts'
+import { isFlow, jobLink, jobPath, ofClass, queuePath } from '../words/paths.ts'
 import { pausedNames } from '../words/queue.ts'
 import { membersOf, readSchema } from '../words/schema.ts'
 import { cut, many } from '../words/text.ts'
@@ -88,10 +88,11 @@ function typedLike({ args, group, priority, labels }: Like, inputs: Inputs, work
 export const make: Act = {
   scope: 'write',
   async does({ form, call, engine }) {
-    const { id } = (await call('POST', '/v1/jobs', await bodyIn(form, engine))) as { id: number }
+    const body = await bodyIn(form, engine)
+    const { id } = (await call('POST', '/v1/jobs', body)) as { id: number }
     return {
       say: `Job #${id} created`,
-      to: form.get('stay') ? undefined : `/jobs/${id}`,
+      to: form.get('stay') ? undefined : isFlow(JSON.parse(body)) ? `/flows/${id}` : jobPath(id),
       link: jobLink(id),
     }
   },
@@ -110,7 +111,8 @@ async function load(asked: Asked) {
   return { workers, paused: pausedNames(stats), limits, counted, from, inputs, queue, class: name || undefined }
 }
 
-const titleOf = ({ from }: NewJobData): string => (from ? `Duplicate #${from.id}` : 'New job')
+const titleOf = ({ from, ...of }: NewJobData): string =>
+  from ? `Duplicate #${from.id}` : isFlow(of) ? 'New flow' : 'New job'
 
 function takenBy({ in: ports = {}, args }: Worker): string[] {
   const taken = { inputs: Object.keys(ports), args: membersOf(readSchema(args && encodedToJson(args))) }
@@ -204,6 +206,7 @@ function Fill({ data, worker, typed }: { data: NewJobData; worker: Worker; typed
 export const newJob = page({
   path: '/jobs/new',
   nav: 'jobs',
+  navOf: (data) => (isFlow(data) ? 'flows' : 'jobs'),
   every: 0,
   load,
   title: titleOf,

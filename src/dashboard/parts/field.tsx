@@ -45,9 +45,11 @@ export const Field = ({ label, note, type = 'text', mono, path, ...input }: Fiel
   </Label>
 )
 
+const rowsOf = (text = ''): number => Math.min(20, text.split('\n').length)
+
 export const TextArea = ({ label, note, value, path, rows = 3, ...area }: TextAreaProps) => (
   <Label label={label} note={note}>
-    <textarea {...area} class="field" rows={rows} spellcheck={false} data-path={path}>
+    <textarea {...area} class="field" rows={Math.max(rows, rowsOf(value))} spellcheck={false} data-path={path}>
       {value}
     </textarea>
   </Label>

@@ -44,14 +44,7 @@ await client.jobs.enqueue(${body.replace(/^( +)"(\w+)":/gm, '$1$2:')})`
           button=""
           fields={isLater ? { later: 'on' } : undefined}
         >
-          <TextArea
-            name="body"
-            label="JSON"
-            note="body of POST /v1/jobs"
-            path="*"
-            rows={json.split('\n').length}
-            value={json}
-          />
+          <TextArea name="body" label="JSON" note="body of POST /v1/jobs" path="*" value={json} />
         </Form>
       </details>
     </>

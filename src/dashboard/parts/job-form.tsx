@@ -13,6 +13,7 @@ export type Named = WorkerDefinition & { queue: string; class: string }
 type Port = NonNullable<WorkerDefinition['in']>[string]
 
 export const PORT = 'in.'
+const GRAPH = '__graph'
 
 const OPTIONS = ['inputs', 'priority', 'group', 'wait', 'alias', 'labels'] as const
 
@@ -42,7 +43,7 @@ export function JobForm({ worker, stay, typed }: { worker: Named; stay?: boolean
       {ports.map(([name, port]) => (
         <ValueFields
           name={`${PORT}${name}`}
-          label={name}
+          label={name === GRAPH ? 'Graph' : name}
           schema={port.schema && encodedToJson(port.schema)}
           more={isRequired(port) ? ', required' : undefined}
           otherwise={port.default && encodedToJson(port.default)}

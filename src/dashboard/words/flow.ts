@@ -194,7 +194,10 @@ export function jamSaid({ wire, cause }: Jam, facts: Facts): string {
 
 /** Its classes are in the standard library. */
 export const sampleGraph = {
-  nodes: { split: { queue: 'core', class: 'split' }, each: { queue: 'core', class: 'each' } },
+  nodes: {
+    split: { queue: 'core', class: 'split', inports: { in: { init: ['to,be,or,not,to,be'] } } },
+    each: { queue: 'core', class: 'each' },
+  },
   edges: [{ from: { node: 'split', outport: 'out' }, to: { node: 'each', inport: 'in' } }],
   inports: { text: { node: 'split', inport: 'in' } },
   outports: { word: { node: 'each', outport: 'out' } },

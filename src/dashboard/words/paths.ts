@@ -3,6 +3,8 @@ import { type Changes, queryWith } from './query.ts'
 
 const at = encodeURIComponent
 
+export const isFlow = (of: { queue?: string; class?: string | undefined }): boolean =>
+  of.queue === 'core' && of.class === 'flow'
 export const jobPath = (id: number | string): string => `/jobs/${id}`
 export const queuePath = (queue: string): string => `/queues/${at(queue)}`
 export const groupPath = (id: string): string => `/groups/${at(id)}`

@@ -7,7 +7,7 @@ import { useLook } from '../../look.ts'
 import { Act, LinkButton, More } from '../../parts/act.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Ago, Name, NameLink, StatusPill } from '../../parts/layout.tsx'
-import { groupPath, queuePath } from '../../words/paths.ts'
+import { groupPath, isFlow, queuePath } from '../../words/paths.ts'
 import { atLeast, count, cut } from '../../words/text.ts'
 import { pillOf } from '../../words/why.ts'
 
@@ -116,6 +116,11 @@ export function Head({ job, runs, reason, isStuck }: HeadProps) {
         <Facts job={job} runs={runs} />
       </div>
       <div class="right">
+        {isFlow(job) && (
+          <LinkButton to={`/flows/${id}`} icon="flows" kind="primary">
+            Open graph
+          </LinkButton>
+        )}
         <Act act={act} scope={isStuck ? 'admin' : 'write'} icon={icon} hotkey="r">
           {verb}
         </Act>

@@ -8,7 +8,7 @@ const JOBS = 24
 
 const group = { id: GROUP }
 
-const flow = { queue: 'core', class: 'flow', group, inputs: { __graph: [sampleGraph], text: ['to,be,or,not,to,be'] } }
+const flow = { queue: 'core', class: 'flow', group, inputs: { __graph: [sampleGraph] } }
 
 const single = (n: number) => ({ queue: 'core', class: 'split', group, inputs: { in: [`job ${n},of,the,demo`] } })
 
