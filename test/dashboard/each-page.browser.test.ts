@@ -19,6 +19,12 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     ;({ site, ids } = served)
     await call('PUT', '/v1/schedules/report', { class: 'waits', repeat: { cron: '30 2 * * *' } })
     await call('POST', '/v1/keys', { name: 'grafana', scopes: ['read'] })
+    await call(
+      'POST',
+      '/v1/jobs',
+      Array.from({ length: 8 }, () => ({ queue: 'media', class: 'resize' })),
+    )
+    await site.engine.runs.claim('media', { names: ['resize'], max: 2, lease: 3_600_000 })
     for (const scope of ['read', 'write'] as const)
       keys[scope] = (await site.engine.keys.add({ name: scope, scopes: [scope] })).key
     browser = await startBrowser()
@@ -39,6 +45,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   const others = [
     '/queues/core',
     '/workers/core/split',
+    '/workers/default/fails',
     '/jobs?by=class',
     '/jobs/new?queue=media&class=resize',
     '/schedules?new',
@@ -105,6 +112,20 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
 
     test('has tables with a caption and headers, buttons with different names, and machine-readable times', async () => {
       expect(await unsaid(await seenIn(1_440))).toEqual([])
+    })
+
+    test('at 1,280 pixels no content of a card is wider than the card, where it would cover the next card', async () => {
+      const page = await seenIn(1_280, 800)
+      const wide = await page.evaluate(() =>
+        [...document.querySelectorAll('main .card :is(table, form, dl, ul, section, header)')]
+          .filter((one) => one.checkVisibility() && !one.closest('.menu, pre'))
+          .map((one) => {
+            const card = one.closest('.card')!.getBoundingClientRect()
+            return { by: Math.round(one.getBoundingClientRect().right - card.right), html: one.outerHTML.slice(0, 100) }
+          })
+          .filter(({ by }) => by > 1),
+      )
+      expect(wide).toEqual([])
     })
 
     test('fits into widths from 320 pixels, also with letters of twice the size', async () => {

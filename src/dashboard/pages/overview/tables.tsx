@@ -118,6 +118,7 @@ function queueColumns(now: number, canResume: boolean): Column<Queue>[] {
     },
     {
       head: 'Served by',
+      kind: 'wraps',
       cell: (queue) => {
         const { name, mode, paused, lanes, maxLanes, pulled, counts } = queue
         if (paused)
@@ -130,13 +131,13 @@ function queueColumns(now: number, canResume: boolean): Column<Queue>[] {
         return (
           <>
             {mode === 'push' && (lanes > 0 || pulled + counts.pull === 0) && (
-              <>
-                <Pips on={lanes} of={maxLanes} /> <span class="dim">{`${lanes} of ${many(maxLanes, 'lane')}`}</span>
-              </>
+              <span class="listener dim">
+                <Pips on={lanes} of={maxLanes} /> {`${lanes} of ${many(maxLanes, 'lane')}`}
+              </span>
             )}{' '}
-            {pulled > 0 && <span class="dim">{`pull workers: ${many(pulled, 'run')}`}</span>}{' '}
+            {pulled > 0 && <span class="listener dim">{`pull workers: ${many(pulled, 'run')}`}</span>}{' '}
             {counts.pull > 0 && (
-              <To kind="st suspended" to={pullersPath(name)}>
+              <To kind="listener st suspended" to={pullersPath(name)}>
                 {many(counts.pull, 'waits', 'wait')} for a pull worker
               </To>
             )}
