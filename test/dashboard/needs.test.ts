@@ -233,8 +233,8 @@ describe('a class that fails', () => {
     ]
     const classes = [hoursOf('parse_csv', 0), hoursOf('charge_card', 20), hoursOf('sync_customer', 9_896)]
     expect(told({ kinds, classes })).toEqual([
-      ['sync_customer', '104 jobs of {} failed in the last 15 minutes, of at most 10,000 jobs that ended.'],
-      ['charge_card', '40 jobs of {} failed in the last 15 minutes, of at most 60 jobs that ended.'],
+      ['sync_customer', '104 jobs of {} failed in the last 15 minutes; at most 9,896 completed.'],
+      ['charge_card', '40 jobs of {} failed in the last 15 minutes; at most 20 completed.'],
       ['parse_csv', '12 jobs of {} failed in the last 15 minutes, and none completed.'],
     ])
   })
@@ -319,7 +319,7 @@ test('Overview said that lanes were free although the jobs waited for a pull wor
   expect(told({ queued: 5, scheduled: 1, limited: 1, pull: 3 })).toEqual([
     'unclaimed',
     'A job in queue {} has waited for a pull worker for 10 min.',
-    '4 jobs are waiting',
+    '3 jobs wait for one',
     ['/queues/core', '/workers?q=core%2F'],
   ])
   const ready = 'A job in queue {} has been ready for 10 min.'

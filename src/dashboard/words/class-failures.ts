@@ -10,10 +10,10 @@ import { about, count, MINUTE, many, percent } from './text.ts'
 const stillFailed = ({ kinds, queues, now }: Known, failed: number): number =>
   Math.min(failed, kinds ? sum(kinds, (kind) => recentOf(kind, now)) : sum(queues, ({ counts }) => counts.failed))
 
-function shareText({ failed, completed }: FailingClass): string {
+function shareText({ completed }: FailingClass): string {
   if (completed === 0) return ', and none completed'
   if (!Number.isFinite(completed)) return ''
-  return `, of at most ${many(failed + completed, 'job')} that ended`
+  return `; at most ${count(completed)} completed`
 }
 
 const failedPath = (name: string, error?: string): string => jobsPath({ status: 'failed', class: name, error })
@@ -92,6 +92,7 @@ export function leftFailed({ kinds = [], classes, deploys, now }: Known, needs: 
         name,
         text: `${many(jobs, 'job')} of {} are failed, the last ${ago} ago.`,
         ...errorsOf(name, own, deploys),
+        since: Math.min(...own.map(({ firstAt }) => firstAt)),
         jobs,
       })
     })

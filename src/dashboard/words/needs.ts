@@ -117,9 +117,8 @@ function slowOf(queue: QueueView, now: number): Need {
   const { name, lanes, maxLanes, oldestReady, counts } = queue
   const isPull = counts.pull > 0 && counts.pull >= readyIn(queue)
   const isBusy = lanes >= maxLanes
-  const why = isPull
-    ? ''
-    : counts.pull > 0
+  const why =
+    counts.pull > 0
       ? `${many(counts.pull, 'job waits', 'jobs wait')} for a pull worker; `
       : isBusy
         ? `All ${count(maxLanes)} lanes are open; `
@@ -127,7 +126,9 @@ function slowOf(queue: QueueView, now: number): Need {
   return need(isPull ? 'unclaimed' : isBusy ? 'busy' : 'slow', {
     name,
     text: `A job in queue {} has ${isPull ? 'waited for a pull worker' : 'been ready'} for ${about(now - oldestReady!)}.`,
-    more: `${why}${many(waitingIn(queue), 'job is waiting', 'jobs are waiting')}`,
+    more: isPull
+      ? many(counts.pull, 'job waits for one', 'jobs wait for one')
+      : `${why}${many(waitingIn(queue), 'job is waiting', 'jobs are waiting')}`,
     since: oldestReady!,
     buttons: [
       { to: queuePath(name), text: 'See the queue' },

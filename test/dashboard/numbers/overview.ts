@@ -149,7 +149,7 @@ function tiles(facts: Facts): Claims {
       'Waiting to start',
       'Running',
       'Ended',
-      'Failed for good',
+      'Failed',
       `Time to start today, ${most === half ? 'p95' : 'p50 and p95'}`,
     ],
     '.tiles .sub': [

@@ -62,7 +62,7 @@ function Ends({ data: { points, range } }: TilesProps) {
       />
       <Tile
         to={jobsIn(points[0]!, { ...range, columns: 1 }, 'failed')}
-        head="Failed for good"
+        head="Failed"
         big={short(failed)}
         sub={
           <>
