@@ -70,7 +70,13 @@ type PauseProps = Omit<ActProps, 'act' | 'icon' | 'children'> & { paused: boolea
 export function Pause({ paused, of, ...act }: PauseProps) {
   const [verb, icon, word] = paused ? ['resume', 'play', 'Resume'] : ['pause', 'pause', 'Pause']
   return (
-    <Act {...act} act={verb} icon={icon} label={of && `${word} ${of}`}>
+    <Act
+      {...act}
+      act={verb}
+      icon={icon}
+      kind={paused && !act.small ? 'primary' : act.kind}
+      label={of && `${word} ${of}`}
+    >
       {word}
     </Act>
   )

@@ -20,13 +20,13 @@ export function chart(facts: Facts, queue?: string): Claims {
   const label = (numbers: number[]) => n(topOf(Math.max(...numbers) / MINUTES))
   const hasEnds = sum(completed!) + sum(failed!) > 0
   return {
-    '.plot > svg@aria-label': [said],
+    '.plot > svg@aria-label': hasEnds ? [said] : [],
     '#table caption': hasEnds ? [said] : [],
-    'p.foot.dim': hasEnds ? [] : ['No job ended in the last 4 h.'],
+    'p.body.dim': hasEnds ? [] : ['No job ended in the last 4 h.'],
     '.legend a:has(svg)': shown.slice(0, 2).map(({ at }) => `deploy, ${hourOf(at)}`),
     '.ylab.y1': hasEnds ? [label(completed!)] : [],
     '.ylab.y2': hasEnds ? [label(failed!)] : [],
-    '.plot .axis span': [0, 1, 2, 3, 4, 5].map((i) => hourOf(columns[Math.floor((i * 59) / 5)]!.at)),
+    '.plot .axis span': hasEnds ? [0, 1, 2, 3, 4, 5].map((i) => hourOf(columns[Math.floor((i * 59) / 5)]!.at)) : [],
     '.plot .hit': columns.flatMap((one) => [
       ...(one.completed ? [`${n(one.completed)} jobs completed`] : []),
       ...(one.failed ? [`${n(one.failed)} jobs failed`] : []),

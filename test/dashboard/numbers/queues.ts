@@ -71,10 +71,10 @@ export async function queuePage(facts: Facts, { site: { engine } }: Scene, name:
   const running = having(facts, { queue: name, status: 'running' })
   const failed = counted(facts, { queue: name, status: 'failed' })
   return {
-    '.head .note': pauses.map(({ at }) => `paused ${time(at)}`),
     'main > .card .tbl.lined tbody tr': [queueRow(facts, queue, false)],
     ...chart(facts, name),
     'main > .card > p.body': [
+      ...pauses.map(({ at }) => `Paused ${time(at)}`),
       ...(failed > 0 ? [`See the errors of ${n(failed)} failed jobs`] : []),
       ...(limited > 0 ? [`${n(limited)} wait`] : []),
     ],

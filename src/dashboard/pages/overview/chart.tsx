@@ -136,16 +136,12 @@ function Plot({ points, range, deploys, said, to }: PlotProps) {
   )
   return (
     <div class="plot">
-      {points.some(hasEnds) && (
-        <>
-          <span class="ylab y1" aria-hidden="true">
-            {count(top / per)}
-          </span>
-          <span class="ylab y2" aria-hidden="true">
-            {count(low / per)} failed
-          </span>
-        </>
-      )}
+      <span class="ylab y1" aria-hidden="true">
+        {count(top / per)}
+      </span>
+      <span class="ylab y2" aria-hidden="true">
+        {count(low / per)} failed
+      </span>
       <svg
         height={HEIGHT}
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
@@ -207,11 +203,13 @@ export function Ends({ points, range, deploys, queue }: EndsProps) {
         </span>
       }
     >
-      <Plot {...{ points, range, deploys, said }} to={jobs} />
       {points.some(hasEnds) ? (
-        <Numbers points={points} said={said} to={jobs} />
+        <>
+          <Plot {...{ points, range, deploys, said }} to={jobs} />
+          <Numbers points={points} said={said} to={jobs} />
+        </>
       ) : (
-        <p class="foot dim">No job ended in {time}.</p>
+        <p class="body dim">No job ended in {time}.</p>
       )}
     </Card>
   )

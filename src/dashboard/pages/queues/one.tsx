@@ -39,10 +39,10 @@ async function heldBy({ engine, cache }: Asked, { name: queue, counts }: QueueDe
 }
 
 const PausedBy = ({ change: { name, at, reason } }: { change: Change }) => (
-  <>
-    paused by <Name of={name} most={40} /> <Ago at={at} />
+  <p class="body">
+    Paused by <Name of={name} most={40} /> <Ago at={at} />
     {reason && <Name of={`: ${reason}`} />}
-  </>
+  </p>
 )
 
 async function load(asked: Asked) {
@@ -80,7 +80,7 @@ export const queue = page({
   crumbs: ({ queue }) => [{ name: queue.name }],
   View: ({ data: { queue, held, range, points, deploys, programs, classes, change } }) => (
     <>
-      <Head title={<Name of={queue.name} most={60} />} note={change && <PausedBy change={change} />}>
+      <Head title={<Name of={queue.name} most={60} />}>
         <RangeChoice range={range} />
         <To kind="btn" to={jobsPath({ queue: queue.name })}>
           Jobs
@@ -89,6 +89,7 @@ export const queue = page({
       </Head>
       <Card>
         <QueueTable queues={[queue]} />
+        {change && <PausedBy change={change} />}
         <Held queue={queue} held={held} />
       </Card>
       <div class="cols c21 below">
