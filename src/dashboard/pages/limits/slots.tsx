@@ -55,6 +55,9 @@ type SlotsProps = {
   small?: boolean
 }
 
+const hasRoom = ({ concurrency, running, rate, started }: SlotsProps['limit']): boolean =>
+  (concurrency === null || running < concurrency) && (!rate || (started !== undefined && started < rate.limit))
+
 function nowOf({ concurrency, running, shutUntil }: SlotsProps['limit'], now: number, zone: string): string {
   if (shutUntil && shutUntil > now) return `not called until ${clock(shutUntil, zone)}`
   return concurrency === null ? `${count(running)} running` : `${count(running)} of ${count(concurrency)}`
@@ -83,7 +86,7 @@ export function Slots({ limit, holders, small }: SlotsProps) {
           {rate &&
             started !== undefined &&
             `; ${count(started)} of ${count(rate.limit)} started in the last ${periodOf(rate.period)}`}
-          {fullSince && `; full for ${span(now - fullSince)}`}
+          {fullSince && !hasRoom(limit) && `; full for ${span(now - fullSince)}`}
         </span>
       )}
     </div>
