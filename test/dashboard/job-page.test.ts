@@ -113,7 +113,7 @@ test('a sleeping job shows when it wakes, and its steps have the numbers of stor
   await pages.until(async () => (await pages.statusOf(id)) === 'queued')
   const html = await reader.html(`/ui/jobs/${id}`)
   expect(headIn(html)).toMatch(/Sleeps until (\d+ \w{3}, )?\d\d:\d\d/)
-  expect(headIn(html)).toContain('runs 2')
+  expect(headIn(html)).toContain('2 runs')
   expect(plainText(part(html, 'id="tabs"', '</nav>'))).toContain('Runs 2')
   const timeline = plainText(timelineIn(html))
   expect(timeline).toMatch(/first step ran \d.*sends#1 callWorker .*second step, run 2/)
@@ -206,7 +206,7 @@ test('a job that failed because its runs were lost counts them as lost runs, not
   const id = await lost(3)
   expect(await pages.statusOf(id)).toBe('failed')
   const html = await reader.html(`/ui/jobs/${id}`)
-  expect(headIn(html)).toContain('runs 3, 3 lost')
+  expect(headIn(html)).toContain('3 runs, 3 lost')
   expect(whyIn(html)).toBe(
     'Why it failed Lost 3 times: the run never answered. Failed after 3 lost runs. It stays failed until you retry it.',
   )

@@ -2,7 +2,7 @@ import type { Encoded } from '../../core/codec/value.ts'
 import { useWay } from '../look.ts'
 import { messageOf, stackOf } from '../words/job.ts'
 import { stackParts } from '../words/stack.ts'
-import { many } from '../words/text.ts'
+import { count, many } from '../words/text.ts'
 import { Ago, Link } from './layout.tsx'
 import { linesOf } from './log.tsx'
 import { Json } from './value-view.tsx'
@@ -24,13 +24,18 @@ function Stack({ stack }: { stack: string }) {
   )
 }
 
-export function Fault({ error, at }: { error: Encoded; at?: number }) {
+const hasMore = (error: Encoded): boolean => linesOf(error).rest !== '' || error.length > 300
+
+/** Whether `Fault` shows more than the message. */
+export const hasDetails = (error: Encoded): boolean => stackOf(error) !== undefined || hasMore(error)
+
+export function Fault({ error, at, run }: { error: Encoded; at?: number; run?: number }) {
   const way = useWay()
   const stack = stackOf(error)
   return (
     <section class="fault">
       <p>
-        <b>{messageOf(error)}</b>{' '}
+        {run !== undefined && `Run ${count(run)}`} <b>{messageOf(error)}</b>{' '}
         {at !== undefined && (
           <>
             <Ago at={at} />{' '}
@@ -41,7 +46,7 @@ export function Fault({ error, at }: { error: Encoded; at?: number }) {
         )}
       </p>
       {stack === undefined ? (
-        (linesOf(error).rest || error.length > 300) && <Json value={error} />
+        hasMore(error) && <Json value={error} />
       ) : (
         <>
           <Stack stack={stack} />

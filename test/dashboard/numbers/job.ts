@@ -197,6 +197,7 @@ export async function jobPage(facts: Facts, scene: Scene, id: number, tab?: 'run
   const sorted = children.toSorted((a, b) => rank(a) - rank(b))
   const family = [...(job.parent ? [job.parent.id] : []), id, ...sorted.map((child) => child.id)]
   const failed = runs.filter(({ outcome }) => outcome === 'failed').length
+  const all = runs.length + Number(job.status === 'running')
   const isThrown = job.status === 'failed' && runs[0]?.outcome === 'failed' && why.reasons.length === 1
   const log = entries.map((entry) => logLine(entry))
   const wakesAt = why.reasons[0]?.until
@@ -207,7 +208,7 @@ export async function jobPage(facts: Facts, scene: Scene, id: number, tab?: 'run
       '',
       ...(job.group ? [''] : []),
       `priority ${job.priority}`,
-      `runs ${n(runs.length + Number(job.status === 'running'))}${failed > 0 ? `, ${n(failed)} of them failed` : ''}`,
+      `${n(all)} ${all === 1 ? 'run' : 'runs'}${failed > 0 ? `, ${all === 1 ? '' : `${n(failed)} `}failed` : ''}`,
       `created ${time(job.createdAt)} by ${shortened(job.createdBy, 40)}`,
     ],
     '#neighbours': (found) => found.map((text) => (text === '' ? '' : placeOf(facts, job))),
@@ -216,16 +217,13 @@ export async function jobPage(facts: Facts, scene: Scene, id: number, tab?: 'run
     ...(job.status === 'failed' && isThrown && { '#failure > .note': whyTexts(why).slice(0, 1) }),
     ...timeline(facts, job, runs, children),
     ...(await portsOf(scene, job)),
-    '#tabs .tabs a': [
-      `Log ${n(entries.length)}${cursor === null ? '' : '+'}`,
-      'State',
-      `Runs ${n(runs.length + Number(job.status === 'running'))}`,
-      'Steps',
-    ],
+    '#tabs .tabs a': [`Log ${n(entries.length)}${cursor === null ? '' : '+'}`, 'State', `Runs ${n(all)}`, 'Steps'],
     ...(tab === 'runs'
       ? {
           '#tabs .note': [],
-          '#tabs .fault p': runs.flatMap(({ error, endedAt }) => (error === undefined ? [] : [time(endedAt)])),
+          '#tabs .fault p': runs.flatMap(({ n: number, error, endedAt }) =>
+            error === undefined ? [] : [`Run ${number} ${time(endedAt)}`],
+          ),
           '#tabs tbody tr': runs.map(({ n: number, startedAt, endedAt, readyAt, attempt }) =>
             row(
               `Run ${number}`,

@@ -78,7 +78,7 @@ const single: Record<string, Act> = {
     },
   },
   run: ask('run', 'a run is requested'),
-  retry: ask('retry', 'it runs again'),
+  retry: ask('retry', 'queued again'),
 
   requeue: {
     scope: 'admin',
@@ -90,7 +90,7 @@ const single: Record<string, Act> = {
     async does(asked) {
       const { id } = await asked.engine.jobs.get(asked.params.job!)
       await asked.call('POST', '/v1/bulk', { ids: [id], action: 'requeue' })
-      return { say: `#${id}: it runs again` }
+      return { say: `#${id}: queued again` }
     },
   },
 

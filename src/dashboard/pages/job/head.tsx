@@ -15,12 +15,12 @@ export const runsOf = (job: JobView, runs: readonly PastRun[]): string =>
   atLeast((job.cost?.total ?? 0) + Number(job.status === 'running'), lacksFailures(job, runs))
 
 function runsText(job: JobView, runs: readonly PastRun[]): string {
+  const all = runsOf(job, runs)
   const ended = (as: string) => runs.filter(({ outcome }) => outcome === as).length
   const failed = atLeast(ended('failed'), lacksFailures(job, runs) && ended('failed') > 0)
   const lost = Math.max(job.lost, ended('lost'))
-  return [runsOf(job, runs), failed !== '0' && `${failed} of them failed`, lost > 0 && `${count(lost)} lost`]
-    .filter(Boolean)
-    .join(', ')
+  const [every, ofOne] = [`${all} ${all === '1' ? 'run' : 'runs'}`, all === '1' ? '' : `${failed} `]
+  return [every, failed !== '0' && `${ofOne}failed`, lost > 0 && `${count(lost)} lost`].filter(Boolean).join(', ')
 }
 
 const Fact = ({ name, children }: { name: string; children: Child }) => (
@@ -47,7 +47,7 @@ function Facts({ job, runs }: { job: JobView; runs: readonly PastRun[] }) {
         </Fact>
       )}
       <Fact name="priority">{count(priority)}</Fact>
-      <Fact name="runs">{runsText(job, runs)}</Fact>
+      <span>{runsText(job, runs)}</span>
       <Fact name="created">
         <Ago at={createdAt} />
         {createdBy && ` by ${cut(createdBy)}`}
@@ -121,7 +121,13 @@ export function Head({ job, runs, reason, isStuck }: HeadProps) {
             Open graph
           </LinkButton>
         )}
-        <Act act={act} scope={isStuck ? 'admin' : 'write'} icon={icon} hotkey="r">
+        <Act
+          act={act}
+          scope={isStuck ? 'admin' : 'write'}
+          icon={icon}
+          kind={status === 'failed' ? 'primary' : undefined}
+          hotkey="r"
+        >
           {verb}
         </Act>
         <LinkButton to={`/jobs/new?from=${id}`} scope="write" icon="copy" hotkey="e" wide={status !== 'failed'}>

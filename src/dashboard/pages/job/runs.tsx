@@ -3,7 +3,7 @@ import type { PastRunView } from '../../../core/schemas.ts'
 import type { JobView } from '../../../engine/engine.ts'
 import { useWay } from '../../look.ts'
 import { type Fact, Facts } from '../../parts/facts.tsx'
-import { Fault } from '../../parts/fault.tsx'
+import { Fault, hasDetails } from '../../parts/fault.tsx'
 import { Ago, Empty, JobId, Link, Name, To } from '../../parts/layout.tsx'
 import { LogLines } from '../../parts/log.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
@@ -95,7 +95,7 @@ export function RunRows({ id, runs, open }: { id: number; runs: readonly PastRun
         ),
     },
     { head: 'Started', cell: ({ startedAt }) => <Ago at={startedAt} /> },
-    { head: 'Outcome', kind: 'fill', cell: (run) => <Outcome {...run} /> },
+    { head: 'Outcome', kind: 'fill wraps', cell: (run) => <Outcome {...run} /> },
     { head: 'By', label: 'by', kind: 'dim', cell: ({ by }) => by ?? '–' },
     { head: 'Version', label: 'version', kind: 'dim mono', cell: ({ version }) => version ?? '–' },
     { head: '#Attempt', label: 'attempt', cell: ({ attempt }) => count(attempt) },
@@ -132,7 +132,10 @@ export function Runs(props: { job: JobView; runs: readonly PastRun[]; open?: Pas
       <Open job={job} run={open} />
       <RunRows id={job.id} runs={runs} open={open?.n} />
       {job.cost!.total > runs.length && <OnlyLastRun {...job} />}
-      {runs.map(({ error, endedAt }) => error !== undefined && <Fault error={error} at={endedAt} />)}
+      {runs.map(
+        ({ n, error, endedAt }) =>
+          error !== undefined && (n === undefined || hasDetails(error)) && <Fault error={error} at={endedAt} run={n} />,
+      )}
     </>
   )
 }
