@@ -24,7 +24,7 @@ export const isAudited = (route: Listed, request: Request): boolean => {
 }
 
 /** Bodies for these resources contain settings or SQL, and no data of users. */
-const settings = /^(keys|queues|limits|groups|constraints|breakers|processes|alerts|history)\./
+const settings = /^(keys|queues|limits|groups|constraints|breakers|processes|alerts|errors|history)\./
 const MAX_CHANGE = 300
 
 /** Members of bulk actions and schedules without data of users. */

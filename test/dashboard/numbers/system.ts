@@ -15,7 +15,7 @@ export async function keysPage(_: Facts, { site: { engine } }: Scene): Promise<C
 }
 
 export async function auditPage(_: Facts, { site: { engine } }: Scene): Promise<Claims> {
-  const { entries } = await engine.audit.read({ limit: 50 })
+  const { entries } = await engine.audit.read({ limit: 500 })
   const groups: (typeof entries)[] = []
   for (const entry of entries) {
     const above = groups.at(-1)?.[0]
@@ -26,8 +26,7 @@ export async function auditPage(_: Facts, { site: { engine } }: Scene): Promise<
   }
   const namesOf = ({ path }: (typeof entries)[number]) => path.split('/').slice(3).map(decodeURIComponent).join('/')
   return {
-    '.head .note': ['newest 50'],
-    'main tbody tr': groups.map((equal) => {
+    'main tbody tr': groups.slice(0, 50).map((equal) => {
       const [{ change, was, reason, name, at }] = equal as [(typeof entries)[number]]
       const paths = equal.map(({ method, path }) => `${method} ${path}`).join(' ')
       if (equal.length > 1)
@@ -36,7 +35,9 @@ export async function auditPage(_: Facts, { site: { engine } }: Scene): Promise<
       const shown = (value: unknown) => (value === null ? 'none' : JSON.stringify(value))
       const members = now!.flatMap(([name, value], i) => {
         const [then, text] = [before![i] && shown(before![i][1]), shown(value)]
-        return then === text ? [] : `${name} ${then === undefined ? '' : `${then} → `}${text}`
+        if (then === text) return []
+        if (typeof value === 'boolean') return value ? name : `not ${name}`
+        return `${name} ${then === undefined || then === 'none' ? '' : `${then} → `}${text}`
       })
       return row(`{${paths}}${namesOf(equal[0]!)}`, [...members, reason ?? ''].join('; '), cut(name, 30), time(at))
     }),
