@@ -65,7 +65,7 @@ local ok, why = journal.try(function()
     made = made + n
   end
   log.end_entry()
-  quota.check()
+  if quota_of ~= '' or next(cache.dirty) then quota.check() end
 end)
 if not ok then
   return reply.refused { code = why.code, message = why.message, wait = why.wait or '', which = made,

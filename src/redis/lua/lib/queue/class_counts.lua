@@ -52,7 +52,7 @@ local function numbers_of(line)
   return of
 end
 
--- Reads only the numbers that grow, because a line has up to 34 numbers.
+-- Reads only the numbers that grow, of up to 34 in a line.
 local function grown(line, more)
   local words, from, kept, last = {}, 1, 1, 0
   for at in pairs(more) do last = math.max(last, at) end

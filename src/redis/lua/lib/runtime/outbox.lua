@@ -19,7 +19,7 @@ function outbox.is_full()
   return head ~= nil and head.bytes >= outbox.MAX_BYTES
 end
 
-local entries = {}
+outbox.entries = {}
 
 local function line_of(one)
   if one.large then one.document[fields.args] = outbox.bounded(cache.text_at(one.large) or nil) end
@@ -34,7 +34,7 @@ local function write(head, lines)
 end
 
 function outbox.flush()
-  local head = entries[1] and outbox.head()
+  local head, entries = outbox.head(), outbox.entries
   if not head then return end
   local lines, bytes, large_keys = {}, 0, {}
   for i = 1, #entries do large_keys[#large_keys + 1] = entries[i].large end
@@ -84,5 +84,5 @@ end
 
 -- `large`: key of args that are too large for the document.
 function outbox.push(kind, id, document, value, large)
-  journal.push(entries, { kind = kind, id = id, document = document, value = value, large = large })
+  journal.push(outbox.entries, { kind = kind, id = id, document = document, value = value, large = large })
 end

@@ -210,7 +210,7 @@ function store.write(more_to_come)
       cache.zset(ns .. 'repeats', id, doc.place ~= PLACE.terminated and (tonumber(doc.next_slot) or numbers.never))
     end
   end
-  outbox.flush()
+  if outbox.entries[1] then outbox.flush() end
   if cache.raw[cache.schema_key] == false then
     cache.raw[cache.schema_key] = numbers.int(cache.SCHEMA)
     cache.set_text(cache.schema_key, cache.raw[cache.schema_key])
