@@ -6,7 +6,7 @@ export const mutations = [
     '      if true then alone',
     'large families are removed in one sweep',
   ]),
-  ...of(72, 'lib/job/ending.lua', ['and not doc.family_top then', 'then', 'a job that walked a family stays forever']),
+  ...of(72, 'lib/job/expiry.lua', ['and not doc.family_top then', 'then', 'a job that walked a family stays forever']),
   ...of(72, 'lib/job/ending.lua', [
     'local budget = { left = 500 }',
     'local budget = { left = 100000 }',

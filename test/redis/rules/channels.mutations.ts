@@ -73,5 +73,5 @@ export const mutations = [
     '',
     'a channel names a removed relay',
   ]),
-  ...of(29, 'lib/job/ending.lua', ['and not doc.relay_channel and', 'and', 'an unneeded relay stays']),
+  ...of(29, 'lib/job/expiry.lua', ['and not doc.relay_channel and', 'and', 'an unneeded relay stays']),
 ]

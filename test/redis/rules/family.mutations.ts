@@ -120,12 +120,12 @@ export const mutations = [
     25,
     'lib/job/retention.lua',
     [
-      'not states.has_ended(doc) or ending.listens(member, doc)',
-      'ending.listens(member, doc)',
+      'not states.has_ended(doc) or expiry.listens(member, doc)',
+      'expiry.listens(member, doc)',
       'a root is removed before its descendants have ended',
     ],
     [
-      'not states.has_ended(doc) or ending.listens(member, doc)',
+      'not states.has_ended(doc) or expiry.listens(member, doc)',
       'not states.has_ended(doc)',
       'a root is removed although a descendant is subscribed',
     ],
@@ -163,19 +163,19 @@ export const mutations = [
   ),
   ...of(
     25,
-    'lib/job/ending.lua',
+    'lib/job/expiry.lua',
     [
       'if place == PLACE.completed and has_inputs(id, doc) and not doc.relay_channel',
       'if false and not doc.relay_channel',
       'a job that input can wake is removed',
     ],
     [
-      'if doc.parent or ending.listens(id, doc) then',
-      'if ending.listens(id, doc) then',
+      'if doc.parent or expiry.listens(id, doc) then',
+      'if expiry.listens(id, doc) then',
       'a child is removed although its parent may write to it',
     ],
     [
-      'if doc.parent or ending.listens(id, doc) then',
+      'if doc.parent or expiry.listens(id, doc) then',
       'if doc.parent then',
       'a job that listens to a channel is removed',
     ],

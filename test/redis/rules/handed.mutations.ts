@@ -49,7 +49,7 @@ export const mutations = [
       '    journal.put(cache.writes.zsets[index], member, nil)\n',
       'an unleased job is in no index',
     ],
-    ['  journal.put(places.to_ring, q, left > 0 and left or nil)\n', '', 'the lane is called although it has the job'],
+    ['  journal.put(lanes.to_ring, q, left > 0 and left or nil)\n', '', 'the lane is called although it has the job'],
   ),
   ...of(
     92,

@@ -54,8 +54,8 @@ export const mutations = [
       'a continuing lane expires',
     ],
     [
-      "    places.to_ring[queue_name] = tally.count(queue_name, 'ready') - got.n\n",
-      '    places.to_ring[queue_name] = nil\n',
+      "    lanes.to_ring[queue_name] = tally.count(queue_name, 'ready') - got.n\n",
+      '    lanes.to_ring[queue_name] = nil\n',
       'a lane with more work than it can take calls no further lane',
     ],
   ),
@@ -112,7 +112,7 @@ export const mutations = [
   ...of(4, 'lib/queue/bells.lua', ['  work.conclude()\n', '', 'the last woken queue gets no bell']),
   ...of(4, 'scripts/commit.lua', [
     'bells.ring_all()\n',
-    'places.to_ring = { [queue_name] = places.to_ring[queue_name] }\nbells.ring_all()\n',
+    'lanes.to_ring = { [queue_name] = lanes.to_ring[queue_name] }\nbells.ring_all()\n',
     'bells ring only for the queue of the call',
   ]),
 ]

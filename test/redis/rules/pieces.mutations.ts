@@ -23,7 +23,7 @@ export const mutations = [
     'all jobs of a piece have the same time',
   ]),
   ...of(86, 'lib/job/places.lua', [
-    '      if till then places.soonest(doc.queue, queue_fields.next_lease, till) end\n',
+    '      if till then cache.soonest(doc.queue, queue_fields.next_lease, till) end\n',
     '',
     'jobs that left a piece with an expired lease are not checked',
   ]),
@@ -68,8 +68,8 @@ export const mutations = [
   ),
   ...of(86, 'scripts/extend.lua', ['or till <= time.now or', 'or', 'a lease of a piece outlasts its end']),
   ...of(86, 'scripts/tick.lua', [
-    "places.to_ring[q] = tally.count(q, 'ready')",
-    "places.to_ring[q] = redis.call('ZCARD', redis_keys.queue(q, 'ready'))",
+    "lanes.to_ring[q] = tally.count(q, 'ready')",
+    "lanes.to_ring[q] = redis.call('ZCARD', redis_keys.queue(q, 'ready'))",
     'the tick rings for entries',
   ]),
   ...of(86, 'lib/queue/due.lua', [

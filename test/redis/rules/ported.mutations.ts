@@ -36,7 +36,7 @@ export const mutations = [
     ["  cache.change_piece(run.piece, piece, 'common', common)\n", '', 'reads by runs of a piece are not recorded'],
     ["  cache.change_piece(run.piece, piece, 'own', own)\n", '', 'writes by runs of a piece are lost'],
     [
-      "  local keep = ending.removal('p' .. run.piece, doc, 'c')\n",
+      "  local keep = expiry.of('p' .. run.piece, doc, 'c')\n",
       '  local keep = time.now + (tonumber(doc.retain) or 86400000)\n',
       'a piece that input can wake is removed',
     ],

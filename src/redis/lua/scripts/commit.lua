@@ -54,7 +54,7 @@ if lane ~= '' then
   if last and last == seq then
     local lane_record = lanes.last_answer(lane)
     return reply.committed { word = lane_record.word, answers = lane_record.answers,
-      lent = snapshot.of(claim.still_lent(lane_record.tokens)), next_due = next_due() }
+      lent = claimed.rows(claim.still_lent(lane_record.tokens)), next_due = next_due() }
   end
   -- A pull worker uses each key for one request, so another `seq` with the same key is refused.
   if last and (last > seq or place == 'p') then return reply.committed { word = 'stale' } end
@@ -142,7 +142,7 @@ local want = {
 local got = claims and claim.jobs(want, head) or claim.nothing()
 local ids, more = got.ids, got.more
 
-if ids[1] then counts.waited(queue_name, snapshot.waited(ids[1]), got.n) end
+if ids[1] then counts.waited(queue_name, claimed.waited(ids[1]), got.n) end
 if laned and served.handed then
   claim.add_lent(ids, standby.unheard(queue_name, lane, has_heard, #runs == 0 or leave ~= ''))
 end
@@ -163,7 +163,7 @@ if laned then
     else
       -- Jobs that wait for a rate may be ready soon, so the next lane waits for them. A lane whose time is up calls the
       -- next lane if work continues.
-      places.to_ring[queue_name] =
+      lanes.to_ring[queue_name] =
         math.max(leave == 'next' and 1 or 0, tally.count(queue_name, 'ready'),
         lanes.next_room(queue_name) <= time.now + lanes.LANE and 1 or 0)
     end
@@ -172,9 +172,9 @@ if laned then
     word = 'more'
   end
   if more and #ids > 0 and lanes.has_room(queue_name) then
-    places.to_ring[queue_name] = tally.count(queue_name, 'ready') - got.n
+    lanes.to_ring[queue_name] = tally.count(queue_name, 'ready') - got.n
   elseif word ~= 'empty' then
-    places.to_ring[queue_name] = nil
+    lanes.to_ring[queue_name] = nil
   end
 end
 bells.ring_all()
@@ -191,6 +191,6 @@ end
 work.flush()
 
 ids = finish.going_on(runs, answers) or ids
-return reply.committed { word = word, answers = answers, lent = ids[1] and snapshot.of(ids) or {}, rings = bells.rings,
+return reply.committed { word = word, answers = answers, lent = ids[1] and claimed.rows(ids) or {}, rings = bells.rings,
   next_due = next_due(), stale = want.stale[1] and snapshot.with_documents(want.stale) or {}, version = want.version,
   failed = got.failed, seen = got.seen or '', faults = journal.faults, told = told }

@@ -28,7 +28,7 @@ end
 if taken then return reply.refused { code = 'TAKEN', message = idempotency.USED } end
 if known then
   local lent = lane ~= '' and claim.still_lent(lanes.last_answer(lane).tokens) or {}
-  return reply.again { jobs = known, lent = snapshot.of(lent) }
+  return reply.again { jobs = known, lent = claimed.rows(lent) }
 end
 
 local _, _, version = hints.known()
@@ -79,4 +79,4 @@ bells.ring_all()
 for i, call in ipairs(calls) do idempotency.remember(call, calls[2] and { answers[i] } or answers) end
 work.flush()
 eager.call_lanes()
-return reply.made { jobs = answers, rings = bells.rings, lent = ids[1] and snapshot.of(ids) or {} }
+return reply.made { jobs = answers, rings = bells.rings, lent = ids[1] and claimed.rows(ids) or {} }

@@ -164,7 +164,7 @@ function mend.place(id, doc)
     return queueing.enqueue(id, doc, doc.wanted_early)
   end
   local moment = moments[doc.place] and moments[doc.place](id, doc)
-  if states.resting[doc.place] and doc.place ~= PLACE.suspended then moment = ending.removal(id, doc, doc.place) end
+  if states.resting[doc.place] and doc.place ~= PLACE.suspended then moment = expiry.of(id, doc, doc.place) end
   local turn, tier = turns.turn_at(doc, doc.waiting_limit or '')
   places.put(id, doc, moment or (turn and tonumber(tier)) or nil)
   if doc.place == PLACE.limited then limits.touch(doc.waiting_limit) end
@@ -204,15 +204,15 @@ function mend.queue(q)
   for _, lane in ipairs(expected.endless_lanes(q)) do lanes.set(q, lane, nil) end
   for _, place in ipairs(expected.places) do drop_entries(q, place) end
   for place, field in pairs(cache.first_times) do
-    places.soonest(q, field, cache.first_moment(q, place))
+    cache.soonest(q, field, cache.first_moment(q, place))
   end
-  for _, till in pairs(cache.queue(q).leased or {}) do places.soonest(q, queue_fields.next_lease, till) end
+  for _, till in pairs(cache.queue(q).leased or {}) do cache.soonest(q, queue_fields.next_lease, till) end
   kinds.drop_strays(q)
   tally.look_at_all(q)
   cache.change_queue(q, queue_fields.wake_at, nil)
   cache.sset(ns .. 'queues', q, true)
   local ready = tally.count(q, 'ready')
-  if ready > 0 then places.ring(q, ready) end
+  if ready > 0 then lanes.ring(q, ready) end
 end
 
 function mend.limit(key)

@@ -33,7 +33,7 @@ cache.change_queue(queue_name, queue_fields.banned, bans[1] and bans or nil)
 cache.change_queue(queue_name, queue_fields.wake_at, cache.queue(queue_name).wake_at)
 places.to_call[queue_name] = {}
 for i = 1, 100 do places.to_call[queue_name][i] = '' end
-places.ring(queue_name, tally.count(queue_name, 'ready'))
+lanes.ring(queue_name, tally.count(queue_name, 'ready'))
 bells.ring_all()
 work.flush()
 return reply.settled { rings = bells.rings, lanes = was_lanes, batch = was_batch, paused = was_paused, mode = was_mode,

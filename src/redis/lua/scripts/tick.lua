@@ -46,16 +46,16 @@ for _, q in ipairs(names) do
   more = retention.sweep(q) or more
   resort.go_on(q)
   more = cache.queue(q).reordering or more
-  if not places.to_ring[q] then places.to_ring[q] = 0 end
+  if not lanes.to_ring[q] then lanes.to_ring[q] = 0 end
 end
 work.flush()
 for _, key in ipairs(touched_now) do
   if limits.of(key) and limits.of(key).reordering then more = true end
 end
 
-for q in pairs(places.to_ring) do
+for q in pairs(lanes.to_ring) do
   cache.change_queue(q, queue_fields.wake_at, cache.queue(q).wake_at)
-  places.to_ring[q] = tally.count(q, 'ready')
+  lanes.to_ring[q] = tally.count(q, 'ready')
 end
 bells.ring_all()
 work.flush()

@@ -1,30 +1,5 @@
 -- The recursion is at most 20 levels deep: a held child has no children, and a job to delete is already ending.
 
-local DAY, MONTH = 86400000, 2592000000
-
-local function has_inputs(id, doc)
-  for _, port in ipairs(port_refs.of(id, doc, 'i')) do
-    if not doc[port.field]:find('d', 1, true) then return true end
-  end
-  return false
-end
-
-function ending.listens(id, doc)
-  for _, port in ipairs(port_refs.of(id, doc, 'i')) do
-    if port.name == '*' or doc['c' .. port.field] then return true end
-  end
-  return false
-end
-
-function ending.removal(id, doc, place)
-  if place == PLACE.completed and has_inputs(id, doc) and not doc.relay_channel and not doc.family_top then
-    if doc.parent or ending.listens(id, doc) then return numbers.never end
-    return time.now + (tonumber(doc.retain) or MONTH)
-  end
-  if place == PLACE.failed then return time.now + (tonumber(doc.retain_failed) or outbox.retain() or MONTH) end
-  return time.now + (tonumber(doc.retain) or outbox.retain() or DAY)
-end
-
 local MAX_SHOWN_STEPS = 8192
 local of_steps = { fields.sleep_until, fields.awaited_children, fields.pinned_to }
 
@@ -81,7 +56,7 @@ function ending.finish(id, doc, place, value)
   if place == PLACE.terminated then ending.let_children_go(id, doc, true) end
   unique.free(id, doc)
   leave_word(id, doc, place, value)
-  local keep, status = ending.removal(id, doc, place), states.resting[place]
+  local keep, status = expiry.of(id, doc, place), states.resting[place]
   counts.add(doc, status)
   if keep <= time.now and not doc.parent and not doc.has_children then
     hints.tell_status(id, doc, status)

@@ -1,13 +1,6 @@
 -- Each job has exactly one `place`, the index that contains it. Only `move` changes `place`.
 
-places.to_ring = {} -- queue → number of jobs that became ready
-function places.ring(q, n) journal.put(places.to_ring, q, (places.to_ring[q] or 0) + n) end
-
 places.to_call = {} -- queue → classes that became ready for pull workers
-
-function places.soonest(q, field, moment)
-  if moment < (cache.queue(q)[field] or numbers.never) then cache.change_queue(q, field, moment) end
-end
 
 -- job that follows its children → 'turned' if a child failed, was terminated or recovered, otherwise 'moved'
 places.moved = {}
@@ -90,8 +83,8 @@ end
 function places.put(id, doc, moment)
   cache.zset(places.index_of(doc), places.member_of(id, doc), moment or order.score(doc))
   local field = cache.first_times[states.index(doc.place)]
-  if field then places.soonest(doc.queue, field, moment) end
-  if not doc.place then places.ring(doc.queue, 1) end
+  if field then cache.soonest(doc.queue, field, moment) end
+  if not doc.place then lanes.ring(doc.queue, 1) end
   if doc.place == PLACE.pull then journal.push(journal.within(places.to_call, doc.queue), doc.class) end
 end
 
@@ -126,7 +119,7 @@ function places.settle(removal)
       local till = doc.place == PLACE.leased and tonumber(doc.lease_until)
       cache.zset(places.index_of(doc), places.member_of(id, doc), till
         or (doc.place == PLACE.completed and removal(id, doc, 'c')) or order.score(doc))
-      if till then places.soonest(doc.queue, queue_fields.next_lease, till) end
+      if till then cache.soonest(doc.queue, queue_fields.next_lease, till) end
     end
     journal.put(cache.loose, id, nil)
   end

@@ -7,7 +7,7 @@ local function all_ended(id)
   if more then return nil, true end
   for _, member in ipairs(tree) do
     local doc = cache.find(member)
-    if doc and (not states.has_ended(doc) or ending.listens(member, doc)) then return nil, nil end
+    if doc and (not states.has_ended(doc) or expiry.listens(member, doc)) then return nil, nil end
   end
   return tree, nil
 end
@@ -50,7 +50,7 @@ local function remove_due(key, id)
   if too_large then open_branches(id, doc) end
   if not tree then
     cache.zset(places.index_of(doc), id, time.now + RETRY_IN)
-    return places.soonest(doc.queue, queue_fields.next_removal, time.now + RETRY_IN)
+    return cache.soonest(doc.queue, queue_fields.next_removal, time.now + RETRY_IN)
   end
   erase.tree(tree)
 end
@@ -86,9 +86,9 @@ function retention.sweep(q)
     end
     if #ids == SWEEP or (over > 0 and #ids > 0) or journal.puts >= MAX_SWEPT then
       more = true
-      places.soonest(q, queue_fields.next_removal, time.now)
+      cache.soonest(q, queue_fields.next_removal, time.now)
     else
-      places.soonest(q, queue_fields.next_removal, cache.next_moment(key, time.now))
+      cache.soonest(q, queue_fields.next_removal, cache.next_moment(key, time.now))
     end
   end
   return more

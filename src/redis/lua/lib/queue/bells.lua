@@ -29,8 +29,8 @@ end
 
 function bells.ring_ready()
   work.conclude()
-  for q, ready in pairs(places.to_ring) do ring(q, ready) end
-  places.to_ring = {}
+  for q, ready in pairs(lanes.to_ring) do ring(q, ready) end
+  lanes.to_ring = {}
 end
 
 local function next_call(q, queue_record)

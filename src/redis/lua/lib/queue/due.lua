@@ -41,7 +41,7 @@ local function take_back_piece(key, member)
   local till = piece and tonumber(piece.state:match('^"z":"l",.-"le":"(%d+)"') or nil)
   if not till or till > time.now then
     cache.zset(key, member, till or false)
-    if till then places.soonest((cache.where(piece)), queue_fields.next_lease, till) end
+    if till then cache.soonest((cache.where(piece)), queue_fields.next_lease, till) end
     return 1
   end
   local ids = pieces.ids(number, piece)

@@ -1,5 +1,8 @@
 lanes.waits_until = {}
 
+lanes.to_ring = {} -- queue → number of jobs that became ready
+function lanes.ring(q, n) journal.put(lanes.to_ring, q, (lanes.to_ring[q] or 0) + n) end
+
 lanes.BELL = 20000
 lanes.LANE = 45000
 lanes.MINUTE = 60000

@@ -24,8 +24,8 @@ local function lend_new(q, want)
 end
 
 local function only_queue(lane)
-  local q = next(places.to_ring)
-  if lane.name == '' or not q or next(places.to_ring, q) or cache.queue(q).paused or not lanes.has_room(q) then
+  local q = next(lanes.to_ring)
+  if lane.name == '' or not q or next(lanes.to_ring, q) or cache.queue(q).paused or not lanes.has_room(q) then
     return nil
   end
   return tally.is_empty(q, 'ready') and q or nil
@@ -59,12 +59,12 @@ local function hand_over(q, version)
   standby.hand(q, lane, tokens.of(ids))
   called[lane] = ids
   local left = #written_to(index)
-  journal.put(places.to_ring, q, left > 0 and left or nil)
+  journal.put(lanes.to_ring, q, left > 0 and left or nil)
 end
 
 function eager.hand_over(version)
   local names = {}
-  for q in pairs(places.to_ring) do names[#names + 1] = q end
+  for q in pairs(lanes.to_ring) do names[#names + 1] = q end
   for _, q in ipairs(names) do hand_over(q, version) end
 end
 
@@ -72,7 +72,7 @@ local MOST_TOLD = 32768
 
 local function told(ids)
   local words, bytes = { 'lent' }, 0
-  for i, row in ipairs(snapshot.of(ids)) do
+  for i, row in ipairs(claimed.rows(ids)) do
     bytes = bytes + #row[1]
     if bytes > MOST_TOLD or not snapshot.is_plain(row) then return 'ready' end
     words[i + 1] = row[1]

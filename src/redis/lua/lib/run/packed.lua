@@ -19,7 +19,7 @@ local function move(number, piece, state, moment)
   cache.place_piece(number, piece, nil)
   cache.change_piece(number, piece, 'state', state)
   local q, to = cache.place_piece(number, piece, moment)
-  places.soonest(q, cache.first_times[to], moment)
+  cache.soonest(q, cache.first_times[to], moment)
 end
 
 local function lent_state(token, till, begun)
@@ -62,7 +62,7 @@ function packed.finish(run, lane)
     return nil
   end
   local doc, n, mask = cache.common_of(piece), piece.n, piece.mask
-  local keep = ending.removal('p' .. run.piece, doc, 'c')
+  local keep = expiry.of('p' .. run.piece, doc, 'c')
   if doc.quota_bytes then quota.add(doc.api_key, -n, 0) end
   local ran, rest = piece.state:match('"l":"(%d+)",(.*)$')
   counts.ran(doc, ran, n)
@@ -134,7 +134,7 @@ function packed.create(spec, n, quota_of)
   end
   counts.add(spec, 'made', n)
   if quota_of ~= '' then quota.add(quota_of, n, 0) end
-  places.ring(q, n)
+  lanes.ring(q, n)
   return numbers.int(first)
 end
 

@@ -24,7 +24,7 @@ local written = 0 -- number of changes at the last flush
 function work.flush(more_to_come)
   if journal.puts == written then return end
   work.conclude()
-  if next(cache.loose) then places.settle(ending.removal) end
+  if next(cache.loose) then places.settle(expiry.of) end
   if next(cache.writes.lists) then lists.keep_small() end
   values.added = {}
   if next(places.to_call) then waiters.call_all() end

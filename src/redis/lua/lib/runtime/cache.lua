@@ -247,6 +247,10 @@ function cache.change_queue(q, field, value)
   journal.put(cache.queue_dirty, q, true)
 end
 
+function cache.soonest(q, field, moment)
+  if moment < (cache.queue(q)[field] or numbers.never) then cache.change_queue(q, field, moment) end
+end
+
 function cache.zset(key, member, score)
   local members = cache.writes.zsets[key]
   -- The table is created with its first member, because some Lua engines allocate 32 members for an empty table.
