@@ -1,5 +1,5 @@
--- A delivery never starts another delivery: values for wired ports are queued, and values at input ports are not
--- published. So the recursion is at most 20 levels deep.
+-- The recursion is at most 20 levels deep: a delivery never starts another delivery. Values for wired ports are queued,
+-- and values at input ports are not published.
 
 local MAX_WAITING = 100000
 

@@ -158,8 +158,8 @@ local function after_ports(piece, run)
   return common, own ~= '' and own or nil
 end
 
--- These runs only read and write at ports without listeners and wires. The lane has sent the new counts of the ports and
--- the written values.
+-- These runs only read and write at ports without listeners and wires. The lane has sent the new counts of the ports
+-- and the written values.
 function packed.use_ports(piece, run)
   if hints.hears('/sidejob/log') then return false end
   local common, own = after_ports(piece, run)
