@@ -180,7 +180,7 @@ async function guarded(c: Context, next: () => Promise<void>): Promise<void> {
   headers.set('x-content-type-options', 'nosniff')
   headers.set('referrer-policy', 'no-referrer')
   if (!headers.has('cache-control')) headers.set('cache-control', 'no-store')
-  if (new URL(c.req.url).protocol === 'https:') headers.set('strict-transport-security', 'max-age=31536000')
+  if (c.req.url.startsWith('https:')) headers.set('strict-transport-security', 'max-age=31536000')
 }
 
 const bytesOf = async (request: Request, most: number): Promise<Uint8Array> => {

@@ -127,7 +127,9 @@ export function createKeys(
         recent.forget(id)
       },
 
-      authenticate: async (key: string): Promise<KnownKey | undefined> => knownBy(await hashOf(key)),
+      /** `hash`: the SHA-256 of the key, if the caller has it. */
+      authenticate: async (key: string, hash?: string): Promise<KnownKey | undefined> =>
+        knownBy(hash ?? (await hashOf(key))),
 
       async isActive(id: string): Promise<boolean> {
         const own = await hashOfOwn()
