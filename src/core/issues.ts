@@ -5,7 +5,7 @@ import { type Fault, kinds, type Path, shown } from './json-schema/index.ts'
 
 type Issue = z.core.$ZodIssue
 
-/** @throws BAD_REQUEST with the path of the first invalid value */
+/** @throws BAD_REQUEST for the first invalid value */
 export const check = <Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> => {
   const quick = quickParses.get(schema)?.(input)
   if (quick !== undefined) return quick as z.output<Schema>
@@ -80,7 +80,7 @@ const zodKinds: Record<string, string> = { int: 'integer', record: 'object', tup
 
 const units: Record<string, string> = { array: ' items', string: ' characters' }
 
-const text = (value: unknown): string => JSON.stringify(value)
+const text = (value: unknown) => JSON.stringify(value)
 
 const expected = (issue: z.core.$ZodRawIssue): string | undefined => {
   switch (issue.code) {

@@ -54,11 +54,7 @@ describe('defineWorker and createWorker refuse the same options as HTTP, with th
     ['a shutdown that is no function', { shutdown: true }, 'shutdown: expected a function, got true'],
     ['args that are no schema', { args: { n: 'number' } }, 'args: expected a Zod 4 schema, got an object'],
     ['a maxLost of 0', { maxLost: 0 }, 'maxLost: expected at least 1, got 0'],
-    [
-      'a queue with a colon',
-      { queue: 'a:b' },
-      'queue: expected a queue name: at most 255 bytes of text without control',
-    ],
+    ['a queue with a colon', { queue: 'a:b' }, 'queue: expected a queue name: 1 to 255 bytes of text without control'],
     ['NaN as a duration', { timeout: Number.NaN }, 'timeout: expected a number or a string, got NaN'],
     ['a negative duration', { retain: -1 }, 'retain: expected a duration in milliseconds or like "5m", "1h30m"'],
     ['a unit that does not exist', { timeout: '5 moons' }, 'timeout: expected a duration in seconds or like "5m"'],

@@ -154,11 +154,9 @@ export const httpUrl = z.string().max(2_000).refine(isHttp, 'expected a URL that
 const OWN_HEADERS = /^(host|connection|content-length|content-type|transfer-encoding|webhook-.*)$/i
 const ownHeader = (headers: object) => Object.keys(headers).find((name) => OWN_HEADERS.test(name))
 
+export const headerName = z.string().regex(/^[!#$%&'*+.^_`|~\w-]{1,100}$/, 'expected a valid HTTP header name')
 export const requestHeaders = z
-  .record(
-    z.string().regex(/^[!#$%&'*+.^_`|~\w-]{1,100}$/, 'expected a valid HTTP header name'),
-    z.string().regex(/^[\t\x20-\x7e\x80-\xff]{0,2000}$/, 'expected a valid HTTP header value'),
-  )
+  .record(headerName, z.string().regex(/^[\t\x20-\x7e\x80-\xff]{0,2000}$/, 'expected a valid HTTP header value'))
   .refine(...atMost(limits.headers.most, 'headers'))
 
 export const webhookSecret = z

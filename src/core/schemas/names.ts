@@ -18,7 +18,7 @@ export const isText = (text: string, most = 255): boolean =>
 export const named = (what: string, fits: (text: string) => boolean) =>
   z.string().refine(fits, `expected ${what}`).describe(what)
 
-const TEXT = 'at most 255 bytes of text without control characters'
+const TEXT = '1 to 255 bytes of text without control characters'
 
 export const queueName = named(`a queue name: ${TEXT}, ":" or "/"`, (text) => isText(text) && !/[:/]/.test(text))
 export const className = named(`a class name: ${TEXT}`, (text) => isText(text))

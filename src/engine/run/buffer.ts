@@ -23,7 +23,7 @@ const nameOf = (name: string): string => {
   if (isText(name)) return name
   throw new SidejobError(
     'BAD_REQUEST',
-    `expected a name: at most 255 bytes of text without control characters, got ${JSON.stringify(name.slice(0, 50))}`,
+    `expected a name: 1 to 255 bytes of text without control characters, got ${JSON.stringify(name.slice(0, 50))}`,
   )
 }
 

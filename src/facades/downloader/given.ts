@@ -4,8 +4,9 @@ import { encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Downloads } from '../../core/files.ts'
 import { isObject } from '../../core/is-object.ts'
+import { check } from '../../core/issues.ts'
 import { mimePatterns } from '../../core/mime.ts'
-import { topic } from '../../core/schemas.ts'
+import { headerName, topic } from '../../core/schemas.ts'
 import { callable, type Use } from '../../core/url.ts'
 import type { Callback, JobInput } from '../../engine/engine.ts'
 
@@ -80,8 +81,12 @@ export const submission = z
       .max(200)
       .refine((id) => !isCallbackGroup(id), 'expected an aggregation that does not begin with "callback:"')
       .refine((id) => !/\p{Cc}/u.test(id), 'expected no control characters'),
-    s3_bucket: ifText(text.regex(/^[\w.-]{3,63}$/, 'expected a bucket')),
-    s3_region: ifText(text.regex(/^[\w-]{1,50}$/, 'expected a region')),
+    s3_bucket: ifText(
+      text.regex(/^[\w.-]{3,63}$/, 'expected a bucket name: 3 to 63 characters from a-z, A-Z, 0-9, "_", "." and "-"'),
+    ),
+    s3_region: ifText(
+      text.regex(/^[\w-]{1,50}$/, 'expected a region: 1 to 50 characters from a-z, A-Z, 0-9, "_" and "-"'),
+    ),
     callback_url: ifText(text),
     callback_type: z.enum(['http', 'kafka']).optional(),
     callback_dst: text.min(1).max(2_000).optional(),
@@ -90,9 +95,7 @@ export const submission = z
     max_retries: z.number().min(0).max(100).transform(Math.trunc).optional(),
     extract_image_size: z.boolean().optional(),
     download_timeout: z.number().transform(Math.trunc).pipe(z.int().min(1).max(MAX_TIMEOUT_S)).optional(),
-    request_headers: z
-      .record(z.string().regex(/^[!#$%&'*+.^_`|~\w-]{1,100}$/), z.union([text.max(2_000), z.int()]).transform(String))
-      .optional(),
+    request_headers: z.record(headerName, z.union([text.max(2_000), z.int()]).transform(String)).optional(),
     aggr_limit: z.int().min(1).max(10_000),
     aggr_proxy: text.refine((proxy) => proxy === '', 'proxies are not supported').optional(),
   })
@@ -109,11 +112,7 @@ function address(field: string, url: string, { allowHosts }: Downloads, use: Use
 }
 
 function topicOf(given: string): string {
-  const { success, data } = topic.safeParse(given)
-  if (success) return data
-  throw new SidejobError('BAD_REQUEST', 'callback_dst: expected a topic of letters, digits, ".", "_" and "-"', {
-    path: ['callback_dst'],
-  })
+  return check(z.object({ callback_dst: topic }), { callback_dst: given }).callback_dst
 }
 
 function destination(

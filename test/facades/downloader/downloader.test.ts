@@ -612,6 +612,17 @@ describe('requests', () => {
     expect(JSON.stringify(answer)).not.toContain('foobar')
   })
 
+  test.each<[object, string]>([
+    [{ request_headers: { 'a b': 'c' } }, 'request_headers.a b: expected a valid HTTP header name, got "a b"'],
+    [
+      { s3_bucket: '?', s3_region: 'eu' },
+      's3_bucket: expected a bucket name: 3 to 63 characters from a-z, A-Z, 0-9, "_", "." and "-", got "?"',
+    ],
+  ])('%j is refused with the expected and the received value', async (more, error) => {
+    const response = await kit.ask('POST', '/downloader/download', kit.usual(more))
+    expect(await response.json()).toMatchObject({ error })
+  })
+
   test('a body that is not JSON returns 400 too, and any Content-Type is read as JSON', async () => {
     const post = (body: string, type: string) =>
       fetch(`${kit.url}/downloader/download`, {
