@@ -48,7 +48,7 @@ function before({ id, document, children }: ClaimedJob): DeliveredJob {
   const { ranAt: _, previousRanAt, deliveries, ...rest } = document
   const past: JobRecord = {
     ...rest,
-    ...(deliveries === undefined ? {} : { deliveries: deliveries - 1 }),
+    deliveries: deliveries && deliveries - 1,
     ranAt: previousRanAt,
   }
   return deliveredJobOf(id, past, children)

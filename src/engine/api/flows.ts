@@ -159,7 +159,7 @@ export function createFlows({
   async function preview(state: FlowState, graph: Graph): Promise<GraphChange> {
     const plan = await planOf(state, graph, graphIn(state))
     const unfit = await unfitOf({ store, registry }, state, graph, plan)
-    return { ...changeOf(plan, false), ...(unfit.length > 0 ? { unfit } : {}) }
+    return { ...changeOf(plan, false), unfit: unfit.length > 0 ? unfit : undefined }
   }
 
   const versionBy = (call?: Call): Version => ({ at: store.now(), by: call?.by ?? null })

@@ -90,9 +90,9 @@ export function createHealth({ client, store, bells, version, isTenant, history 
         redis: !down,
         ...(down ? {} : { ms, bellAt, ...(isTenant ? {} : { tickAt, tickBy }) }),
         version,
-        ...(restored && { restored }),
-        ...(examined && { examined: examinedView(examined) }),
-        ...(problems.length ? { problems } : {}),
+        restored: restored ?? undefined,
+        examined: examined ? examinedView(examined) : undefined,
+        problems: problems.length > 0 ? problems : undefined,
       }
     },
   }

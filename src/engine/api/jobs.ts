@@ -223,7 +223,7 @@ export function createJobs({
     ): Promise<{ id: number; status: Status; rest?: number }> {
       await announce()
       const answer = await change(job, [ops.terminate({ recursive })], call)
-      return { ...stepOf(answer), ...(answer[2] ? { rest: Number(answer[2]) } : {}) }
+      return { ...stepOf(answer), rest: answer[2] ? Number(answer[2]) : undefined }
     },
 
     async retry(job: Ref, call?: Call): Promise<{ id: number; status: Status }> {

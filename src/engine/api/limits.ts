@@ -49,7 +49,8 @@ export const isGroup = (key: string): boolean => groupIdOf(key) !== undefined
 const detailedView = (row: Row, now: number): LimitRow => ({
   ...limitView(row, now),
   fullSince: row.fullSince,
-  ...(row.rate ? { started: row.started, starts: row.starts } : {}),
+  started: row.rate ? row.started : undefined,
+  starts: row.rate ? row.starts : undefined,
 })
 
 export function roomOf(key: string, room: Room): RoomView {

@@ -239,14 +239,7 @@ export function createSchedules(
         )
       const slots = nextTimes(repeat, from - 1, MOST_JOBS + 1, to)
       const { queue, class: name, args, priority, timeout, retry } = document
-      const template: JobInput = {
-        queue: queue!,
-        class: name!,
-        args: args,
-        ...(priority === undefined ? {} : { priority: Number(priority) }),
-        ...(timeout === undefined ? {} : { timeout: Number(timeout) }),
-        ...(retry === undefined ? {} : { retry: JSON.parse(retry) }),
-      }
+      const template: JobInput = { queue, class: name, args, priority, timeout, retry: retry && JSON.parse(retry) }
       const wanted = slots.slice(0, MOST_JOBS)
       if (wanted.length === 0) return { jobs: [], next: null }
       const { jobs } = await enqueue(

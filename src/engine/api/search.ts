@@ -38,12 +38,11 @@ export async function searched(
   for (let n = 0; n < PAGES; n++) {
     const { jobs: found, cursor, newest: last } = await page(from)
     newest = last ?? newest
-    const far = newest === undefined ? {} : { newest }
     for (const job of found) {
       looked++
       if (!holds(job, wanted)) continue
       jobs.push(job)
-      if (jobs.length === limit) return { jobs, cursor: String(job.id), looked, ...far }
+      if (jobs.length === limit) return { jobs, cursor: String(job.id), looked, newest }
     }
     if (cursor === null) return { jobs, cursor, looked }
     from = cursor

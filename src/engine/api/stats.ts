@@ -59,8 +59,8 @@ export function createStats({ store }: Context) {
         today: byName(queues, (settings) => (isToday(settings) ? (settings.counts ?? {}) : {})),
         waits: byName(queues, (settings) => (isToday(settings) ? (settings.dayWaits ?? []) : [])),
         total,
-        ...(days > 0 ? { days: daysOf(kept, queues, asked) } : {}),
-        ...(trouble ? { bells: trouble } : {}),
+        days: days > 0 ? daysOf(kept, queues, asked) : undefined,
+        bells: trouble ?? undefined,
       }
     },
 
@@ -87,7 +87,7 @@ export function createStats({ store }: Context) {
       const since = Math.max(Math.floor(now / ms) - keptSteps[step] + 1, Math.floor(from / ms)) * ms
       const byQueue = rows.map((row) => [row.queue, pointsOf(row, { step: ms, since, to })] as const)
       const points = summed(byQueue.map(([, own]) => own))
-      return { step, points, more, ...(details ? { queues: Object.fromEntries(byQueue) } : {}) }
+      return { step, points, more, queues: details ? Object.fromEntries(byQueue) : undefined }
     },
 
     async classes({

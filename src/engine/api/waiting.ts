@@ -46,7 +46,7 @@ export function createWaiting({ store, registry, now }: Context) {
       snapshot,
       masked,
       pinnedTo: document.pinnedTo,
-      ...(fault ? { fault: fault.message } : {}),
+      fault: fault?.message,
     }
   }
 
