@@ -304,7 +304,7 @@ function assemble(options: EngineOptions) {
           goOn: (lane: EagerLane, lent: ClaimedJob[]) => defer(dispatcher.goOn(lane, lent, ringer.guest())),
         }
       : undefined
-  const means = {
+  const parts: Context = {
     store,
     client,
     registry,
@@ -321,8 +321,9 @@ function assemble(options: EngineOptions) {
     viewWithRuns,
     now,
     random,
+    payloads,
+    allowHosts: outgoing.allowHosts,
   }
-  const parts: Context = { ...means, payloads, allowHosts: outgoing.allowHosts }
   const health = { client, store, bells, version: VERSION, isTenant, history }
   const jobs: Jobs = createJobs(parts)
   const log = createLog(parts)

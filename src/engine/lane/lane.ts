@@ -1,7 +1,7 @@
 import type { Store } from '../../redis/store.ts'
 import { type Executor, newUsage, type Usage } from '../run/executor.ts'
 import type { ToldOutcome } from '../run/report.ts'
-import type { RunTrace } from '../trace/tracer.ts'
+import { MAX_LINKS, type RunTrace } from '../trace/tracer.ts'
 import { cold, createWarmth, type Listen, type Warmth } from './calls.ts'
 import { createInFlight } from './in-flight.ts'
 import type { LaneOptions } from './lane-options.ts'
@@ -14,8 +14,6 @@ import type { Guest } from './ringer.ts'
 const MAX_WARM = 5
 /** A warm lane whose time is up waits this many milliseconds for a commit, because a commit also ends the lane. */
 const LEAVING_MS = 1_000
-
-const MAX_LINKS = 100
 
 export type Lane = {
   queue: string

@@ -105,7 +105,8 @@ class CodeChanged extends Terminal {
 
 const DAY = 86_400_000
 
-const RETURN = { least: 10_000, most: 600_000 }
+/** Returns the wait until another version may perform the run: an eighth of the time since the first attempt. */
+export const waitSince = (ms: number): number => Math.min(Math.max(ms / 8, 10_000), 600_000)
 
 /** Returns the run without using an attempt, so that newer code takes it. */
 export class OlderCode extends Error {
@@ -118,7 +119,7 @@ export class OlderCode extends Error {
         'A newer deployment has to run the job. Otherwise, the run fails one day after the patch was stored',
     )
     this.name = 'OlderCode'
-    this.after = Math.min(Math.max(age / 8, RETURN.least), RETURN.most)
+    this.after = waitSince(age)
   }
 }
 

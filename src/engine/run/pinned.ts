@@ -8,9 +8,7 @@ import { returned } from '../jobs/outcome.ts'
 import { type Registered, timeoutOf } from '../jobs/registry.ts'
 import { type CircuitBreakers, endpointOf } from '../remote/circuit-breaker.ts'
 import type { Versions } from '../remote/versions.ts'
-
-/** Milliseconds until the next call of a version that did not answer. */
-const WAIT = { least: 10_000, most: 600_000 }
+import { waitSince } from './code-change.ts'
 
 type VersionError = { code?: string; version?: string; since: number }
 
@@ -24,9 +22,8 @@ export function createPinned({ store, versions, breakers }: Parts) {
     const { pinnedTo: version, lastError } = lent.document
     const last = readObject<VersionError>(lastError)
     const since = last?.code === NO_VERSION && last.version === version ? last.since : store.now()
-    const ms = Math.min(Math.max((store.now() - since) / 8, WAIT.least), WAIT.most)
     const remedy = `deploy it again, or rehearse the new code and run: sidejob move ${lent.id} --to <version>`
-    return returned(lent, ms, `${silence}: ${remedy}`, { code: NO_VERSION, version, since })
+    return returned(lent, waitSince(store.now() - since), `${silence}: ${remedy}`, { code: NO_VERSION, version, since })
   }
 
   return {

@@ -38,7 +38,7 @@ type Ended = {
   error?: { message: string; stack?: string }
 }
 
-const MAX_LINKS = 100
+export const MAX_LINKS = 100
 
 /** A trace over months would be too long, so each slot of a schedule has its own trace. */
 type Traced = { traceId: string; given?: TraceContext; slot: string }
