@@ -1,5 +1,13 @@
+import { readObject } from '../core/readable.ts'
 import { fieldsOf } from './flat.ts'
 import type { Parts } from './parts.ts'
+
+/** Leaves out texts that are not objects. */
+export const objectsIn = <T extends object>(texts: Record<string, string>): [name: string, object: T][] =>
+  Object.entries(texts).flatMap(([name, text]): [string, T][] => {
+    const object = readObject<T>(text)
+    return object ? [[name, object]] : []
+  })
 
 /** Reads and writes a hash of texts. */
 export const tablesOf =

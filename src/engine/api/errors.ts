@@ -1,8 +1,8 @@
 import { hasCode, SidejobError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
-import { readObject } from '../../core/readable.ts'
 import { ops } from '../../redis/ops.ts'
 import type { Store } from '../../redis/store.ts'
+import { objectsIn } from '../../redis/table.ts'
 import type { Context } from '../context.ts'
 import type { ErrorFilter, ErrorKind, ErrorMute, ErrorPage, MutedKind } from '../engine.ts'
 import { failureOf, kindNameOf, kindOfFailed } from '../jobs/kind.ts'
@@ -62,10 +62,7 @@ const isPast = (until: number): SidejobError =>
   })
 
 export async function mutesOf({ store, now }: Pick<Context, 'store' | 'now'>) {
-  const all = Object.entries(await store.mutes.all()).flatMap(([kind, text]) => {
-    const mute = readObject<Mute>(text)
-    return mute ? [[kind, mute] as const] : []
-  })
+  const all = objectsIn<Mute>(await store.mutes.all())
   const isOver = ({ until }: Mute) => until !== null && until <= now()
   return {
     muted: new Map(all.filter(([, mute]) => !isOver(mute))),

@@ -1,5 +1,5 @@
 import { SidejobError } from '../../core/errors.ts'
-import { readObject } from '../../core/readable.ts'
+import { objectsIn } from '../../redis/table.ts'
 import type { Context } from '../context.ts'
 
 const MOST = 50
@@ -7,10 +7,8 @@ const MOST = 50
 export function createViews({ store, now }: Context) {
   return {
     async list(): Promise<{ views: { name: string; query: string; by: string; at: number }[] }> {
-      const views = Object.entries(await store.views.all()).flatMap(([name, text]) => {
-        const view = readObject<{ query: string; by: string; at: number }>(text)
-        return view ? [{ name, ...view }] : []
-      })
+      const found = objectsIn<{ query: string; by: string; at: number }>(await store.views.all())
+      const views = found.map(([name, view]) => ({ name, ...view }))
       return { views: views.sort((a, b) => (a.name < b.name ? -1 : 1)) }
     },
 

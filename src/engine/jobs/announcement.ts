@@ -3,6 +3,7 @@
 import { hashOf } from '../../core/crypto.ts'
 import { readObject } from '../../core/readable.ts'
 import type { Store } from '../../redis/store.ts'
+import { objectsIn } from '../../redis/table.ts'
 import type { WorkerDefinition } from '../engine.ts'
 
 export type Announced = {
@@ -63,11 +64,7 @@ const MAX_COUNTS = 256 * 1024
 
 export const keyOf = ({ queue, name }: { queue: string; name: string }): string => `${queue}\n${name}`
 
-export const deploymentsIn = (texts: Record<string, string>): [id: string, deployment: Deployment][] =>
-  Object.entries(texts).flatMap(([id, text]): [string, Deployment][] => {
-    const deployment = readObject<Deployment>(text)
-    return deployment ? [[id, deployment]] : []
-  })
+export const deploymentsIn = objectsIn<Deployment>
 
 const namedBy = (key: string): { queue: string; name: string } => {
   const [queue, name] = key.split('\n') as [string, string]

@@ -6,6 +6,7 @@ import type { LimitKey, NewJob } from '../../redis/new-job.ts'
 import { ops, type Words } from '../../redis/ops.ts'
 import type { JobRecord } from '../../redis/record.ts'
 import type { Store } from '../../redis/store.ts'
+import { objectsIn } from '../../redis/table.ts'
 import type { CommitAnswer, LaneStart, Once, Ring } from '../../redis/types.ts'
 import { limitsOf } from './new-job.ts'
 import type { Registry } from './registry.ts'
@@ -18,11 +19,7 @@ function parse(text: string | null, version = ''): Known {
   if (!text) return none
   const known = readObject<{ version: string; list: Record<string, string> }>(text)
   if (!known?.list) return { version, list: [] }
-  const list = Object.entries(known.list).flatMap(([name, one]): Known['list'] => {
-    const constraint = readObject<Constraint>(one)
-    return constraint ? [[name, constraint]] : []
-  })
-  return { version: known.version, list }
+  return { version: known.version, list: objectsIn<Constraint>(known.list) }
 }
 
 const groupOf = ({

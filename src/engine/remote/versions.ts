@@ -6,6 +6,7 @@ import { readObject } from '../../core/readable.ts'
 import type { SentOutcome } from '../../redis/changes.ts'
 import type { JobRecord } from '../../redis/record.ts'
 import type { Store } from '../../redis/store.ts'
+import { objectsIn } from '../../redis/table.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 import type { AnnouncedVersion } from '../jobs/announcement.ts'
 import { webhookHeaders } from './sign.ts'
@@ -42,13 +43,8 @@ export function createVersions({ store, fetch, secret, now, version, versionUrl 
   let known: { at: number; urls: Map<string, string> } | undefined
 
   async function read(): Promise<Map<string, string>> {
-    const all = Object.entries(await store.versions.all())
-    const urls = new Map(
-      all.flatMap(([name, text]): [string, string][] => {
-        const announced = readObject<AnnouncedVersion>(text)
-        return announced ? [[name, announced.url]] : []
-      }),
-    )
+    const all = objectsIn<AnnouncedVersion>(await store.versions.all())
+    const urls = new Map(all.map(([name, { url }]) => [name, url]))
     known = { at: now(), urls }
     return urls
   }
