@@ -146,7 +146,7 @@ const unsigned = (signature: string | undefined): SidejobError => {
 export const callOf = async (request: Request, caller: Caller | undefined, bytes: Uint8Array): Promise<Call> => {
   const traceparent = request.headers.get('traceparent') ?? undefined
   const by = {
-    ...(caller?.id === undefined ? {} : { by: `key:${caller.id}`, ...quotaOf(caller), ...rootOf(caller) }),
+    ...(caller && { by: `key:${caller.id}`, quota: quotaOf(caller), rootless: rootOf(caller) }),
     ...(readTraceparent(traceparent) && { traceparent }),
   }
   const given = request.headers.get('idempotency-key')
@@ -165,12 +165,12 @@ export const callOf = async (request: Request, caller: Caller | undefined, bytes
   }
 }
 
-const rootOf = ({ scopes }: Caller): Pick<Call, 'rootless'> => (scopes.includes('admin') ? {} : { rootless: true })
+const rootOf = ({ scopes }: Caller): Call['rootless'] => (scopes.includes('admin') ? undefined : true)
 
-const quotaOf = ({ unlimited, limits, tenantLimits }: Caller): Pick<Call, 'quota'> => {
-  if (unlimited) return {}
+const quotaOf = ({ unlimited, limits, tenantLimits }: Caller): Call['quota'] => {
+  if (unlimited) return undefined
   const quota = { jobs: limits?.jobs ?? quotas.jobs, bytes: limits?.bytes ?? quotas.bytes }
-  return { quota: tenantLimits ? { ...quota, tenant: { jobs: tenantLimits.jobs, bytes: tenantLimits.bytes } } : quota }
+  return tenantLimits ? { ...quota, tenant: { jobs: tenantLimits.jobs, bytes: tenantLimits.bytes } } : quota
 }
 
 export const ofTenant = (

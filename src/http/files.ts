@@ -94,7 +94,7 @@ export const files = {
     handle: async ({ deps, query: { limit = 1_000, cursor, total } }) => {
       const { files } = deps.downloads!
       const [page, counted] = await Promise.all([listFiles(files, { limit, cursor }), total && totalOf(files)])
-      return { ...page, ...(counted ? { total: counted } : {}) }
+      return { ...page, total: counted || undefined }
     },
   }),
 
