@@ -1,10 +1,9 @@
 import type { FlowView, Item, JobView, LimitView, PortView, Why } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import type { Asked } from '../../page.ts'
-import { deploysOf } from '../../words/deploy.ts'
 import { jamOf, type LimitRoom } from '../../words/flow.ts'
 import { messageOf } from '../../words/job.ts'
-import { deploymentsOf } from '../jobs/kinds.tsx'
+import { readDeploys } from '../jobs/kinds.tsx'
 
 /** Maximum values of a wire, and maximum failed nodes. */
 const [VALUES, FAILED] = [5, 100]
@@ -63,21 +62,20 @@ export function roomsOf({ nodes }: FlowView, limits: readonly LimitView[]): Reco
 
 export async function load(asked: Asked) {
   const { engine, params, query, look } = asked
-  const [view, { limits }, deployments] = await Promise.all([
+  const [view, { limits }, deploys] = await Promise.all([
     engine.flows.get(params.job!),
     asked.cache.bounds(),
-    deploymentsOf(asked),
+    readDeploys(asked),
   ])
   const chosen = chosenIn(query, view)
   const nearOf = (): Promise<Near> | Near =>
     !chosen ? {} : chosen.kind === 'node' ? nearNode(engine, chosen.node.job) : nearWire(engine, view.flow.id, chosen)
   const [near, errors] = await Promise.all([nearOf(), errorsOf(engine, view)])
-  const deploys = view.record === null ? [] : deploysOf(deployments)
   const jam = jamOf(view.nodes, view.wires, look.now)
   return {
     view,
     limits: roomsOf(view, limits),
-    deploys,
+    deploys: view.record === null ? [] : deploys,
     chosen,
     near,
     errors,

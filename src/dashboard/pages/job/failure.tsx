@@ -5,10 +5,10 @@ import { type Fact, Facts } from '../../parts/facts.tsx'
 import { Fault } from '../../parts/fault.tsx'
 import { Ago, Card, Empty, JobId, Link, Name } from '../../parts/layout.tsx'
 import { Json } from '../../parts/value-view.tsx'
-import { type Deploy as DeployOfRun, deployOfRun, deployPath, deploysOf } from '../../words/deploy.ts'
+import { type Deploy as DeployOfRun, deployOfRun, deployPath } from '../../words/deploy.ts'
 import { tookText } from '../../words/job.ts'
 import { ofClass } from '../../words/paths.ts'
-import { deploymentsOf } from '../jobs/kinds.tsx'
+import { readDeploys } from '../jobs/kinds.tsx'
 
 type FailureData = { good?: JobView; deploy?: DeployOfRun }
 
@@ -23,8 +23,8 @@ const goodJob = ({ engine, cache }: Asked, { queue, class: name }: JobView): Pro
 
 export async function failureOf(asked: Asked, job: JobView): Promise<FailureData | undefined> {
   if (job.status !== 'failed') return undefined
-  const [good, deployments] = await Promise.all([goodJob(asked, job), deploymentsOf(asked)])
-  return { good, deploy: deployOfRun(deploysOf(deployments), job) }
+  const [good, deploys] = await Promise.all([goodJob(asked, job), readDeploys(asked)])
+  return { good, deploy: deployOfRun(deploys, job) }
 }
 
 function Deploy({ deploy, version }: { deploy?: FailureData['deploy']; version: string | null }) {

@@ -5,12 +5,12 @@ import type { Asked } from '../../page.ts'
 import { Hidden } from '../../parts/act.tsx'
 import { Icon, Name, StatusMark, To } from '../../parts/layout.tsx'
 import { DEPLOY, filterOf, type Token } from '../../words/filter.ts'
-import { deploymentsOf, FRESH, lastDeploy } from './kinds.tsx'
+import { FRESH, readDeploys } from './kinds.tsx'
 
 export async function filterFor(asked: Asked): Promise<JobFilter> {
   const { query, look } = asked
   const isSince = ['since', 'until'].some((name) => query.get(name) === DEPLOY)
-  const deployedAt = isSince ? lastDeploy(await deploymentsOf(asked))?.at : undefined
+  const deployedAt = isSince ? (await readDeploys(asked))[0]?.at : undefined
   const filter = filterOf(query, { now: look.now, deployedAt })
   if (filter.class === undefined || filter.queue !== undefined || filter.parent !== undefined) return filter
   const queue = await queueOf(asked, filter.class)

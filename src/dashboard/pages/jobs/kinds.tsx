@@ -1,5 +1,4 @@
 import type { ErrorKind } from '../../../engine/engine.ts'
-import type { Engine } from '../../../engine/index.ts'
 import { useLook } from '../../look.ts'
 import type { Asked } from '../../page.ts'
 import { Act as Button, LinkButton } from '../../parts/act.tsx'
@@ -26,15 +25,12 @@ export type KindsData = {
   deploy?: Deploy
 }
 
-type Deployments = Awaited<ReturnType<Engine['deployments']['list']>>['deployments']
-
-export const lastDeploy = (deployments: Deployments): Deploy | undefined => deploysOf(deployments)[0]
-
-export const deploymentsOf = ({ engine, cache }: Asked): Promise<Deployments> =>
-  cache.get('deployments', FRESH, async () => (await engine.deployments.list()).deployments)
+/** Newest first. */
+export const readDeploys = ({ engine, cache }: Asked): Promise<Deploy[]> =>
+  cache.get('deploys', FRESH, async () => deploysOf((await engine.deployments.list()).deployments))
 
 export const knownDeploy = async ({ cache }: Asked): Promise<Deploy | undefined> =>
-  lastDeploy((await cache.last<Deployments>('deployments')) ?? [])
+  (await cache.last<Deploy[]>('deploys'))?.[0]
 
 type Of = { queue?: string; class?: string }
 
@@ -42,11 +38,10 @@ export async function kindsOf(asked: Asked, of: Of = {}): Promise<KindsData> {
   const { engine, cache, look } = asked
   const name = kindsName(of)
   const ask = async () => ({ ...(await engine.errors.list({ ...of, details: true, muted: true })), at: look.now })
-  const [{ errors, cursor, muted }, deployments] = await Promise.all([
+  const [{ errors, cursor, muted }, [deploy, previous]] = await Promise.all([
     cache.get(name, FRESH, ask),
-    deploymentsOf(asked),
+    readDeploys(asked),
   ])
-  const [deploy, previous] = deploysOf(deployments)
   return {
     kinds: errors.filter((kind) => !kind.muted),
     muted: errors.filter((kind) => kind.muted),

@@ -11,7 +11,7 @@ import { messageOf } from '../../words/job.ts'
 import { textOf } from '../../words/json.ts'
 import { pastFilter } from '../../words/past.ts'
 import { count, moment, span } from '../../words/text.ts'
-import { deploymentsOf, lastDeploy } from './kinds.tsx'
+import { readDeploys } from './kinds.tsx'
 import { columnsWith } from './rows.tsx'
 
 const ROWS = 50
@@ -25,7 +25,7 @@ export const isPast = (query: URLSearchParams): boolean => query.get('in') === '
 export async function pastJobs(asked: Asked): Promise<PastData> {
   const { engine, query, look, cache } = asked
   if (!engine.history.isOn) return {}
-  const deployedAt = query.get('since') === DEPLOY ? lastDeploy(await deploymentsOf(asked))?.at : undefined
+  const deployedAt = query.get('since') === DEPLOY ? (await readDeploys(asked))[0]?.at : undefined
   const filter = { ...pastFilter(query, { now: look.now, deployedAt }), limit: ROWS }
   const [found, { keptDays: days }] = await Promise.all([
     cache.get(`history ${query}`, FRESH, () => engine.history.list(filter)),

@@ -3,7 +3,6 @@ import { type Asked, page } from '../../page.ts'
 import { Head } from '../../parts/layout.tsx'
 import { RangeChoice } from '../../parts/range.tsx'
 import { leftFailed } from '../../words/class-failures.ts'
-import { deploysOf } from '../../words/deploy.ts'
 import type { Known } from '../../words/need.ts'
 import { IN_A_ROW, inOrder, needsOf, stuckRuns } from '../../words/needs.ts'
 import { failedIn, type Queue, runsIn, withPulled } from '../../words/queue.ts'
@@ -11,7 +10,7 @@ import { columnsOf, deploysIn, rangeIn } from '../../words/series.ts'
 import { isLong } from '../../words/stuck.ts'
 import { about, clock, HOUR, longDay } from '../../words/text.ts'
 import { byClass } from '../jobs/by-class.tsx'
-import { deploymentsOf, Kinds, type KindsData, kindsOf } from '../jobs/kinds.tsx'
+import { Kinds, type KindsData, kindsOf, readDeploys } from '../jobs/kinds.tsx'
 import { demo } from './acts.ts'
 import { ALERTS, alertActs, depthNeeds } from './alerts.tsx'
 import { Ends } from './chart.tsx'
@@ -40,7 +39,7 @@ async function load(asked: Asked) {
   const runs = runsIn(glance)
   const isByMinute = range.step === 'minute' && range.to === undefined
   // Skips reads that would return nothing. A new `glance` already contains the totals and the health.
-  const [now, alerts, minutes, classes, givenUp, { schedules }, kinds, deployments, { breakers }] = await Promise.all([
+  const [now, alerts, minutes, classes, givenUp, { schedules }, kinds, deploys, { breakers }] = await Promise.all([
     glance.isNew
       ? glance
       : Promise.all([engine.stats.totals(), engine.health()]).then(([stats, health]) => ({ stats, health })),
@@ -62,12 +61,11 @@ async function load(asked: Asked) {
         )
       : { schedules: [] },
     failed.any ? kindsOf(asked) : NO_KINDS,
-    deploymentsOf(asked),
+    readDeploys(asked),
     cache.get('breakers', LATER, () => engine.breakers.list()),
   ])
   const { stats, health } = now
   const { queues } = stats
-  const deploys = deploysOf(deployments)
   const known: Known = {
     ...health,
     now: look.now,

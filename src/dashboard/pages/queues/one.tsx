@@ -5,12 +5,11 @@ import { type Asked, page } from '../../page.ts'
 import { Pause } from '../../parts/act.tsx'
 import { Ago, Card, Head, Name, To } from '../../parts/layout.tsx'
 import { RangeChoice } from '../../parts/range.tsx'
-import { deploysOf } from '../../words/deploy.ts'
 import { jobsPath, queuePath } from '../../words/paths.ts'
 import { withPulled } from '../../words/queue.ts'
 import { columnsOf, deploysIn, rangeIn } from '../../words/series.ts'
 import { byClass } from '../jobs/by-class.tsx'
-import { deploymentsOf } from '../jobs/kinds.tsx'
+import { readDeploys } from '../jobs/kinds.tsx'
 import { Ends } from '../overview/chart.tsx'
 import { QueueTable } from '../overview/tables.tsx'
 import { programsIn } from '../workers/classes.tsx'
@@ -49,22 +48,21 @@ async function load(asked: Asked) {
   const { engine, params, query, look, cache } = asked
   const name = params.queue!
   const range = rangeIn(query, look.now)
-  const [found, { points }, deployments, atWork, { classes }] = await Promise.all([
+  const [found, { points }, deploys, atWork, { classes }] = await Promise.all([
     engine.queues.get(name, { limit: NEXT }),
     cache.get(`series of ${name} ${range.step}`, LATER, () => engine.stats.series({ queue: name, step: range.step })),
-    deploymentsOf(asked),
+    readDeploys(asked),
     cache.glance(range.step),
     byClass(asked, { queue: name }, LATER),
   ])
   const queue = withPulled([found], atWork)[0]!
-  const deploys = deploysIn(deploysOf(deployments), range, look.now)
   const [change, held] = await Promise.all([pausedBy(asked, found), heldBy(asked, found)])
   return {
     queue,
     held,
     range,
     points: columnsOf(points, range, look.now),
-    deploys,
+    deploys: deploysIn(deploys, range, look.now),
     programs: programsIn(atWork.processes, name),
     classes,
     change,

@@ -5,12 +5,11 @@ import { Act as Button, LinkButton } from '../../parts/act.tsx'
 import { Choice, Head, Name, NameLink, To } from '../../parts/layout.tsx'
 import { Search } from '../../parts/search.tsx'
 import { searchRows } from '../../search-on.ts'
-import { deploysOf } from '../../words/deploy.ts'
 import { limitOfClass, wayToLimit } from '../../words/limit.ts'
 import { queuePath, workerPath } from '../../words/paths.ts'
 import { pausedNames, runsIn } from '../../words/queue.ts'
 import { count, many, title } from '../../words/text.ts'
-import { deploymentsOf, Kinds, kindsOf } from '../jobs/kinds.tsx'
+import { Kinds, kindsOf, readDeploys } from '../jobs/kinds.tsx'
 import { make } from '../new-job.tsx'
 import { Change, change, found } from './change.tsx'
 import {
@@ -159,13 +158,13 @@ function Held({ limit: { key, running, concurrency, waiting } }: { limit: Waited
 
 async function loadOne(asked: Asked) {
   const { queue, class: name } = asked.params
-  const [worker, last, counted, { processes, stats, limits }, kinds, deployments] = await Promise.all([
+  const [worker, last, counted, { processes, stats, limits }, kinds, deploys] = await Promise.all([
     found(asked),
     searchRows(asked, { queue: queue!, class: name!, limit: NEWEST }),
     countedIn(asked),
     asked.cache.glance('minute'),
     kindsOf(asked, { queue, class: name }),
-    deploymentsOf(asked),
+    readDeploys(asked),
   ])
   return {
     worker,
@@ -175,7 +174,7 @@ async function loadOne(asked: Asked) {
     paused: pausedNames(stats),
     last,
     kinds,
-    deploys: deploysOf(deployments),
+    deploys,
     draft: await draftOfChange(asked, worker),
   }
 }
