@@ -11,6 +11,7 @@ import { channelPath, groupPath, queuePath, workerPath } from '../words/paths.ts
 import { waitingIn } from '../words/queue.ts'
 import { count, cut, many, title } from '../words/text.ts'
 import { said } from './callbacks/opened.tsx'
+import { knownWorkers } from './jobs/filter.tsx'
 import { FRESH, kindsOf } from './jobs/kinds.tsx'
 import { type Counted, countedIn, countsOf, kindOf, todayOf, type Worker } from './workers/classes.tsx'
 
@@ -130,7 +131,7 @@ async function linesOf(asked: Asked, text: string): Promise<Line[]> {
     glance,
     { callbacks },
   ] = await Promise.all([
-    cache.get('workers', FRESH, () => engine.workers.list()),
+    knownWorkers(asked),
     engine.search(name),
     query.has('list') ? undefined : engine.jobs.list({ alias: text, limit: 1 }).catch(() => undefined),
     insideOf(asked, name, has),

@@ -8,6 +8,7 @@ import { page } from '../../page.ts'
 import { useRefusal } from '../../parts/act.tsx'
 import { Icon, JobId, To } from '../../parts/layout.tsx'
 import type { LimitRoom } from '../../words/flow.ts'
+import { knownWorkers } from '../jobs/filter.tsx'
 import { Board, type Lines } from './board.tsx'
 import { roomsOf } from './load.ts'
 
@@ -15,8 +16,6 @@ type Class = { queue: string; class: string } & WorkerDefinition
 type EditData = { view: FlowView; classes: Class[]; limits: Record<string, LimitRoom> }
 
 const CLASSES = 500
-/** Milliseconds: lifetime of the cached list of classes, and interval between refreshes. */
-const [FRESH, EVERY] = [60_000, 10_000]
 
 const portsOf = (ports: WorkerDefinition['in'] = {}): string[] => Object.keys(ports).filter((port) => port !== '*')
 
@@ -144,14 +143,15 @@ function View({ data }: { data: EditData }) {
 export const edit = page({
   path: '/flows/:job/edit',
   nav: 'flows',
-  every: EVERY,
+  every: 10_000,
   slim: true,
   scripts: [board.name],
   styles: [style.name],
-  async load({ engine, params, cache }) {
+  async load(asked) {
+    const { engine, params, cache } = asked
     const [view, { workers }, { limits }] = await Promise.all([
       engine.flows.get(params.job!),
-      cache.get('classes of flows', FRESH, () => engine.workers.list()),
+      knownWorkers(asked),
       cache.bounds(),
     ])
     return { view, classes: workers, limits: roomsOf(view, limits) }

@@ -20,12 +20,10 @@ export async function filterFor(asked: Asked): Promise<JobFilter> {
 export const classesToday = ({ engine, cache }: Asked) =>
   cache.get('classes today', FRESH, () => engine.stats.classes({}))
 
+export const knownWorkers = ({ engine, cache }: Asked) => cache.get('workers', FRESH, () => engine.workers.list())
+
 async function queueOf(asked: Asked, name: string): Promise<string | undefined> {
-  const { engine, cache } = asked
-  const [{ workers }, { classes }] = await Promise.all([
-    cache.get('workers', FRESH, () => engine.workers.list()),
-    classesToday(asked),
-  ])
+  const [{ workers }, { classes }] = await Promise.all([knownWorkers(asked), classesToday(asked)])
   const queues = new Set([...workers, ...classes].filter((one) => one.class === name).map(({ queue }) => queue))
   return queues.size === 1 ? [...queues][0] : undefined
 }
