@@ -66,7 +66,7 @@ const columns: readonly Column<Row>[] = [
   },
   {
     head: '#Ports',
-    label: 'ports',
+    label: true,
     cell: ({ own: { subscribers } }) => subscribers && <Zero n={subscribers.length} />,
   },
   {

@@ -106,14 +106,14 @@ const columns: readonly Column<Row>[] = [
   },
   {
     head: 'Type',
-    label: 'type',
+    label: true,
     title: () => 'detected from the first bytes',
     cell: ({ type }) => <span class="mono">{type ?? '–'}</span>,
   },
-  { head: '#Size', label: 'size', cell: ({ size }) => bytes(size) },
+  { head: '#Size', label: true, cell: ({ size }) => bytes(size) },
   {
     head: 'Stored by',
-    label: 'stored by',
+    label: true,
     cell: ({ job, by = '' }) =>
       job === null ? (
         '–'
@@ -123,11 +123,11 @@ const columns: readonly Column<Row>[] = [
         </>
       ),
   },
-  { head: 'Stored', kind: 'dim', label: 'stored', cell: ({ storedAt }) => <Ago at={storedAt} /> },
+  { head: 'Stored', kind: 'dim', label: true, cell: ({ storedAt }) => <Ago at={storedAt} /> },
   {
     head: '#Expires',
     kind: 'dim',
-    label: 'expires',
+    label: true,
     cell: ({ ends = '–' }) => (typeof ends === 'number' ? <Ago at={ends} /> : ends),
   },
   {

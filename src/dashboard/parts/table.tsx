@@ -55,7 +55,8 @@ export function Table({ caption, heads, isPlain, kind, id, grows, children }: Ta
 export type Column<Row> = {
   head: Child
   kind?: string | ((row: Row) => string)
-  label?: string | ((row: Row) => string | undefined)
+  /** Phones show it before the cell. True means the head in lower case. */
+  label?: true | string | ((row: Row) => string | undefined)
   title?: (row: Row) => string | undefined
   cell: (row: Row, i: number) => Child
 }
@@ -68,15 +69,20 @@ type DataTableProps<Row> = Omit<TableProps, 'heads' | 'children'> & {
   isList?: boolean
 }
 
+function labelOf<Row>({ head, label }: Column<Row>, row: Row): string | undefined {
+  if (label === true) return String(head).replace(/^##?/, '').toLowerCase()
+  return typeof label === 'function' ? label(row) : label
+}
+
 function Cell<Row>({ column, row, i }: { column: Column<Row>; row: Row; i: number }) {
-  const { head, kind, label, title, cell } = column
+  const { head, kind, title, cell } = column
   const shown = cell(row, i)
   const ownKind = typeof kind === 'function' ? kind(row) : kind
   const classes = [typeof head === 'string' && kindOfHead(head), ownKind, shown === '–' && 'dimmer']
     .filter(Boolean)
     .join(' ')
   return (
-    <td class={classes || undefined} data-head={typeof label === 'function' ? label(row) : label} title={title?.(row)}>
+    <td class={classes || undefined} data-head={labelOf(column, row)} title={title?.(row)}>
       {shown}
     </td>
   )

@@ -103,7 +103,7 @@ async function load(asked: Asked) {
 
 const columns: readonly Column<CallbackView>[] = [
   { head: 'State', cell: ({ state }) => <StateOf state={state} /> },
-  { head: 'Of job', label: 'of job', cell: ({ of }) => <JobId id={of} /> },
+  { head: 'Of job', label: true, cell: ({ of }) => <JobId id={of} /> },
   {
     head: 'URL',
     kind: 'mono',
@@ -121,11 +121,11 @@ const columns: readonly Column<CallbackView>[] = [
   },
   {
     head: '#Attempts',
-    label: 'attempts',
+    label: true,
     cell: ({ attempts, maxAttempts }) => `${count(attempts)} of ${count(maxAttempts)}`,
   },
-  { head: '#Created', label: 'created', cell: ({ createdAt }) => <Ago at={createdAt} /> },
-  { head: '#Next attempt', label: 'next attempt', cell: (callback) => <NextTry callback={callback} /> },
+  { head: '#Created', label: true, cell: ({ createdAt }) => <Ago at={createdAt} /> },
+  { head: '#Next attempt', label: true, cell: (callback) => <NextTry callback={callback} /> },
   {
     head: '-Acts',
     kind: 'num',

@@ -33,7 +33,7 @@ export function NextTry({ callback: { state, nextAt } }: { callback: CallbackVie
 const outcomes: Record<CallbackTry['outcome'], string> = { delivered: 'completed', failed: 'failed', lost: 'failed' }
 
 const tryColumns: readonly Column<CallbackTry>[] = [
-  { head: 'Attempt', label: 'attempt', cell: ({ attempt }) => count(attempt) },
+  { head: 'Attempt', label: true, cell: ({ attempt }) => count(attempt) },
   { head: 'Outcome', cell: ({ outcome }) => <span class={`st ${outcomes[outcome]}`}>{outcome}</span> },
   {
     head: 'Response',
@@ -45,7 +45,7 @@ const tryColumns: readonly Column<CallbackTry>[] = [
       </>
     ),
   },
-  { head: '#Took', label: 'took', cell: ({ took }) => span(took) },
+  { head: '#Took', label: true, cell: ({ took }) => span(took) },
   { head: '#When', cell: ({ at }) => <Ago at={at} /> },
 ]
 

@@ -67,22 +67,22 @@ const columns: readonly Column<Row>[] = [
     ),
   },
   { head: 'Status', cell: ({ status }) => <StatusPill status={status} /> },
-  { head: '#Nodes', label: 'nodes', cell: ({ nodes }) => <Zero n={nodes} /> },
+  { head: '#Nodes', label: true, cell: ({ nodes }) => <Zero n={nodes} /> },
   nodesIn('running'),
   nodesIn('queued'),
   nodesIn('failed'),
   {
     head: '#Other',
-    label: 'other',
+    label: true,
     kind: 'dim',
     title: () => 'These nodes wait for input or have ended.',
     cell: ({ nodes, running, queued, failed }) => <Zero n={nodes - running - queued - failed} />,
   },
-  { head: '#Waiting values', label: 'waiting values', cell: ({ values }) => <Zero n={values} /> },
+  { head: '#Waiting values', label: true, cell: ({ values }) => <Zero n={values} /> },
   { head: '#Oldest value', label: 'oldest', cell: (row) => <Oldest row={row} /> },
   {
     head: 'Held by',
-    label: 'held by',
+    label: true,
     cell: ({ id, held }) =>
       held ? (
         <>

@@ -96,15 +96,15 @@ export function RunRows({ id, runs, open }: { id: number; runs: readonly PastRun
     },
     { head: 'Started', cell: ({ startedAt }) => <Ago at={startedAt} /> },
     { head: 'Outcome', kind: 'fill wraps', cell: (run) => <Outcome {...run} /> },
-    { head: 'By', label: 'by', kind: 'dim', cell: ({ by }) => by ?? '–' },
-    { head: 'Version', label: 'version', kind: 'dim mono', cell: ({ version }) => version ?? '–' },
-    { head: '#Attempt', label: 'attempt', cell: ({ attempt }) => count(attempt) },
+    { head: 'By', label: true, kind: 'dim', cell: ({ by }) => by ?? '–' },
+    { head: 'Version', label: true, kind: 'dim mono', cell: ({ version }) => version ?? '–' },
+    { head: '#Attempt', label: true, cell: ({ attempt }) => count(attempt) },
     {
       head: '#Waited',
-      label: 'waited',
+      label: true,
       cell: ({ readyAt, startedAt }) => (readyAt === undefined ? '–' : span(startedAt - readyAt)),
     },
-    { head: '#Took', label: 'took', cell: ({ startedAt, endedAt }) => span(endedAt - startedAt) },
+    { head: '#Took', label: true, cell: ({ startedAt, endedAt }) => span(endedAt - startedAt) },
   ]
   return (
     <DataTable

@@ -68,7 +68,7 @@ const times = (head: string, label: string, of: (row: ClassRow) => ClassRow['too
 
 const number = (label: string, name: 'made' | 'runs' | 'completed'): Column<ClassRow> => ({
   head: `#${title(label)}`,
-  label,
+  label: true,
   cell: ({ counts }) => (
     <>
       <Zero n={counts[name]} />
@@ -81,7 +81,7 @@ const ended = number('ended runs', 'runs')
 
 const running = (runs: readonly RunUnderWay[], isCut: boolean): Column<ClassRow> => ({
   head: '#Running',
-  label: 'running',
+  label: true,
   cell({ queue, class: name }) {
     const n = runs.filter((run) => run.queue === queue && run.class === name).length
     return <Zero n={n} to={`/jobs?status=running&${ofClass(queue, name ?? '')}`} text={atLeast(n, isCut)} />
@@ -113,7 +113,7 @@ export const named: readonly Column<Pick<ClassRow, 'queue' | 'class'>>[] = [
   { head: 'Queue', kind: 'dim', cell: ({ queue }) => <Name of={queue} most={24} /> },
 ]
 
-const failed: Column<ClassRow> = { head: '#Failed jobs', label: 'failed jobs', cell: (row) => <Failed row={row} /> }
+const failed: Column<ClassRow> = { head: '#Failed jobs', label: true, cell: (row) => <Failed row={row} /> }
 const ran = times('#Run, p50 / p95', 'run', ({ took }) => took)
 
 export const ofQueue: readonly Column<ClassRow>[] = [named[0]!, ended, failed, ran]

@@ -126,7 +126,7 @@ const columnsOf = ({ more, deploy }: KindsData): readonly Column<ShownKind>[] =>
   { head: 'Class', kind: 'dim', cell: ({ class: name }) => <Name of={name} most={24} /> },
   {
     head: '#Jobs',
-    label: 'Jobs',
+    label: true,
     cell: ({ count: n }) => (
       <b title={more ? 'some failed jobs are not counted yet' : undefined}>{atLeast(n, more && n > 0)}</b>
     ),
@@ -141,8 +141,8 @@ const columnsOf = ({ more, deploy }: KindsData): readonly Column<ShownKind>[] =>
       </>
     ),
   },
-  { head: '#First', kind: 'dim', label: 'First', cell: ({ firstAt }) => <Ago at={firstAt} /> },
-  { head: '#Last', kind: 'dim', label: 'Last', cell: ({ lastAt }) => <Ago at={lastAt} /> },
+  { head: '#First', kind: 'dim', label: true, cell: ({ firstAt }) => <Ago at={firstAt} /> },
+  { head: '#Last', kind: 'dim', label: true, cell: ({ lastAt }) => <Ago at={lastAt} /> },
   { head: '-Mute and retry', kind: 'num', cell: (kind) => <Acts kind={kind} /> },
 ]
 

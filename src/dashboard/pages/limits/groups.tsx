@@ -29,12 +29,12 @@ const columns: readonly Column<GroupView>[] = [
   },
   {
     head: '#Running',
-    label: 'running',
+    label: true,
     cell: ({ concurrency, running }) =>
       concurrency === null ? count(running) : `${count(running)} of ${count(concurrency)}`,
   },
-  { head: '#Wait for limit', label: 'wait for limit', kind: 'dim', cell: ({ waiting }) => count(waiting) },
-  { head: '#Wait elsewhere', label: 'wait elsewhere', kind: 'dim', cell: (group) => count(elsewhereIn(group)) },
+  { head: '#Wait for limit', label: true, kind: 'dim', cell: ({ waiting }) => count(waiting) },
+  { head: '#Wait elsewhere', label: true, kind: 'dim', cell: (group) => count(elsewhereIn(group)) },
   {
     head: '-Acts',
     cell: ({ id }) => (

@@ -71,14 +71,14 @@ const job: Column<Listed> = {
 const holderColumns: readonly Column<Holder>[] = [
   job,
   { head: 'Held by', kind: 'dim', cell: ({ process }) => (process ? <Name of={process} most={24} /> : '–') },
-  { head: '#For', label: 'for', cell: ({ startedAt }) => startedAt !== null && <Since at={startedAt} /> },
-  { head: '#Lease ends', label: 'lease ends', kind: 'dim', cell: ({ leaseUntil }) => <Ago at={leaseUntil} /> },
+  { head: '#For', label: true, cell: ({ startedAt }) => startedAt !== null && <Since at={startedAt} /> },
+  { head: '#Lease ends', label: true, kind: 'dim', cell: ({ leaseUntil }) => <Ago at={leaseUntil} /> },
 ]
 
 const waiterColumns: readonly Column<LimitWaiter>[] = [
   { head: '#Place', kind: 'dim wide', cell: (_, i) => i + 1 },
   job,
-  { head: '#Waits', label: 'waits', cell: ({ since }) => <Since at={since} /> },
+  { head: '#Waits', label: true, cell: ({ since }) => <Since at={since} /> },
 ]
 
 type RowsProps<Row> = { caption: string; rows: readonly Row[]; columns: readonly Column<Row>[]; all: number }
