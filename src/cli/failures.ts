@@ -1,13 +1,11 @@
 import { ApiError } from '../client/index.ts'
 import { SidejobError } from '../core/errors.ts'
 import { UsageError } from './command.ts'
-import type { Target } from './target.ts'
-
-const LOCAL = /^http:\/\/(127\.|localhost|\[::1\])/
+import { isLocal, type Target } from './target.ts'
 
 function unreachable({ url }: Target, cause: NodeJS.ErrnoException): string {
   const why = cause.code ?? cause.message
-  const remedy = LOCAL.test(url)
+  const remedy = isLocal(url)
     ? 'Start `sidejob dev`, or set --url if it runs elsewhere'
     : 'Check --url, SIDEJOB_URL or the profile'
   return `Cannot reach ${url} (${why}). ${remedy}`
@@ -24,7 +22,7 @@ async function mountAt(url: string): Promise<string | undefined> {
 
 async function refused(error: ApiError, { url }: Target): Promise<string> {
   const text = `${error.status} ${error.message}`
-  if (error.status === 401 && LOCAL.test(url))
+  if (error.status === 401 && isLocal(url))
     return `${text}. Run the command in the folder of \`sidejob dev\`, which has the key, or set --key`
   if (error.status !== 404 || error.code !== 'UNKNOWN') return text
   const mount = await mountAt(url)

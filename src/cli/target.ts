@@ -8,6 +8,8 @@ type Profiles = Record<string, Target>
 
 const { env } = process
 const LOOPBACK = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/
+export const isLocal = (url: string): boolean => LOOPBACK.test(new URL(url).hostname)
+
 const DEFAULT_URL = 'http://127.0.0.1:8787'
 
 const file = () => env.SIDEJOB_PROFILES ?? join(homedir(), '.config', 'sidejob', 'profiles.json')
@@ -53,7 +55,7 @@ function localStack(): Target | undefined {
 
 /** `stack.json` may belong to another project, so its address must not receive the key from the environment. */
 function expectOwnAddress(address: string, own: string | undefined): void {
-  if (LOOPBACK.test(new URL(address).hostname) || (own !== undefined && addressOf(own) === address)) return
+  if (isLocal(address) || (own !== undefined && addressOf(own) === address)) return
   throw new UsageError(
     `SIDEJOB_API_KEY is not sent to ${address}: set SIDEJOB_URL to that address, or pass the key with --key`,
   )
