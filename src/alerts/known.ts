@@ -1,5 +1,5 @@
 import { deploysOf } from '../dashboard/words/deploy.ts'
-import type { Known } from '../dashboard/words/need.ts'
+import { type Known, knownFrom } from '../dashboard/words/need.ts'
 import { IN_A_ROW } from '../dashboard/words/needs.ts'
 import { failedIn } from '../dashboard/words/queue.ts'
 import type { Stats } from '../engine/engine.ts'
@@ -18,23 +18,10 @@ export async function knownOf(engine: Engine, now: number): Promise<Known & Pick
     failed.any ? engine.deployments.list() : undefined,
     engine.breakers.list(),
   ])
-  return {
-    now,
-    queues: stats.queues,
-    today: stats.today,
-    limits,
-    points: series.points,
-    pointsByQueue: series.queues,
-    classes: classes?.classes,
+  const known = knownFrom({
+    ...{ now, stats, series, limits, health, callbacks, schedules, classes, breakers },
     deploys: deploysOf(deployments?.deployments ?? []),
-    givenUp: callbacks?.callbacks ?? [],
-    moreGivenUp: Boolean(callbacks?.cursor),
-    schedules: schedules?.schedules ?? [],
-    bells: stats.bells,
-    restored: health.restored,
-    examined: health.examined,
-    tickAt: health.tickAt,
-    breakers,
     kinds: kinds?.errors,
-  }
+  })
+  return { ...known, today: stats.today }
 }

@@ -36,6 +36,28 @@ export type Button =
   | { to: string; text: string }
   | { act: string; at: string; fields?: Record<string, string>; scope: 'write' | 'admin'; icon?: string; text: string }
 
+type Read = Omit<Known, 'queues' | 'points' | 'pointsByQueue' | 'classes' | 'givenUp' | 'moreGivenUp' | 'schedules'> & {
+  stats: Pick<Stats, 'queues' | 'bells'>
+  health: Pick<Health, 'restored' | 'examined' | 'tickAt'>
+  series: { points: readonly Point[]; queues?: Known['pointsByQueue'] }
+  classes?: { classes: readonly ClassRow[] }
+  callbacks?: { callbacks: readonly CallbackView[]; cursor: string | null }
+  schedules?: { schedules: readonly ScheduleRow[] }
+}
+
+export const knownFrom = ({ stats, health, series, classes, callbacks, schedules, ...read }: Read): Known => ({
+  ...read,
+  ...health,
+  queues: stats.queues,
+  bells: stats.bells,
+  points: series.points,
+  pointsByQueue: series.queues,
+  classes: classes?.classes,
+  givenUp: callbacks?.callbacks ?? [],
+  moreGivenUp: Boolean(callbacks?.cursor),
+  schedules: schedules?.schedules ?? [],
+})
+
 export const resumeQueue = (queue: string): Button => ({
   act: 'resume',
   at: '/queues',

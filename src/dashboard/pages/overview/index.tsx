@@ -3,7 +3,7 @@ import { type Asked, page } from '../../page.ts'
 import { Head } from '../../parts/layout.tsx'
 import { RangeChoice } from '../../parts/range.tsx'
 import { leftFailed } from '../../words/class-failures.ts'
-import type { Known } from '../../words/need.ts'
+import { knownFrom } from '../../words/need.ts'
 import { IN_A_ROW, inOrder, needsOf, stuckRuns } from '../../words/needs.ts'
 import { failedIn, type Queue, runsIn, withPulled } from '../../words/queue.ts'
 import { columnsOf, deploysIn, rangeIn } from '../../words/series.ts'
@@ -25,8 +25,6 @@ const LONGEST = 6
 
 const NO_KINDS: KindsData = { kinds: [], muted: [], quiet: [], more: false }
 
-const NO_CALLBACKS = { callbacks: [], cursor: null }
-
 type OverviewData = Awaited<ReturnType<typeof load>>
 
 async function load(asked: Asked) {
@@ -39,7 +37,7 @@ async function load(asked: Asked) {
   const runs = runsIn(glance)
   const isByMinute = range.step === 'minute' && range.to === undefined
   // Skips reads that would return nothing. A new `glance` already contains the totals and the health.
-  const [now, alerts, minutes, classes, givenUp, { schedules }, kinds, deploys, { breakers }] = await Promise.all([
+  const [now, alerts, minutes, classes, callbacks, schedules, kinds, deploys, { breakers }] = await Promise.all([
     glance.isNew
       ? glance
       : Promise.all([engine.stats.totals(), engine.health()]).then(([stats, health]) => ({ stats, health })),
@@ -54,34 +52,23 @@ async function load(asked: Asked) {
       : undefined,
     failed.callbacks
       ? cache.get('given up', LATER, () => engine.callbacks.list({ state: 'FAILED', limit: 50 }))
-      : NO_CALLBACKS,
+      : undefined,
     glance.hasSchedules
       ? cache.get('failing schedules', SELDOM, () =>
           engine.schedules.list({ failing: true, inARow: IN_A_ROW, limit: 10 }),
         )
-      : { schedules: [] },
+      : undefined,
     failed.any ? kindsOf(asked) : NO_KINDS,
     readDeploys(asked),
     cache.get('breakers', LATER, () => engine.breakers.list()),
   ])
   const { stats, health } = now
-  const { queues } = stats
-  const known: Known = {
-    ...health,
+  const known = knownFrom({
+    ...{ stats, health, limits, classes, deploys, callbacks, schedules, breakers },
     now: look.now,
-    queues,
-    limits,
-    points: minutes.points,
-    pointsByQueue: minutes.queues,
-    classes: classes?.classes,
-    deploys,
-    givenUp: givenUp.callbacks,
-    moreGivenUp: givenUp.cursor !== null,
-    schedules,
-    bells: stats.bells,
-    breakers,
+    series: minutes,
     kinds: kinds.kinds,
-  }
+  })
   const needs = needsOf(known)
   const wasUsed = Object.values(stats.total).some(({ made = 0 }) => made > 0)
   return {
@@ -94,7 +81,7 @@ async function load(asked: Asked) {
     range,
     points: columnsOf(series.points, range, look.now),
     ends: { of: series.queues ?? {}, range },
-    queues: withPulled(queues, glance),
+    queues: withPulled(stats.queues, glance),
     limits,
     longest: runs.toSorted((a, b) => a.startedAt - b.startedAt).slice(0, LONGEST),
     kinds,
