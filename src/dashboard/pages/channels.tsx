@@ -4,6 +4,7 @@ import { scanCursor } from '../../core/schemas.ts'
 import type { Engine } from '../../engine/index.ts'
 import { useWay } from '../look.ts'
 import { page } from '../page.ts'
+import { LinkButton } from '../parts/act.tsx'
 import { Field, TextArea } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
 import { Ago, Card, Head, JobId, Link, Name, NameLink, To, Zero } from '../parts/layout.tsx'
@@ -123,9 +124,9 @@ function Tree({ channels, cursor, at }: Pick<ChannelsData, 'channels' | 'cursor'
       />
       {cursor !== null && (
         <div class="further">
-          <To kind="btn small" to={way({ cursor })}>
+          <LinkButton to={way({ cursor })} small>
             More channels
-          </To>
+          </LinkButton>
         </div>
       )}
     </Card>

@@ -1,7 +1,7 @@
 import { useWay, type Way } from '../look.ts'
 import { furtherText, type Searched, searchedOf } from '../words/further.ts'
 import { title } from '../words/text.ts'
-import { To } from './layout.tsx'
+import { LinkButton } from './act.tsx'
 
 type FurtherProps = {
   cursor: string | null
@@ -37,9 +37,9 @@ export function Further({ cursor, newest, changes, more, rows, limit, searched }
           </span>
         </>
       )}
-      <To kind="btn small" to={way({ ...changes, cursor })}>
+      <LinkButton to={way({ ...changes, cursor })} small>
         {isFull ? title(more) : `Search ${more}`}
-      </To>
+      </LinkButton>
     </div>
   )
 }

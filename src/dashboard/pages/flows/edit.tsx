@@ -5,8 +5,8 @@ import { asset as board } from '../../built/board-js.generated.ts'
 import { asset as style } from '../../built/flow-css.generated.ts'
 import { useLook } from '../../look.ts'
 import { page } from '../../page.ts'
-import { useRefusal } from '../../parts/act.tsx'
-import { Icon, JobId, To } from '../../parts/layout.tsx'
+import { LinkButton, useRefusal } from '../../parts/act.tsx'
+import { Icon, JobId } from '../../parts/layout.tsx'
 import type { LimitRoom } from '../../words/flow.ts'
 import { knownWorkers } from '../jobs/filter.tsx'
 import { Board, type Lines } from './board.tsx'
@@ -94,9 +94,7 @@ function Panel({ flow }: { flow: number }) {
         <button class="btn primary" type="button" data-edit="apply" disabled title={off}>
           Apply changes<kbd>ctrl ↵</kbd>
         </button>
-        <To kind="btn" to={`/flows/${flow}`}>
-          Discard
-        </To>
+        <LinkButton to={`/flows/${flow}`}>Discard</LinkButton>
       </section>
       <section>
         <p class="note">

@@ -3,7 +3,7 @@ import { encodedToJson } from '../../../core/codec/value.ts'
 import { REDACTED } from '../../../core/redact.ts'
 import type { Item, JobView, PortView } from '../../../engine/engine.ts'
 import { useLook, useWay } from '../../look.ts'
-import { Act, More } from '../../parts/act.tsx'
+import { Act, LinkButton, More } from '../../parts/act.tsx'
 import { Field, Select } from '../../parts/field.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Card, To, Zero } from '../../parts/layout.tsx'
@@ -151,9 +151,9 @@ function Acts({ row }: { row: PortRow }) {
 }
 
 const Close = () => (
-  <To kind="btn small" to={`${useWay()({ port: undefined })}#ports`}>
+  <LinkButton to={`${useWay()({ port: undefined })}#ports`} small>
     Close
-  </To>
+  </LinkButton>
 )
 
 function Opened({ job, row }: { job: JobView; row: PortRow }) {

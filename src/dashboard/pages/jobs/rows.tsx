@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx'
 import type { JobRow } from '../../../engine/engine.ts'
 import { queryWith } from '../../look.ts'
+import { LinkButton } from '../../parts/act.tsx'
 import { Further } from '../../parts/further.tsx'
 import { LabelTags } from '../../parts/label-tags.tsx'
 import { Ago, Empty, JobId, Link, Name, NameLink, StatusMark, Tag, To } from '../../parts/layout.tsx'
@@ -86,12 +87,7 @@ function NoJobs({ hasJobs, query }: Pick<RowsProps, 'hasJobs' | 'query'>) {
         <Link to={`/jobs${queryWith(query, { in: 'history' })}`}>search the history</Link>
       </Empty>
     )
-  const make = (
-    <To kind="btn" to="/jobs/new">
-      New job
-    </To>
-  )
-  return <Empty act={make}>No jobs yet.</Empty>
+  return <Empty act={<LinkButton to="/jobs/new">New job</LinkButton>}>No jobs yet.</Empty>
 }
 
 function JobTable({ jobs, query, selected, paused }: Pick<RowsProps, 'jobs' | 'query' | 'selected' | 'paused'>) {

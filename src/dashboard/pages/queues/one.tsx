@@ -2,8 +2,8 @@ import type { QueueDetail } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import { may } from '../../look.ts'
 import { type Asked, page } from '../../page.ts'
-import { Pause } from '../../parts/act.tsx'
-import { Ago, Card, Head, Name, To } from '../../parts/layout.tsx'
+import { LinkButton, Pause } from '../../parts/act.tsx'
+import { Ago, Card, Head, Name } from '../../parts/layout.tsx'
 import { RangeChoice } from '../../parts/range.tsx'
 import { jobsPath, queuePath } from '../../words/paths.ts'
 import { withPulled } from '../../words/queue.ts'
@@ -80,9 +80,7 @@ export const queue = page({
     <>
       <Head title={<Name of={queue.name} most={60} />}>
         <RangeChoice range={range} />
-        <To kind="btn" to={jobsPath({ queue: queue.name })}>
-          Jobs
-        </To>
+        <LinkButton to={jobsPath({ queue: queue.name })}>Jobs</LinkButton>
         <Pause paused={queue.paused} scope="admin" fields={{ queue: queue.name }} />
       </Head>
       <Card>
