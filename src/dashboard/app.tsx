@@ -8,12 +8,11 @@ import { assets } from './assets.ts'
 import { sessionOf, takeWord } from './cookies.ts'
 import { createDraw, type Draw, wantsData } from './draw.tsx'
 import { AGAIN, comesFromElsewhere, createLogin } from './login.tsx'
-import { may } from './look.ts'
 import type { DashboardOptions } from './options.ts'
-import { type Asked, Elsewhere, type Page } from './page.ts'
+import { Elsewhere, type Page } from './page.ts'
 import { pages } from './pages/index.ts'
 import { withPolicy } from './policy.ts'
-import { createSessionDoor, type Env, expectOurs, whoLooks } from './session.ts'
+import { createSessionDoor, type Env, expectOurs, expectScope, whoLooks } from './session.ts'
 
 const FOR_EVER = 'public, max-age=31536000, immutable'
 
@@ -77,15 +76,9 @@ function refuse(c: Context, base: string): Response {
 
 async function show(c: Context<Env>, page: Page, draw: Draw): Promise<Response> {
   const asked = draw.asked(c)
-  expectScope(asked, page)
+  expectScope(asked.look, page.scope ?? 'read', 'this page')
   if (page.brief && c.req.header('x-live') && wantsData(c))
     return draw.brief(c, page.brief, { asked, data: await page.load(asked) })
   const [data, around] = await Promise.all([page.load(asked), aroundOf(asked)])
   return draw.page(c, page, { asked, data, around, word: takeWord(c, asked.look.base) })
-}
-
-function expectScope({ look }: Asked, { scope = 'read' }: Page): void {
-  if (may(look, scope)) return
-  const has = look.who.scopes.length > 0 ? look.who.scopes.join(', ') : 'none'
-  throw new SidejobError('FORBIDDEN', `this page needs the scope "${scope}"; your key has ${has}`)
 }

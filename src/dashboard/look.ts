@@ -38,6 +38,8 @@ export function useLook(): Look {
   return current
 }
 
+export const scopesText = ({ who: { scopes } }: Pick<Look, 'who'>): string => scopes.join(', ') || 'none'
+
 export const may = ({ who: { scopes } }: Pick<Look, 'who'>, scope: Scope): boolean =>
   scopes.includes(scope) || scopes.includes('admin')
 

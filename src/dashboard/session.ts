@@ -2,11 +2,13 @@ import type { Context } from 'hono'
 import { hashOf, sameHash } from '../core/crypto.ts'
 import { SidejobError } from '../core/errors.ts'
 import { splitPath } from '../core/tenant.ts'
+import type { Scope } from '../engine/engine.ts'
 import type { Deps } from '../http/deps.ts'
 import { type Admit, checkScope, ofTenant } from '../http/door.ts'
 import type { Gate } from '../http/gate.ts'
 import type { Caller, Place } from '../http/places.ts'
 import { sessionOf } from './cookies.ts'
+import { type Look, may, scopesText } from './look.ts'
 
 export type Env = { Variables: { seen: Seen } }
 
@@ -46,6 +48,11 @@ export function expectOurs(request: Request, proof: string | null, csrf: string)
       'FORBIDDEN',
       'expected the x-csrf value of this session, got a different one: reload the page',
     )
+}
+
+export function expectScope(look: Look, scope: Scope, what: string): void {
+  if (!may(look, scope))
+    throw new SidejobError('FORBIDDEN', `${what} needs the scope "${scope}"; your key has ${scopesText(look)}`)
 }
 
 export function createSessionDoor(): { admit: Admit; let: (request: Request, seen: Seen) => Request } {

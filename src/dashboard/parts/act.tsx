@@ -2,7 +2,7 @@
 
 import type { Child } from 'hono/jsx'
 import type { Scope } from '../../engine/engine.ts'
-import { may, useLook } from '../look.ts'
+import { may, scopesText, useLook } from '../look.ts'
 import type { Button } from '../words/need.ts'
 import { Icon } from './layout.tsx'
 
@@ -40,7 +40,7 @@ type ActProps = ButtonProps & {
 export function useRefusal(scope?: Scope): string | undefined {
   const look = useLook()
   if (!scope || may(look, scope)) return undefined
-  return `needs the scope ${scope}; your key has ${look.who.scopes.join(', ') || 'none'}`
+  return `needs the scope ${scope}; your key has ${scopesText(look)}`
 }
 
 export function Act(props: ActProps) {

@@ -12,7 +12,7 @@ import { Icon } from './layout.tsx'
 
 export type Signs = Partial<Record<NavName, { n: number; more?: boolean; kind: 'bad' | 'warn' | ''; title?: string }>>
 
-type Frame = {
+export type Frame = {
   look: Look
   title: string
   at?: NavName
