@@ -1,3 +1,4 @@
+import type { Done } from '../../page.ts'
 import { openDialog } from './dialog.ts'
 import { clearFaults, showFault, startFaults } from './faults.ts'
 import { base, hear, here, made, NO_RESPONSE, onClick, post, tell } from './page.ts'
@@ -5,15 +6,7 @@ import { toast } from './toasts.ts'
 
 type Refused = { code: string; message: string; path?: (string | number)[] }
 
-type Answer = {
-  say?: string
-  to?: string
-  link?: { text: string; to: string }
-  undo?: Record<string, string>
-  secret?: string
-  confirm?: string
-  error?: Refused
-}
+type Answer = Partial<Done> & { confirm?: string; error?: Refused }
 
 async function send(url: string, form: FormData): Promise<Answer> {
   const answer = await post(url, form)

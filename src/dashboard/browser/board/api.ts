@@ -1,15 +1,5 @@
+import type { GraphChange } from '../../../engine/engine.ts'
 import { base, NO_RESPONSE, post } from '../app/page.ts'
-
-export type Change = {
-  applied: boolean
-  start: string[]
-  adopt: string[]
-  stop: { node: string; job: number }[]
-  replace: { node: string; job: number }[]
-  wires: { added: string[]; removed: string[] }
-  orphaned: { node: string | null; job: number; dir: string; port: string; values: number }[]
-  unfit?: { wire: string; values: number; of: number; why: string }[]
-}
 
 type Failure = { code: string; message: string }
 
@@ -27,7 +17,7 @@ export const tryWire = (
 ): Promise<{ runs: Tried[]; error?: undefined } | { error: Failure }> =>
   send(`${job}/wires/${encodeURIComponent(wire)}/try`, JSON.stringify(node))
 
-export type Told = { change: Change } | { error: Failure }
+export type Told = { change: GraphChange } | { error: Failure }
 
 export async function putGraph(
   job: number,
@@ -35,7 +25,7 @@ export async function putGraph(
   { preview, match, key }: { preview: boolean; match: string | null; key: string },
 ): Promise<Told> {
   try {
-    const told = await send<Change & { error?: Failure }>(`${job}/graph${preview ? '?preview=true' : ''}`, text, {
+    const told = await send<GraphChange & { error?: Failure }>(`${job}/graph${preview ? '?preview=true' : ''}`, text, {
       'idempotency-key': key,
       ...(match === null ? {} : { 'if-match': `"${match}"` }),
     })

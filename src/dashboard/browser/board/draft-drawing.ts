@@ -1,7 +1,7 @@
 import type { GraphWire } from '../../../core/wires.ts'
+import type { GraphChange } from '../../../engine/engine.ts'
 import { factOf, factsOf, kindOfNode, markOf, toneOf } from '../../words/flow.ts'
 import { count } from '../../words/text.ts'
-import type { Change } from './api.ts'
 import { type Graph, idsOf, type Node } from './draft.ts'
 import { createDrawing, type Drawing } from './draw.ts'
 import { type Layout, layout } from './layout.ts'
@@ -31,7 +31,7 @@ const said: Record<Exclude<NodeChange, ''>, (was: Node | undefined, is: Node | u
 const nodeIn = ({ nodes }: Graph, name: string): Node | undefined =>
   Object.hasOwn(nodes, name) ? nodes[name] : undefined
 
-const leftAt = ({ from, to }: GraphWire, change?: Change): number =>
+const leftAt = ({ from, to }: GraphWire, change?: GraphChange): number =>
   (change?.orphaned ?? [])
     .filter(({ node, port }) => [from, to].some((end) => end.node === node && end.port === port))
     .reduce((sum, { values }) => sum + values, 0)
@@ -79,7 +79,7 @@ export function createDraftDrawing(
     })
   }
 
-  function drawWires({ drawing }: Drawn, wires: readonly GraphWire[], chosen: Chosen, change?: Change): void {
+  function drawWires({ drawing }: Drawn, wires: readonly GraphWire[], chosen: Chosen, change?: GraphChange): void {
     const [was, is] = [idsOf(draft.base), idsOf(draft.now)]
     for (const wire of wires) {
       const { id } = wire
@@ -99,7 +99,7 @@ export function createDraftDrawing(
   }
 
   return {
-    draw(chosen: Chosen, change?: Change): void {
+    draw(chosen: Chosen, change?: GraphChange): void {
       const all = union(draft)
       const at = lay(all)
       for (const name of all.nodes) drawNode(at, name, chosen)

@@ -1,9 +1,10 @@
 import { type End, endText } from '../../../core/wires.ts'
+import type { GraphChange } from '../../../engine/engine.ts'
 import { differenceOf } from '../../words/difference.ts'
 import { queryWith } from '../../words/query.ts'
 import { clock } from '../../words/text.ts'
 import { isWriting, onClick, base as path, tell } from '../app/page.ts'
-import { type Change, putGraph } from './api.ts'
+import { putGraph } from './api.ts'
 import { ask } from './ask.ts'
 import { clockOf, dataOf } from './data.ts'
 import { type Graph, idsOf, linesOf, withNode, withoutNode, withoutWire, withWire } from './draft.ts'
@@ -51,7 +52,7 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
   const [applyButton, removeButton, backButton] = [buttonOf('apply'), buttonOf('remove'), buttonOf('back')]
   const mayWrite = !applyButton.title
   let chosen: Chosen = {}
-  let change: Change | undefined
+  let change: GraphChange | undefined
   let asked = 0
   let timer: ReturnType<typeof setTimeout> | undefined
   let key: string = crypto.randomUUID()

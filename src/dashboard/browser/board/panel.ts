@@ -1,6 +1,6 @@
+import type { GraphChange } from '../../../engine/engine.ts'
 import { count, many } from '../../words/text.ts'
 import { made } from '../app/page.ts'
-import type { Change } from './api.ts'
 
 type Row = {
   sign: '+' | '~' | '−' | '!' | '=' | '✓'
@@ -42,7 +42,7 @@ const section = (title: string, rows: Row[]): HTMLElement[] =>
         ),
       ]
 
-const nodeRows = ({ start, adopt, replace, stop }: Change, added: readonly string[]): Row[] => [
+const nodeRows = ({ start, adopt, replace, stop }: GraphChange, added: readonly string[]): Row[] => [
   ...added.map(
     (name): Row => ({
       sign: '+',
@@ -62,7 +62,7 @@ const nodeRows = ({ start, adopt, replace, stop }: Change, added: readonly strin
 ]
 
 export type Shown = {
-  change?: Change
+  change?: GraphChange
   added: readonly string[]
   gone: readonly string[]
   stays: readonly { port: string; values: number }[]
@@ -70,7 +70,7 @@ export type Shown = {
   unwired: readonly string[]
   error?: string
   waits: boolean
-  moves: (left: Change['orphaned'][number]) => string | undefined
+  moves: (left: GraphChange['orphaned'][number]) => string | undefined
 }
 
 export function headOf({ change, added, gone, error }: Shown): string {
@@ -88,12 +88,12 @@ export function headOf({ change, added, gone, error }: Shown): string {
   return `${many(nodes.size, 'node')}, ${many(wires, 'wire')} change`
 }
 
-function leftRow({ node, port, values }: Change['orphaned'][number], moves: string | undefined): Row {
+function leftRow({ node, port, values }: GraphChange['orphaned'][number], moves: string | undefined): Row {
   const where = node === null ? port : `${node}.${port}`
   return { sign: '!', name: count(values), text: `${values === 1 ? 'is' : 'are'} left behind in ${where}`, moves }
 }
 
-const valueRows = ({ stays, moves }: Shown, change: Change): Row[] => [
+const valueRows = ({ stays, moves }: Shown, change: GraphChange): Row[] => [
   ...stays.map(
     ({ port, values }): Row => ({
       sign: '=',
