@@ -105,6 +105,32 @@ const number = (head: string, cell: Column<Queue>['cell'], kind?: Column<Queue>[
   cell,
 })
 
+function ServedBy({ queue, canResume }: { queue: Queue; canResume: boolean }) {
+  const { name, mode, paused, lanes, maxLanes, pulled, counts } = queue
+  if (paused)
+    return (
+      <>
+        <StatusText status="suspended">paused</StatusText>{' '}
+        {canResume && <Pause paused scope="admin" fields={{ queue: name }} small />}
+      </>
+    )
+  return (
+    <>
+      {mode === 'push' && (lanes > 0 || pulled + counts.pull === 0) && (
+        <span class="listener dim">
+          <Pips on={lanes} of={maxLanes} /> {`${lanes} of ${many(maxLanes, 'lane')}`}
+        </span>
+      )}{' '}
+      {pulled > 0 && <span class="listener dim">{`pull workers: ${many(pulled, 'run')}`}</span>}{' '}
+      {counts.pull > 0 && (
+        <To kind="listener st suspended" to={pullersPath(name)}>
+          {many(counts.pull, 'waits', 'wait')} for a pull worker
+        </To>
+      )}
+    </>
+  )
+}
+
 function queueColumns(now: number, canResume: boolean): Column<Queue>[] {
   return [
     {
@@ -119,31 +145,7 @@ function queueColumns(now: number, canResume: boolean): Column<Queue>[] {
     {
       head: 'Served by',
       kind: 'wraps',
-      cell: (queue) => {
-        const { name, mode, paused, lanes, maxLanes, pulled, counts } = queue
-        if (paused)
-          return (
-            <>
-              <StatusText status="suspended">paused</StatusText>{' '}
-              {canResume && <Pause paused scope="admin" fields={{ queue: name }} small />}
-            </>
-          )
-        return (
-          <>
-            {mode === 'push' && (lanes > 0 || pulled + counts.pull === 0) && (
-              <span class="listener dim">
-                <Pips on={lanes} of={maxLanes} /> {`${lanes} of ${many(maxLanes, 'lane')}`}
-              </span>
-            )}{' '}
-            {pulled > 0 && <span class="listener dim">{`pull workers: ${many(pulled, 'run')}`}</span>}{' '}
-            {counts.pull > 0 && (
-              <To kind="listener st suspended" to={pullersPath(name)}>
-                {many(counts.pull, 'waits', 'wait')} for a pull worker
-              </To>
-            )}
-          </>
-        )
-      },
+      cell: (queue) => <ServedBy queue={queue} canResume={canResume} />,
     },
     {
       ...number('Ready', (queue) => <Zero n={startableIn(queue)} />),
