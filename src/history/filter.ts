@@ -25,7 +25,7 @@ export type HistoryFilter = {
 
 type Clauses = { from: string; where: string; values: SqlValue[] }
 
-/** `add` numbers the parameters of a condition. `given`: number of parameters of the earlier part of the query. */
+/** `given`: number of earlier parameters of the query. */
 function conditions(given = 0) {
   const where: string[] = []
   const values: SqlValue[] = []

@@ -1,6 +1,6 @@
 // D1 bills one more row per job for each index, so the tables have only a few indexes.
 
-import type { SqlDatabase, Statement } from './database.ts'
+import type { SqlDatabase, SqlRow, Statement } from './database.ts'
 
 export const endColumns = [
   'job',
@@ -71,18 +71,15 @@ const versions: readonly (readonly string[])[] = [
 
 const VERSION: Statement = ['SELECT max(version) AS version FROM sidejob_history']
 
-async function storedVersion(db: SqlDatabase): Promise<number> {
+async function beginVersions(db: SqlDatabase): Promise<SqlRow[]> {
   await db.batch([['CREATE TABLE IF NOT EXISTS sidejob_history (version INTEGER PRIMARY KEY)']])
-  const [row] = await db.all(VERSION)
-  return Number(row?.version ?? 0)
+  return db.all(VERSION)
 }
 
 /** Concurrent calls are safe. */
 export async function migrate(db: SqlDatabase): Promise<void> {
-  const known = await db.all(VERSION).then(
-    ([row]) => Number(row?.version ?? 0),
-    () => storedVersion(db),
-  )
+  const [row] = await db.all(VERSION).catch(() => beginVersions(db))
+  const known = Number(row?.version ?? 0)
   for (const [i, statements] of versions.entries()) {
     if (i < known) continue
     await db.batch([

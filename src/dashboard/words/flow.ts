@@ -127,7 +127,7 @@ export const growthOf = ({ in: came, out }: WireView, now: number): number =>
 export const drainTime = ({ size, rate }: WireView): string | undefined =>
   size > 0 && rate > 0 ? about(Math.ceil(size / rate) * MINUTE) : undefined
 
-export type Jam = {
+type Jam = {
   wire: WireView
   cause: FlowNodeView
   nodes: string[]

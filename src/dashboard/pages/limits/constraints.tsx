@@ -49,16 +49,13 @@ export async function draftedIn(asked: Asked, constraints: readonly ConstraintVi
   if (name === null) return undefined
   const known = constraints.find((one) => one.name === name)
   const isTyped = fields.some((field) => query.has(field))
-  const typed: Typed = isTyped
-    ? Object.fromEntries(fields.map((field) => [field, query.get(field)?.trim() || undefined]))
-    : known
-      ? fieldsOf(known)
-      : {}
+  const typed: Typed = isTyped ? typedIn(query) : known ? fieldsOf(known) : {}
   const tried = Object.values(typed).some(Boolean) ? await tryOn(asked, typed) : undefined
   return { name, isNew: !known, typed, tried }
 }
 
-const typedIn = (form: FormData): Typed => Object.fromEntries(fields.map((field) => [field, maybe(form, field)]))
+const typedIn = (form: Pick<FormData, 'get'>): Typed =>
+  Object.fromEntries(fields.map((field) => [field, maybe(form, field)]))
 
 const constraining = (verb: 'PUT' | 'DELETE', said: (isNew: boolean) => string): Act => ({
   scope: 'admin',
