@@ -107,6 +107,11 @@ export const filters = {
   group: { type: 'string', does: 'only jobs in this group' },
 } as const
 
+export const paging = {
+  limit: { type: 'string', short: 'n', default: '20', does: 'maximum number of jobs' },
+  cursor: { type: 'string', does: 'cursor of the next page' },
+} as const
+
 export const yes: Option = {
   type: 'boolean',
   short: 'y',

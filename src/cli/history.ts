@@ -1,5 +1,5 @@
 import type { Client } from '../client/index.ts'
-import { type Command, chosen, filters, pairsIn } from './command.ts'
+import { type Command, chosen, filters, paging, pairsIn } from './command.ts'
 
 type Query = Parameters<Client['history']['list']>[0]
 
@@ -15,8 +15,7 @@ const list: Command = {
     longer: { type: 'string', does: "only jobs whose last run took at least this long: '1m'" },
     since: { type: 'string', does: 'only jobs that ended at or after this time' },
     until: { type: 'string', does: 'only jobs that ended before this time' },
-    limit: { type: 'string', short: 'n', default: '20', does: 'maximum number of jobs' },
-    cursor: { type: 'string', does: 'cursor of the next page' },
+    ...paging,
   },
   async run(client, given, { show, note, json }) {
     const page = await client.history.list({

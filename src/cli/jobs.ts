@@ -1,6 +1,6 @@
 import type { Client } from '../client/index.ts'
 import { reasons } from '../core/reasons.ts'
-import { type Command, chosen, filters, type Given, JSON_HELP, jsonFrom, pairsIn, reason } from './command.ts'
+import { type Command, chosen, filters, type Given, JSON_HELP, jsonFrom, paging, pairsIn, reason } from './command.ts'
 import { log, tail } from './follow.ts'
 import { resultOf, run } from './run.ts'
 
@@ -20,8 +20,7 @@ const ls: Command = {
     arg: { type: 'string', multiple: true, does: 'only jobs with this value at a path in their args: order.id=4711' },
     label: { type: 'string', short: 'l', multiple: true, does: 'only jobs with this label: customer=7' },
     sort: { type: 'string', does: 'ended: only ended jobs, most recently ended first' },
-    limit: { type: 'string', short: 'n', default: '20', does: 'maximum number of jobs' },
-    cursor: { type: 'string', does: 'cursor of the next page' },
+    ...paging,
   },
   async run(client, given, { show, note, json }) {
     const query = chosen(given, 'status', 'queue', 'class', 'group', 'parent', 'sort', 'limit', 'cursor')

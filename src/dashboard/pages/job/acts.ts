@@ -16,24 +16,28 @@ const jsonIn = (form: FormData, name: string): string => jsonText(given(form, na
 
 const sideOf = (form: FormData, name: string): 'in' | 'out' => (given(form, name) === 'out' ? 'out' : 'in')
 
-const portOf = (asked: ActAsked): string =>
-  `${of(asked)}/${sideOf(asked.form, 'dir')}/${encodeURIComponent(given(asked.form, 'port'))}`
+const portIn = (form: FormData) => ({ dir: sideOf(form, 'dir'), port: given(form, 'port') })
+
+function portOf(asked: ActAsked): string {
+  const { dir, port } = portIn(asked.form)
+  return `${of(asked)}/${dir}/${encodeURIComponent(port)}`
+}
 
 async function portNow(
   { engine, params, form }: ActAsked,
   options: { schemas?: boolean } = {},
 ): Promise<PortView | undefined> {
-  const [dir, port] = [sideOf(form, 'dir'), given(form, 'port')] as const
+  const { dir, port } = portIn(form)
   const ports = (await engine.jobs.get(params.job!, options))[dir]
   return Object.hasOwn(ports, port) ? ports[port] : undefined
 }
 
 /** Undefined if the shown default is shortened. */
 function asItWas({ form }: ActAsked, was: PortView | undefined): Record<string, string> | undefined {
-  const [dir, port] = [sideOf(form, 'dir'), given(form, 'port')] as const
-  if (was?.default === undefined) return { act: 'undefault', dir, port }
+  const port = portIn(form)
+  if (was?.default === undefined) return { act: 'undefault', ...port }
   const value = encodedToJson(was.default)
-  return value.includes(REDACTED) ? undefined : { act: 'default', dir, port, value }
+  return value.includes(REDACTED) ? undefined : { act: 'default', ...port, value }
 }
 
 async function prioritize(asked: ActAsked, priority: number, what: string) {
@@ -205,7 +209,7 @@ const inside: Record<string, Act> = {
     scope: 'write',
     async does(asked) {
       const { form } = asked
-      const [dir, port] = [sideOf(form, 'dir'), given(form, 'port')]
+      const { dir, port } = portIn(form)
       const before = (await portNow(asked))?.channels ?? []
       const channels = linesIn(maybe(form, 'channels') ?? '')
       await asked.call('PUT', `${portOf(asked)}/channels`, { channels })
