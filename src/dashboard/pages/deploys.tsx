@@ -8,7 +8,7 @@ import { Snippet } from '../parts/snippet.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
 import { type Deploy, deployPath, deploysOf } from '../words/deploy.ts'
 import { about, count, dayAndHour, percent, span } from '../words/text.ts'
-import { named } from './jobs/by-class.tsx'
+import { classColumns } from './jobs/by-class.tsx'
 import { Kinds } from './jobs/kinds.tsx'
 
 type Comparison = Awaited<ReturnType<Engine['deployments']['compare']>>
@@ -60,8 +60,8 @@ const worse = ({ before, after }: Row): number => (before?.counts.runs ? errorsI
 
 const isSlower = ({ before, after }: Row): boolean => (after?.took?.p95 ?? 0) > (before?.took?.p95 ?? Infinity)
 
-const byClass: readonly Column<Row>[] = [
-  ...named,
+const comparisonColumns: readonly Column<Row>[] = [
+  ...classColumns,
   changed('#Runs', 'runs', (of) => count(of?.counts.runs ?? 0)),
   changed('#Failed runs', 'failed runs', errorsText, (row) => worse(row) > WORSE),
   changed('#Run, p50 / p95', 'ran', tookText, isSlower),
@@ -89,7 +89,7 @@ function Classes({ of: { before, after, isWhole, classes } }: { of: Comparison }
       <DataTable
         caption="Counts of each class before and after the deploy"
         rows={rows}
-        columns={byClass}
+        columns={comparisonColumns}
         kind="lined"
       />
     </Card>

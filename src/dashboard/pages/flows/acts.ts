@@ -22,7 +22,7 @@ async function targetOf({ engine, params, form }: ActAsked): Promise<PortView | 
   return (await engine.jobs.get(String(job), { schemas: true })).in[to.port]
 }
 
-async function given(asked: ActAsked): Promise<string> {
+async function valuesIn(asked: ActAsked): Promise<string> {
   const { form } = asked
   const whole = form.get('values')
   if (whole !== null) return String(whole)
@@ -30,7 +30,7 @@ async function given(asked: ActAsked): Promise<string> {
 }
 
 async function inject(asked: ActAsked): Promise<Done> {
-  const values = await given(asked)
+  const values = await valuesIn(asked)
   const { size } = (await asked.call('POST', pathOf(asked, 'inject'), `{"values":${values}}`)) as { size: number }
   return { say: `${many(size, 'value is', 'values are')} now waiting on the wire` }
 }

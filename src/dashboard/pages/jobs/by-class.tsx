@@ -99,7 +99,7 @@ function Failed({ row: { queue, class: name, counts } }: { row: ClassRow }) {
   )
 }
 
-export const named: readonly Column<Pick<ClassRow, 'queue' | 'class'>>[] = [
+export const classColumns: readonly Column<Pick<ClassRow, 'queue' | 'class'>>[] = [
   {
     head: 'Class',
     kind: 'fill',
@@ -116,7 +116,7 @@ export const named: readonly Column<Pick<ClassRow, 'queue' | 'class'>>[] = [
 const failed: Column<ClassRow> = { head: '#Failed jobs', label: true, cell: (row) => <Failed row={row} /> }
 const ran = times('#Run, p50 / p95', 'run', ({ took }) => took)
 
-export const ofQueue: readonly Column<ClassRow>[] = [named[0]!, ended, failed, ran]
+export const queuePageColumns: readonly Column<ClassRow>[] = [classColumns[0]!, ended, failed, ran]
 
 type ByClassProps = { data: ByClassData; runs: readonly RunUnderWay[]; moreRuns: boolean; query: URLSearchParams }
 
@@ -145,7 +145,7 @@ export function ByClass({ data: { day, classes, more }, runs, moreRuns, query }:
         empty={`No jobs were counted ${chosen} (UTC).`}
         rows={classes.toSorted((a, b) => b.counts.failed - a.counts.failed)}
         columns={[
-          ...named,
+          ...classColumns,
           number('made', 'made'),
           ...(isToday ? [running(runs, moreRuns)] : []),
           ended,

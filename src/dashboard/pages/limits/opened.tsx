@@ -58,7 +58,7 @@ function Groups({ of, all }: { of: readonly Listed[]; all: number }) {
   )
 }
 
-const job: Column<Listed> = {
+const jobColumn: Column<Listed> = {
   head: 'Job',
   kind: ({ group }) => colourOf(group),
   cell: ({ job, class: name }) => (
@@ -69,7 +69,7 @@ const job: Column<Listed> = {
 }
 
 const holderColumns: readonly Column<Holder>[] = [
-  job,
+  jobColumn,
   { head: 'Held by', kind: 'dim', cell: ({ process }) => (process ? <Name of={process} most={24} /> : '–') },
   { head: '#For', label: true, cell: ({ startedAt }) => startedAt !== null && <Since at={startedAt} /> },
   { head: '#Lease ends', label: true, kind: 'dim', cell: ({ leaseUntil }) => <Ago at={leaseUntil} /> },
@@ -77,7 +77,7 @@ const holderColumns: readonly Column<Holder>[] = [
 
 const waiterColumns: readonly Column<LimitWaiter>[] = [
   { head: '#Place', kind: 'dim wide', cell: (_, i) => i + 1 },
-  job,
+  jobColumn,
   { head: '#Waits', label: true, cell: ({ since }) => <Since at={since} /> },
 ]
 

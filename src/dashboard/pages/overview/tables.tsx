@@ -77,11 +77,11 @@ export function Where({ queues, limits }: { queues: Queue[]; limits: WaitedLimit
   )
 }
 
-export type Ends = { of: Readonly<Record<string, Point[]>>; range: Range }
+export type QueueEnds = { of: Readonly<Record<string, Point[]>>; range: Range }
 
 const BARS = 24
 
-function EndsOf({ name, ends: { of, range } }: { name: string; ends: Ends }) {
+function EndsOf({ name, ends: { of, range } }: { name: string; ends: QueueEnds }) {
   const { now } = useLook()
   const points = columnsOf(of[name] ?? [], { ...range, columns: Math.min(BARS, range.columns) }, now)
   const [completed, failed] = [sum(points, (point) => point.completed), sum(points, (point) => point.failed)]
@@ -168,7 +168,7 @@ function queueColumns(now: number, canResume: boolean): Column<Queue>[] {
   ]
 }
 
-type QueueTableProps = { queues: Queue[]; ends?: Ends; canResume?: boolean }
+type QueueTableProps = { queues: Queue[]; ends?: QueueEnds; canResume?: boolean }
 
 export function QueueTable({ queues, ends, canResume = false }: QueueTableProps) {
   const { now } = useLook()
@@ -180,7 +180,7 @@ export function QueueTable({ queues, ends, canResume = false }: QueueTableProps)
 
 const SHOWN = 8
 
-export function Queues({ queues, ends }: { queues: Queue[]; ends: Ends }) {
+export function Queues({ queues, ends }: { queues: Queue[]; ends: QueueEnds }) {
   const used = queues.filter(isInUse).sort(byTrouble)
   return (
     <Card title="Queues" right={<Link to="/queues">{`All ${count(queues.length)}`}</Link>}>

@@ -38,7 +38,7 @@ const Tile = ({ to, head, big, sub, points, of, tone, isWide }: TileProps) => (
   </To>
 )
 
-function Ends({ data: { points, range } }: TilesProps) {
+function EndTiles({ data: { points, range } }: TilesProps) {
   const failed = sum(points, (point) => point.failed)
   const all = sum(points, ({ completed, failed, terminated }) => completed + failed + terminated)
   const minute = all / (range.span / MINUTE)
@@ -79,7 +79,7 @@ function Ends({ data: { points, range } }: TilesProps) {
   )
 }
 
-function Waits({ data: { stats, points } }: TilesProps) {
+function WaitTile({ data: { stats, points } }: TilesProps) {
   const all = waitEnds.map((_, i) => sum(Object.values(stats.waits), (own) => own[i] ?? 0))
   const [half, most] = [0.5, 0.95].map((share) => waitBelow(all, share))
   const text = (ms?: number): string => (ms === undefined ? '–' : `≤ ${about(ms)}`)
@@ -140,8 +140,8 @@ export function Tiles({ data }: TilesProps) {
         of="runs"
         tone="running"
       />
-      <Ends data={data} />
-      <Waits data={data} />
+      <EndTiles data={data} />
+      <WaitTile data={data} />
     </div>
   )
 }

@@ -8,7 +8,7 @@ import { wayToLimit } from '../../words/limit.ts'
 import { jobsPath } from '../../words/paths.ts'
 import { startableIn } from '../../words/queue.ts'
 import { count, cut, listed, many, span } from '../../words/text.ts'
-import { type ClassRow, ofQueue } from '../jobs/by-class.tsx'
+import { type ClassRow, queuePageColumns } from '../jobs/by-class.tsx'
 import { type Program, Seen } from '../workers/classes.tsx'
 
 const [RUNS, CLASSES] = [6, 12]
@@ -200,7 +200,7 @@ export function ItsClasses({ classes }: { classes: readonly ClassRow[] }) {
         caption="Classes of this queue, with their counts since midnight UTC"
         empty="No runs today."
         rows={busy.slice(0, CLASSES)}
-        columns={ofQueue}
+        columns={queuePageColumns}
         kind="lined"
       />
     </Card>
