@@ -14,31 +14,26 @@ export async function fetchAgain(url: string, init: RequestInit): Promise<Respon
   }
 }
 
-type Refusal = { name?: string; status?: number }
+type Refusal = Error & { status?: number }
 
-/** A call over the daily limit is not repeated, because waiting would take hours. */
-export async function askAgain<T>(ask: () => Promise<T>): Promise<T> {
+/** `delayOf`: seconds, null for the usual delay, or undefined to give up. */
+async function repeated<T>(ask: () => Promise<T>, delayOf: (error: Refusal) => string | null | undefined): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
       return await ask()
     } catch (error) {
-      const { name, status } = error as Refusal
-      if (status !== 429 || name === 'QstashDailyRatelimitError' || attempt === TRIES - 1) throw error
-      await sleep(waitOf(null, attempt))
+      const named = delayOf(error as Refusal)
+      if (named === undefined || attempt === TRIES - 1) throw error
+      await sleep(waitOf(named, attempt))
     }
   }
 }
+
+/** A call over the daily limit is not repeated, because waiting would take hours. */
+export const askAgain = <T>(ask: () => Promise<T>): Promise<T> =>
+  repeated(ask, ({ name, status }) => (status === 429 && name !== 'QstashDailyRatelimitError' ? null : undefined))
 
 const BUSY = /too many requests|rate limit|"Retry-After" header indicating you should wait (\d+) second/i
 
-export async function runAgain<T>(run: () => Promise<T>): Promise<T> {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return await run()
-    } catch (error) {
-      const { message } = error as Error
-      if (!BUSY.test(message) || attempt === TRIES - 1) throw error
-      await sleep(waitOf(/wait (\d+) second/.exec(message)?.[1] ?? null, attempt))
-    }
-  }
-}
+export const runAgain = <T>(run: () => Promise<T>): Promise<T> =>
+  repeated(run, ({ message }) => (BUSY.test(message) ? (/wait (\d+) second/.exec(message)?.[1] ?? null) : undefined))
