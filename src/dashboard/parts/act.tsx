@@ -132,15 +132,17 @@ export function LinkButton(props: ButtonProps & { to: string; scope?: Scope }) {
   )
 }
 
-export const PlainButton = ({ of }: { of: Button }) =>
-  'to' in of ? (
-    <LinkButton to={of.to} small>
-      {of.text}
-    </LinkButton>
-  ) : (
-    <Act {...of} small>
-      {of.text}
-    </Act>
+export const PlainButtons = ({ of }: { of: readonly Button[] }) =>
+  of.map((button) =>
+    'to' in button ? (
+      <LinkButton to={button.to} small>
+        {button.text}
+      </LinkButton>
+    ) : (
+      <Act {...button} small>
+        {button.text}
+      </Act>
+    ),
   )
 
 export function CopyButton({ text = '', label }: { text?: string; label?: string }) {

@@ -4,7 +4,7 @@ import { parseRepeat, type Repeat } from '../../core/repeat.ts'
 import type { PastRun } from '../../core/run.ts'
 import type { ScheduleView } from '../../engine/engine.ts'
 import { isBad } from './job.ts'
-import { DAY, HOUR, many } from './text.ts'
+import { DAY, dateIn, HOUR, many } from './text.ts'
 
 export type Span = { name: string; text: string; before: number; after: number }
 
@@ -23,10 +23,9 @@ const lengthOf = ({ before, after }: Span): number => before + after
 
 export function shownIn(query: URLSearchParams, now: number): Shown {
   const span = spanOf(query.get('view'))
-  const asked = Date.parse(query.get('from') ?? '')
-  const isNow = Number.isNaN(asked)
-  const from = isNow ? now - span.before : asked
-  return { span, from, to: from + lengthOf(span), now, isNow }
+  const asked = dateIn(query.get('from'))
+  const from = asked ?? now - span.before
+  return { span, from, to: from + lengthOf(span), now, isNow: asked === undefined }
 }
 
 export function movedBy({ span, from }: Shown, lengths: number): string {

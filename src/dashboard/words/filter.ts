@@ -1,6 +1,7 @@
 import { ended, isId, type Status, statuses } from '../../core/job.ts'
 import { lengthOf } from '../../core/time.ts'
 import type { JobFilter } from '../../engine/engine.ts'
+import { dateIn } from './text.ts'
 
 export const filters = [
   ...(['status', 'queue', 'class', 'group', 'tag', 'callback', 'parent', 'alias', 'error'] as const),
@@ -48,9 +49,7 @@ export type Moments = { now: number; deployedAt?: number }
 export function momentOf(text: string, { now, deployedAt }: Moments): number | undefined {
   if (text === DEPLOY) return deployedAt
   const ago = lengthOf(text)
-  if (ago !== undefined) return now - ago
-  const at = Date.parse(text)
-  return Number.isNaN(at) ? undefined : at
+  return ago === undefined ? dateIn(text) : now - ago
 }
 
 const isStatus = (text: string): text is Status => statuses.includes(text as Status)

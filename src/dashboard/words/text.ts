@@ -78,6 +78,11 @@ export const about = (ms: number): string => {
   return `${Math.floor(ms / DAY)} d`
 }
 
+export function dateIn(text: string | null): number | undefined {
+  const at = Date.parse(text ?? '')
+  return Number.isNaN(at) ? undefined : at
+}
+
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 function parts(at: number, zone: string): Record<string, string> {

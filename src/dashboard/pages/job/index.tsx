@@ -10,6 +10,7 @@ import { Card } from '../../parts/layout.tsx'
 import { Listen, LOG } from '../../parts/listen.tsx'
 import { shareOf } from '../../words/job.ts'
 import { isLong } from '../../words/stuck.ts'
+import { dateIn } from '../../words/text.ts'
 import { cellsOf } from '../../words/why.ts'
 import { classesToday } from '../jobs/filter.tsx'
 import { acts } from './acts.ts'
@@ -64,11 +65,6 @@ async function looked(engine: Engine, job: JobView, chosen: Chosen[]): Promise<P
   }))
 }
 
-function momentIn(query: URLSearchParams): number | undefined {
-  const at = Date.parse(query.get('at') ?? '')
-  return Number.isNaN(at) ? undefined : at
-}
-
 const leadsOn = ({ code, job, data }: WhyView['reasons'][number]): boolean =>
   code === 'LIMITED' || job !== undefined || data.jobs !== undefined
 
@@ -113,7 +109,8 @@ async function load(asked: Asked) {
   const ref = params.job!
   const given = query.get('tab') ?? (query.has('run') ? 'runs' : '')
   const found = engine.jobs.withRuns(ref)
-  const isAtMoment = momentIn(query) !== undefined || query.has('tail')
+  const at = dateIn(query.get('at'))
+  const isAtMoment = at !== undefined || query.has('tail')
   const opened = isTab(given) ? given : isAtMoment ? 'log' : undefined
   const asksWhy = whyOf(asked, ref)
   const [{ job, runs }, steps, ports, why, today, children, shown, { limits }, failure, result] = await Promise.all([
@@ -123,7 +120,7 @@ async function load(asked: Asked) {
     asksWhy,
     asksWhy.then(({ run }) => (run && isLong(run, asked.look.now) ? classesToday(asked) : undefined)),
     engine.jobs.children(ref, CHILDREN),
-    tabOf(asked, opened ?? FIRST_TAB, momentIn(query)),
+    tabOf(asked, opened ?? FIRST_TAB, at),
     asked.cache.glance(),
     found.then(({ job }) => failureOf(asked, job)),
     found.then(async ({ job: { status, endedAt } }) => {
@@ -150,7 +147,7 @@ async function load(asked: Asked) {
     ports,
     morePorts: Object.keys(job.in).length + Object.keys(job.out).length - ports.length,
     tab: shown,
-    at: momentIn(query),
+    at,
     failure,
     result,
   }

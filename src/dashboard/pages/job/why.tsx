@@ -1,5 +1,5 @@
 import type { JobView } from '../../../engine/engine.ts'
-import { PlainButton } from '../../parts/act.tsx'
+import { PlainButtons } from '../../parts/act.tsx'
 import { Icon, Shape, To } from '../../parts/layout.tsx'
 import { wayToLimit } from '../../words/limit.ts'
 import { jobPath } from '../../words/paths.ts'
@@ -55,9 +55,7 @@ function Link({ cell, own, family }: { cell: Cell; own: number; family: Family }
       {sub && <p class="sub">{sub}</p>}
       {buttons.length > 0 && (
         <span class="acts">
-          {buttons.map((button) => (
-            <PlainButton of={button} />
-          ))}
+          <PlainButtons of={buttons} />
         </span>
       )}
     </li>

@@ -1,4 +1,4 @@
-import { PlainButton } from '../../parts/act.tsx'
+import { PlainButtons } from '../../parts/act.tsx'
 import { Icon, Name, Since } from '../../parts/layout.tsx'
 import { alertOf, type Need } from '../../words/need.ts'
 import { count, many } from '../../words/text.ts'
@@ -26,9 +26,7 @@ function Line({ need, alerts }: { need: Need; alerts: Alerts }) {
       </p>
       <span class="since">{since !== undefined && <Since at={since} short />}</span>
       <span class="acts">
-        {buttons.map((button) => (
-          <PlainButton of={button} />
-        ))}
+        <PlainButtons of={buttons} />
         {alert?.alert && <AlertMenu name={alertOf(need)} state={alert} />}
       </span>
     </li>

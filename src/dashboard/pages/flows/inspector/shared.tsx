@@ -1,5 +1,5 @@
 import { useLook, useWay } from '../../../look.ts'
-import { PlainButton } from '../../../parts/act.tsx'
+import { PlainButtons } from '../../../parts/act.tsx'
 import { Icon, To } from '../../../parts/layout.tsx'
 import { CLOSED } from '../../../words/flow.ts'
 import { cellsOf } from '../../../words/why.ts'
@@ -27,9 +27,7 @@ export function WhySaid({ near }: { near: Near }) {
             <CellText cell={cell} kind="link" /> {cell.sub && <span class="dim">{cell.sub}</span>}
           </p>
           <div class="row below">
-            {cell.remedies.map((button) => (
-              <PlainButton of={button} />
-            ))}
+            <PlainButtons of={cell.remedies} />
           </div>
         </>
       ))}
