@@ -26,26 +26,27 @@ export async function firstMinuteOf({ engine, query }: Asked): Promise<FirstMinu
 
 function Commands({ own }: Pick<FirstMinuteData, 'own'>) {
   const { url } = useLook()
-  const key = '-H "Authorization: Bearer $SIDEJOB_KEY"'
+  const curl = (body: string, path: string) =>
+    `curl --json '${body}' \\\n  -H "Authorization: Bearer $SIDEJOB_KEY" \\\n  ${url}/v1/${path}`
   return (
     <ol class="steps">
       <li class={own ? 'done' : ''}>
         <Snippet
           title="Create a job"
-          text={`curl --json '{ "queue": "core", "class": "split",\n  "alias": ["${OWN}"], "inputs": { "in": ["to,be,or,not"] } }' \\\n  ${key} \\\n  ${url}/v1/jobs`}
+          text={curl(
+            `{ "queue": "core", "class": "split",\n  "alias": ["${OWN}"], "inputs": { "in": ["to,be,or,not"] } }`,
+            'jobs',
+          )}
           out={own && `{ "id": ${own.id}, "status": "${own.status}" }`}
         />
       </li>
       <li>
-        <Snippet
-          title="Read its output"
-          text={`curl --json '{}' \\\n  ${key} \\\n  ${url}/v1/jobs/${OWN}/out/out/read`}
-        />
+        <Snippet title="Read its output" text={curl('{}', `jobs/${OWN}/out/out/read`)} />
       </li>
       <li>
         <Snippet
           title="Repeat it every minute"
-          text={`curl --json '{ "queue": "core", "class": "split",\n  "repeat": { "cron": "* * * * *" } }' \\\n  ${key} \\\n  ${url}/v1/schedules`}
+          text={curl('{ "queue": "core", "class": "split",\n  "repeat": { "cron": "* * * * *" } }', 'schedules')}
         />
       </li>
       <li class="plain">
