@@ -122,6 +122,18 @@ describe('a new job of a class with a required input', () => {
     }
   })
 
+  test('a duplicate showed all options although only its group and its priority are set', async () => {
+    const detailsOf = async (fields: Record<string, string>) => {
+      const { to } = await create({ 'in.url': URL_OF_PICTURE, ...fields })
+      const html = await writer.html(`/ui/jobs/new?from=${to!.slice('/jobs/'.length)}`)
+      return /<details[^>]*><summary>Options:[^<]*/.exec(html)![0]
+    }
+    expect(await detailsOf({ group: 'shop-114', priority: '5' })).toMatch(
+      /^<details><summary>Options: args, priority 5, group shop-114, delay,/,
+    )
+    expect(await detailsOf({ labels: 'shop=114' })).toMatch(/^<details open/)
+  })
+
   test('a duplicate of a job with more waiting values than a form can hold says that they are not copied', async () => {
     const inputs = { url: Array.from({ length: 21 }, () => URL_OF_PICTURE) }
     const { to } = await create({ inputs: JSON.stringify(inputs) })

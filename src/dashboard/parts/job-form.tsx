@@ -3,6 +3,7 @@ import { SidejobError } from '../../core/errors.ts'
 import type { WorkerDefinition } from '../../engine/engine.ts'
 import { jsonText, labelsIn, maybe, numberIn, objectOf } from '../words/form.ts'
 import { readSchema, sampleOf } from '../words/schema.ts'
+import { cut } from '../words/text.ts'
 import { valueIn } from '../words/value-form.ts'
 import { Field, Options, TextArea } from './field.tsx'
 import { Form } from './form.tsx'
@@ -15,7 +16,8 @@ type Port = NonNullable<WorkerDefinition['in']>[string]
 export const PORT = 'in.'
 const GRAPH = '__graph'
 
-const OPTIONS = ['inputs', 'priority', 'group', 'wait', 'alias', 'labels'] as const
+/** The title of the options shows the values of `SHORT`. */
+const [SHORT, LONG] = [['priority', 'group'] as const, ['inputs', 'wait', 'alias', 'labels'] as const]
 
 const portsOf = ({ in: ports = {} }: WorkerDefinition): [string, Port][] =>
   Object.entries(ports).filter(([name]) => name !== '*')
@@ -27,6 +29,7 @@ const isRequired = ({ default: otherwise, channels = [] }: Port): boolean =>
 export function JobForm({ worker, stay, typed }: { worker: Named; stay?: boolean; typed?: URLSearchParams }) {
   const { queue, class: name, args: schema } = worker
   const was = (field: string): string | undefined => typed?.get(field) ?? undefined
+  const told = (field: string) => (was(field) ? `${field} ${cut(was(field)!)}` : field)
   const ports = portsOf(worker)
   const args = <ValueFields name="args" label="Args" schema={schema && encodedToJson(schema)} was={was} />
   const isOption = ports.length > 0 && !schema
@@ -53,8 +56,8 @@ export function JobForm({ worker, stay, typed }: { worker: Named; stay?: boolean
       ))}
       {!isOption && args}
       <Options
-        title={`Options: ${isOption ? 'args' : 'inputs'}, priority, group, delay, alias, labels`}
-        open={[...OPTIONS, 'later', ...(isOption ? ['args'] : [])].some(was)}
+        title={`Options: ${[isOption ? 'args' : 'inputs', ...SHORT.map(told), 'delay', 'alias', 'labels'].join(', ')}`}
+        open={[...LONG, 'later', ...(isOption ? ['args'] : [])].some(was)}
       >
         {isOption && args}
         {(!isOption || was('inputs')) && (
@@ -101,7 +104,7 @@ export function jobBody(form: Typed, worker: Named, hasSamples = false): string 
     if (value !== undefined) return [[name, `[${value}]`]]
     return isRequired(port) && !isLater ? [[name, '[]']] : []
   })
-  const [more, priority, group, wait, alias, labels] = OPTIONS.map((name) => maybe(form, name))
+  const [priority, group, more, wait, alias, labels] = [...SHORT, ...LONG].map((name) => maybe(form, name))
   const hasArgs = worker.args !== undefined || maybe(form, 'args') !== undefined
   return objectOf({
     queue: JSON.stringify(worker.queue),
