@@ -501,6 +501,26 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
     }),
   )
 
+  test('on a phone, the search showed nothing while the user typed', () =>
+    visit(browser, site, { path: '/find', width: 390, height: 844 }, async (page) => {
+      const field = page.locator('main input[type="search"]')
+      const hits = (name: string) => page.locator('main .found').getByRole('link', { name, exact: true })
+      await hits('Schedules').waitFor()
+      await field.pressSequentially('media')
+      await hits('media').waitFor()
+      expect(await hits('Schedules').count()).toBe(0)
+      expect(await field.inputValue()).toBe('media')
+      await field.fill('pause media')
+      await page.getByRole('button', { name: 'Pause queue media' }).waitFor()
+      await field.fill(String(jobs[0]))
+      await page
+        .locator('main .found')
+        .getByRole('link', { name: `waits #${jobs[0]}` })
+        .waitFor()
+      await field.press('Enter')
+      await page.waitForURL(new RegExp(`/jobs/${jobs[0]}$`))
+    }))
+
   test('the search opens an id or an alias directly, lists matching names, and accepts a filter', async () => {
     await site.make('waits', { alias: ['order-9917'], in: { n: { channels: ['/waits/told'] } } })
     await at('/queues', async (page) => {

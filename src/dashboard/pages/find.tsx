@@ -51,7 +51,7 @@ function actsOf(text: string, queues: readonly string[]): Line[] {
   if (!verb) return []
   return queues.map((queue) => {
     const does = { act: verb, at: '/queues', fields: { queue } }
-    return { icon: verb === 'pause' ? 'pause' : 'play', text: `${title(verb)} queue ${queue}`, what: 'act', does }
+    return { icon: verb === 'pause' ? 'pause' : 'play', text: `${title(verb)} queue ${queue}`, what: 'action', does }
   })
 }
 

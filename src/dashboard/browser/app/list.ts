@@ -1,7 +1,9 @@
 import { openDialog } from './dialog.ts'
-import { base, made, onClick, parsed, tell } from './page.ts'
+import { base, made, onClick, parsed, putInUrl, tell } from './page.ts'
 
 const FROM = 'sidejob-list'
+/** Milliseconds after the last key until the server is asked. */
+const REST = 150
 
 const rowsOf = (root: ParentNode, older = ''): HTMLElement[] => [
   ...root.querySelectorAll<HTMLElement>(`#rows > [data-row]${older}`),
@@ -73,7 +75,19 @@ export async function peek(row: HTMLElement): Promise<void> {
   openDialog([...parts, foot], { kind: 'drawer', label, isLight: true })
 }
 
+/** Searches while the user types. With `list`, the page of an exact match does not open. */
+function startSeeking(): void {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  document.addEventListener('input', ({ target }) => {
+    if (!(target instanceof HTMLInputElement) || target.dataset.seeks === undefined) return
+    putInUrl({ q: target.value.trim(), list: '1' })
+    clearTimeout(timer)
+    timer = setTimeout(() => tell('look'), REST)
+  })
+}
+
 export function startList(): void {
+  startSeeking()
   const drawn = (): void => {
     remember()
     showNeighbours()

@@ -158,7 +158,9 @@ async function look(force = false): Promise<void> {
       accept: isBrief ? 'application/json' : 'text/html',
     }
     if (state.tag && !force) headers['if-none-match'] = state.tag
-    const answer = await fetch(location.href, { headers, cache: 'no-store' })
+    const { href } = location
+    const answer = await fetch(href, { headers, cache: 'no-store' })
+    if (location.href !== href) return plan()
     if (answer.status === 401) return location.assign(`${base}/login?to=${encodeURIComponent(here())}`)
     if (answer.status >= 500) throw new Error(await reasonOf(answer))
     if (answer.status === 404) return showGone()
