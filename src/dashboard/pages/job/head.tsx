@@ -125,7 +125,7 @@ export function Head({ job, runs, reason, isStuck }: HeadProps) {
           act={act}
           scope={isStuck ? 'admin' : 'write'}
           icon={icon}
-          kind={status === 'failed' ? 'primary' : undefined}
+          kind={status === 'failed' && !isFlow(job) ? 'primary' : undefined}
           hotkey="r"
         >
           {verb}
