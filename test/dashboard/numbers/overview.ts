@@ -65,12 +65,7 @@ function failingIn(facts: Facts): Need[] {
     const kinds = new Set(jobs.map(messageOf)).size
     const more = kinds > 1 ? `and ${n(kinds - 1)} more errors` : ''
     const first = time(minuteOf(Math.min(...jobs.map(({ endedAt }) => endedAt!))))
-    return [
-      [
-        `of ${name} failed`,
-        `${n(jobs.length)} 15 ${completed === 0 ? '' : n(jobs.length + completed)} ${more} ${first}`,
-      ],
-    ]
+    return [[`of ${name} failed`, `${n(jobs.length)} 15 ${completed === 0 ? '' : n(completed)} ${more} ${first}`]]
   })
 }
 
@@ -109,8 +104,8 @@ async function needsIn(facts: Facts, { site: { engine } }: Scene): Promise<Need[
     }),
     ...slow.map(({ name, oldestReady: at }): Need => {
       const { ready, pull } = waitingIn(facts, { queue: name })
-      const some = pull > 0 && pull < ready ? n(pull) : ''
-      return [`queue ${name}`, `${since(at!)} ${some} ${n(waits(name))} ${time(at!)}`]
+      const counts = [...(pull > 0 ? [n(pull)] : []), ...(pull > 0 && pull >= ready ? [] : [n(waits(name))])]
+      return [`queue ${name}`, `${since(at!)} ${counts.join(' ')} ${time(at!)}`]
     }),
     ...fullIn(facts)
       .filter(({ fullSince }) => now - (fullSince ?? 0) >= 5 * MINUTE)
