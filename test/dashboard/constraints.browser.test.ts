@@ -41,7 +41,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.getByLabel('Class').fill('crawl*')
       const said = page.locator('#preview')
       await said.getByText('3 of the 4 open jobs match').waitFor()
-      await page.getByLabel('Separate limit for each').fill('host')
+      await page.getByLabel('One limit per value of').fill('host')
       await said.getByText('under 2 limits').waitFor()
       await page.getByLabel(/^Args/).fill('{"host": "a.example"}')
       await said.getByText('1 of the 4 open jobs matches').waitFor()
@@ -50,7 +50,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await said.getByText('args: expected JSON').waitFor()
       expect(await known()).toEqual([])
       await page.getByLabel(/^Args/).fill('')
-      await page.getByLabel('Max running').fill('1')
+      await page.getByLabel(/^Max running/).fill('1')
       await page.getByRole('button', { name: 'Create constraint' }).click()
       await toast(page, 'Constraint one-per-host created').waitFor()
       expect((await site.engine.constraints.get('one-per-host')).groupBy).toBe('host')
@@ -59,6 +59,30 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await site.until(async () => (await known()).length === 0)
       await page.getByText('No constraints. Workers and groups can set limits too.').waitFor()
     }))
+
+  test('a name alone created a constraint without a bound, and one that matches all jobs was created unasked', () =>
+    as(
+      ['read', 'admin'],
+      '/limits',
+      async (page) => {
+        await page.getByRole('link', { name: 'New constraint' }).click()
+        await page.getByLabel('Name').fill('everything')
+        await page.getByLabel('Name').press('Enter')
+        const bound = page.getByLabel(/^Max running/)
+        await page.getByText('expected max running or starts per period, got neither').waitFor()
+        expect(await bound.getAttribute('aria-invalid')).toBe('true')
+        await bound.fill('1')
+        await bound.press('Enter')
+        const question = page.getByRole('dialog')
+        await question.getByText('the constraint matches each job').waitFor()
+        expect(await known()).not.toContain('everything')
+        await question.getByRole('button', { name: 'Limit all jobs' }).click()
+        await toast(page, 'Constraint everything created').waitFor()
+        await page.getByRole('button', { name: 'Undo' }).click()
+        await site.until(async () => !(await known()).includes('everything'))
+      },
+      { allowed: /status of 400/ },
+    ))
 
   test('an existing constraint is changed and removed; both can be undone', async () => {
     const was = { match: { class: 'mail', args: { host: { glob: '*.example' } } }, rate: { limit: 5, period: 60_000 } }

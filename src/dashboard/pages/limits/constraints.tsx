@@ -2,7 +2,7 @@ import { decodeValue } from '../../../core/codec/value.ts'
 import { type Constraint, isAbout, isLimitOf, limitKeyOf } from '../../../core/constraint.ts'
 import { missing, SidejobError } from '../../../core/errors.ts'
 import type { ConstraintView, LimitView } from '../../../engine/engine.ts'
-import type { Act, Asked } from '../../page.ts'
+import type { Act, ActAsked, Asked, Confirm } from '../../page.ts'
 import { Act as Button, LinkButton } from '../../parts/act.tsx'
 import { Field, TextArea } from '../../parts/field.tsx'
 import { FormCard } from '../../parts/form-card.tsx'
@@ -10,7 +10,7 @@ import { Card, JobId, Name } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { bodyOf, constraintOf, fields, fieldsOf, matchesOf, type Typed } from '../../words/constraint.ts'
 import { sum } from '../../words/counts.ts'
-import { given, maybe } from '../../words/form.ts'
+import { given, maybe, unexpected } from '../../words/form.ts'
 import { boundOf } from '../../words/limit.ts'
 import { count, cut, many } from '../../words/text.ts'
 import { Bounds } from './change.tsx'
@@ -59,6 +59,7 @@ const typedIn = (form: Pick<FormData, 'get'>): Typed =>
 
 const constraining = (verb: 'PUT' | 'DELETE', said: (isNew: boolean) => string): Act => ({
   scope: 'admin',
+  ...(verb === 'PUT' && { confirm: confirmed }),
   async does(asked) {
     const { form, call, engine } = asked
     const name = given(form, 'constraint')
@@ -67,7 +68,7 @@ const constraining = (verb: 'PUT' | 'DELETE', said: (isNew: boolean) => string):
     return {
       say: `Constraint ${name} ${said(!was)}`,
       to: '/limits',
-      undo: { act: was ? 'constrain' : 'unconstrain', constraint: name, ...(was && fieldsOf(was)) },
+      undo: { act: was ? 'constrain' : 'unconstrain', constraint: name, sure: 'yes', ...(was && fieldsOf(was)) },
     }
   },
 })
@@ -75,6 +76,19 @@ const constraining = (verb: 'PUT' | 'DELETE', said: (isNew: boolean) => string):
 export const acts: Record<string, Act> = {
   constrain: constraining('PUT', (isNew) => (isNew ? 'created. Waiting jobs are matched again' : 'changed')),
   unconstrain: constraining('DELETE', () => 'removed. Jobs that waited for it continue'),
+}
+
+/** Without a bound a constraint has no effect, and without a match it holds back all jobs. */
+function confirmed({ form }: ActAsked): Confirm | undefined {
+  if (form.has('sure')) return undefined
+  const { match, concurrency, rate } = constraintOf(typedIn(form))
+  if (!concurrency && !rate) throw unexpected('concurrency', 'max running or starts per period, got neither')
+  if (Object.keys(match).length > 0) return undefined
+  return {
+    title: 'Limit all jobs?',
+    text: ['Queue, class and args are empty, so the constraint matches each job.'],
+    verb: 'Limit all jobs',
+  }
 }
 
 function Said({ tried }: { tried: Tried }) {
@@ -114,7 +128,7 @@ export function ConstraintForm({ drafted: { name, isNew, typed, tried } }: { dra
     >
       <div class="cronf">
         {isNew ? (
-          <Field name="constraint" label="Name" path="key" value={name} required mono />
+          <Field name="constraint" label="Name" path="key" note="required" value={name} required mono />
         ) : (
           <input type="hidden" name="constraint" value={name} />
         )}
@@ -122,15 +136,15 @@ export function ConstraintForm({ drafted: { name, isNew, typed, tried } }: { dra
         <Field name="class" label="Class" note="* matches any text" value={typed.class} mono />
         <Field
           name="groupBy"
-          label="Separate limit for each"
+          label="One limit per value of"
           placeholder="host"
-          note="path in args"
+          note="an arg"
           value={typed.groupBy}
           mono
         />
       </div>
       <div class="cronf">
-        <Bounds {...typed} />
+        <Bounds note="required, or a rate" {...typed} />
       </div>
       <TextArea name="args" label="Args" note='JSON: { "size": "large" }' rows={2} value={typed.args} />
       <div id="preview" data-island aria-live="polite">

@@ -103,7 +103,6 @@ function View({ data }: { data: LimitsData }) {
         </LinkButton>
       </Head>
       {change !== undefined && <ChangeForm of={change} limit={changed} preview={preview} />}
-      {drafted && <ConstraintForm drafted={drafted} />}
       <Card>
         {limits.length + breakers.length === 0 && (wanted ? <Empty>No limits match.</Empty> : <First of="limits" />)}
         {limits.slice(0, SHOWN).map((limit) => (
@@ -111,6 +110,7 @@ function View({ data }: { data: LimitsData }) {
         ))}
         <Breakers breakers={breakers.filter(({ host }) => host.toLowerCase().includes(wanted))} />
       </Card>
+      <div class="below">{drafted && <ConstraintForm drafted={drafted} />}</div>
       <div class="cols c21 below">
         {groups.length > 0 && <Groups groups={groups} />}
         <Constraints constraints={constraints} limits={limits} />
