@@ -7,26 +7,15 @@ import { flow } from '../../functions/flow.ts'
 import { split } from '../../functions/split.ts'
 import { createClient } from '../../src/client/index.ts'
 import { list } from '../../src/http/routes.ts'
-import { defineWorker, port } from '../../src/index.ts'
 import { KEY, type Visitor } from './kit.ts'
 import { serve } from './served.ts'
 
 const CLI = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
 
-const double = defineWorker({
-  class: 'double',
-  in: { n: port() },
-  out: { doubled: port() },
-  async perform(job) {
-    job.log('doubles')
-    for await (const { n } of job.inputs('n')) job.write('doubled', (n as number) * 2)
-  },
-})
-
 type Site = Awaited<ReturnType<typeof serve>>
 
 async function withSite(use: (site: Site, visitor: Visitor) => Promise<void>) {
-  const site = await serve({ workers: [double, flow, split, each] })
+  const site = await serve({ workers: [flow, split, each] })
   try {
     await use(site, await site.enter(['admin']))
   } finally {
@@ -55,8 +44,8 @@ async function run(code: string, { url }: Site): Promise<void> {
 }
 
 const rows: [path: string, row: RegExp][] = [
-  ['/jobs', /href="\/ui\/jobs\/\d+"[^>]*><b>double<\/b>/],
-  ['/queues', /href="\/ui\/queues\/default"/],
+  ['/jobs', /href="\/ui\/jobs\/\d+"[^>]*><b>split<\/b>/],
+  ['/queues', /href="\/ui\/queues\/core"/],
   ['/flows', /href="\/ui\/flows\/\d+"/],
   ['/schedules', /class="sch"/],
   ['/limits', /id="limit-stripe"/],

@@ -35,17 +35,18 @@ export const double = defineWorker({
   },
 })`
 
-const FIRST_JOB = 'npx sidejob run double --input n=3'
+const FIRST_JOB = `npx sidejob run split --queue core --input in='"to,be,or,not"'`
 
+/** Classes of the standard library, because other classes may not be registered. */
 const firsts: Partial<Record<NavName, string>> = {
   flows: `npx sidejob run flow --queue core --args '{ "graph": {
-  "nodes": { "first": { "class": "double" }, "second": { "class": "double" } },
-  "edges": [{ "from": { "node": "first", "outport": "doubled" }, "to": { "node": "second", "inport": "n" } }] } }'`,
-  schedules: "npx sidejob schedules add double --cron '0 2 * * *'",
+  "nodes": { "split": { "queue": "core", "class": "split" }, "each": { "queue": "core", "class": "each" } },
+  "edges": [{ "from": { "node": "split", "outport": "out" }, "to": { "node": "each", "inport": "in" } }] } }'`,
+  schedules: "npx sidejob schedules add split --queue core --cron '0 2 * * *'",
   limits: 'npx sidejob limits set stripe --concurrency 8 --rate 25 --per 1s',
   workers: OWN_CLASS,
   channels: `npx sidejob channels publish /shop/7 '{ "paid": true }' --keep`,
-  callbacks: `await client.jobs.enqueue({ class: 'double', callback: { url: 'https://app.example.com/ended' } })`,
+  callbacks: `await client.jobs.enqueue({ queue: 'core', class: 'split', callback: { url: 'https://app.example.com/ended' } })`,
   log: "job.log('charged the card')",
 }
 
