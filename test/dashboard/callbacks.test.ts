@@ -86,12 +86,33 @@ test('the list shows how many attempts a callback can have, and sends a pending 
   await pages.until(async () => (await callbackOf())?.nextAt != null)
   pages.forget()
   const writer = await pages.enter(['read', 'write'])
+  const opened = await writer.html(`/ui/callbacks?open=${id}`)
+  const card = /id="tries".*?<\/section>/s.exec(opened)![0]
+  expect(card).toContain(`aria-label="Send now: the callback of job ${id}"`)
+  expect(card).toMatch(/href="\/ui\/callbacks"[^>]*>Close</)
   const html = await writer.html('/ui/callbacks?state=PENDING')
   expect(html).toContain('>1 of 3<')
   expect(html).toContain(`aria-label="Send now: the callback of job ${id}"`)
   expect(calls).toBe(1)
   await writer.act('/ui/callbacks', { act: 'resend', job: String(id) })
   await pages.until(() => Promise.resolve(calls === 2))
+  await receiver.close()
+})
+
+test('the host of a callback ended with the id of the key that created its job', async () => {
+  const receiver = await startReceiver((_, response) => response.writeHead(200).end())
+  const { key } = await pages.engine.keys.add({ name: 'shop', scopes: ['write'] })
+  const answer = await pages.ask('/v1/jobs', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ class: 'pays', callback: { url: receiver.url } }),
+  })
+  const { id } = (await answer.json()) as { id: number }
+  await pages.until(async () => (await pages.engine.callbacks.list({})).callbacks.some(({ of }) => of === id))
+  pages.forget()
+  const html = await reader.html(`/ui/callbacks?open=${id}`)
+  expect(html).toMatch(/host=127\.0\.0\.1%3A\d+%2F\w+/)
+  expect(textOf(html)).toMatch(/Host127\.0\.0\.1:\d+ called normally/)
   await receiver.close()
 })
 

@@ -15,7 +15,7 @@ import { rowsText } from '../../words/further.ts'
 import { idsText } from '../../words/ids.ts'
 import { count, many } from '../../words/text.ts'
 import { Breakers } from '../limits/breakers.tsx'
-import { NextTry, Opened, StateOf, said } from './opened.tsx'
+import { hostName, NextTry, Opened, Resend, StateOf, said } from './opened.tsx'
 
 type State = CallbackView['state']
 type CallbacksData = Awaited<ReturnType<typeof load>>
@@ -90,7 +90,8 @@ async function load(asked: Asked) {
     open ? engine.callbacks.get(open).catch(missing) : undefined,
   ])
   return {
-    callbacks,
+    // The list is read from an index that changes later than the callback.
+    callbacks: callbacks.map((one) => (near && one.of === near.callback.of ? near.callback : one)),
     cursor,
     newest,
     counts,
@@ -129,20 +130,7 @@ const columns: readonly Column<CallbackView>[] = [
   {
     head: '-Acts',
     kind: 'num',
-    cell: ({ of, state }) =>
-      (state === 'FAILED' || state === 'PENDING') && (
-        <Button
-          act="resend"
-          scope="write"
-          at="/callbacks"
-          fields={{ job: of }}
-          icon="retry"
-          small
-          label={`${state === 'FAILED' ? 'Resend' : 'Send now:'} the callback of job ${of}`}
-        >
-          {state === 'FAILED' ? 'Resend' : 'Send now'}
-        </Button>
-      ),
+    cell: (callback) => <Resend of={callback} />,
   },
 ]
 
@@ -151,7 +139,7 @@ function HostFilter({ host, all }: { host: string; all: string }) {
     <Card kind="change">
       <div class="foot row">
         <span>
-          Only callbacks to <b class="mono">{host}</b>. <Link to={all}>Show all hosts</Link>
+          Only callbacks to <b class="mono">{hostName(host)}</b>. <Link to={all}>Show all hosts</Link>
         </span>
         <Button act="resend" scope="write" fields={{ host }} icon="retry" small>
           Resend all failed

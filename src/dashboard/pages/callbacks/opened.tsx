@@ -2,6 +2,8 @@ import { encodeValue } from '../../../core/codec/value.ts'
 import { readable } from '../../../core/readable.ts'
 import type { CallbackTry, CallbackView, OpenBreaker } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
+import { useWay } from '../../look.ts'
+import { Act as Button } from '../../parts/act.tsx'
 import { type Fact, Facts } from '../../parts/facts.tsx'
 import { Ago, Card, JobId, Link, Name } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
@@ -23,6 +25,21 @@ const kinds: Record<State, string> = {
 export const said = (state: State): string => title(state.toLowerCase().replace('_', ' '))
 
 export const StateOf = ({ state }: { state: State }) => <span class={`st ${kinds[state]}`}>{said(state)}</span>
+
+export const Resend = ({ of: { of, state } }: { of: CallbackView }) =>
+  (state === 'FAILED' || state === 'PENDING') && (
+    <Button
+      act="resend"
+      scope="write"
+      at="/callbacks"
+      fields={{ job: of }}
+      icon="retry"
+      small
+      label={`${state === 'FAILED' ? 'Resend' : 'Send now:'} the callback of job ${of}`}
+    >
+      {state === 'FAILED' ? 'Resend' : 'Send now'}
+    </Button>
+  )
 
 export function NextTry({ callback: { state, nextAt } }: { callback: CallbackView }) {
   if (nextAt !== null) return <Ago at={nextAt} />
@@ -48,6 +65,9 @@ const tryColumns: readonly Column<CallbackTry>[] = [
   { head: '#Took', label: true, cell: ({ took }) => span(took) },
   { head: '#When', cell: ({ at }) => <Ago at={at} /> },
 ]
+
+/** After the `/`, a host has the key of its callbacks. */
+export const hostName = (host: string): string => host.split('/')[0]!
 
 const isJson = (text: string): boolean => readable(() => JSON.parse(text)) !== undefined
 
@@ -85,7 +105,7 @@ export function Opened({ near, breakers }: { near: Near; breakers: readonly Open
     [
       'Host',
       <span>
-        {host && <Link to={`/callbacks?host=${encodeURIComponent(host)}`}>{host}</Link>}{' '}
+        {host && <Link to={`/callbacks?host=${encodeURIComponent(host)}`}>{hostName(host)}</Link>}{' '}
         {open ? <Shut of={open} /> : 'called normally: its circuit breaker is closed'}
       </span>,
     ],
@@ -100,6 +120,12 @@ export function Opened({ near, breakers }: { near: Near; breakers: readonly Open
       }
       kind="change"
       id="tries"
+      right={
+        <>
+          <Resend of={callback} />
+          <Link to={useWay()({ open: undefined })}>Close</Link>
+        </>
+      }
     >
       <Facts of={facts} kind="left" />
       <DataTable
