@@ -46,6 +46,17 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         await site.until(async () => !(await site.engine.queues.list()).queues.some(({ paused }) => paused))
       }))
 
+    test('after a pause was resumed, a second Undo stayed, and no toast could be closed', () =>
+      at('/queues/core', async (page) => {
+        await page.getByRole('button', { name: 'Pause' }).click()
+        await page.locator('.toast', { hasText: 'was paused' }).waitFor()
+        await page.getByRole('button', { name: 'Resume' }).click()
+        await page.locator('.toast', { hasText: 'was resumed' }).waitFor()
+        expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(1)
+        await page.locator('.toast').getByRole('button', { name: 'Close' }).click()
+        expect(await page.locator('.toast').count()).toBe(0)
+      }))
+
     test('above a new job, the breadcrumb said "New job" and the page did not refresh itself', () =>
       at('/jobs/new?queue=default&class=fails', async (page) => {
         expect(await page.locator('#live').count()).toBe(0)

@@ -43,12 +43,14 @@ export function toast({ say, link, isError, undo, at }: Told): void {
     return added
   }
   if (undo) {
+    // An older Undo would restore a state that this action has replaced.
+    toasts().querySelector('.toast:has([data-hotkey])')?.remove()
     const undoes = button('Undo', undo)
     undoes.dataset.hotkey = 'u'
     undoes.append(made('kbd', { ariaHidden: 'true' }, 'u'))
   }
-  if (isError) button('Close', () => undefined)
-  else setTimeout(() => box.remove(), STAY)
+  button('×', () => undefined).ariaLabel = 'Close'
+  if (!isError) setTimeout(() => box.remove(), STAY)
   toasts().append(box)
   if (at?.isConnected) putBeside(box, at)
 }
