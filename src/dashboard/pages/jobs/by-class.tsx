@@ -53,7 +53,7 @@ export function Switch({ query }: { query: URLSearchParams }) {
 const times = (head: string, label: string, of: (row: ClassRow) => ClassRow['took']): Column<ClassRow> => ({
   head,
   kind: (row) => (of(row) ? '' : 'dimmer'),
-  label: (row) => (of(row) ? label : undefined),
+  label: (row) => (of(row) ? `${label} p50 / p95` : undefined),
   title: (row) => (of(row) ? `${about(of(row)!.mean)} on average` : undefined),
   cell(row) {
     const spread = of(row)
@@ -154,7 +154,7 @@ export function ByClass({ data: { day, classes, more }, runs, moreRuns, query }:
           times('#Wait, p50 / p95', 'wait', ({ waited }) => waited),
           ran,
         ]}
-        kind="lined"
+        kind="lined split"
       />
       <p class="note foot">
         {many(all, 'run')} ended
