@@ -90,7 +90,8 @@ export function FirstMinute({ data }: { data: FirstMinuteData }) {
     <div class="first">
       <h1>Get started</h1>
       <p>
-        Run the demo, or copy the commands below. They read your API key from <code>SIDEJOB_KEY</code>.
+        Run the demo, or copy the commands below. They need your API key:{' '}
+        <code>export SIDEJOB_KEY=$(npx sidejob key)</code>
       </p>
       <div class="go">
         <Act act="demo" scope="write" icon="play" kind="primary">
