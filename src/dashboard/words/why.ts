@@ -261,22 +261,19 @@ function stuckText(link: WhyLink, classes: Classes, now: number): string | undef
 
 function runningCell(link: WhyLink, progress: JobView['progress'], { now, zone }: When, classes: Classes): Cell {
   const { job, class: name, status, run } = link
-  if (!run) return { job, class: name, status, remedies: [], text: 'It is running.' }
+  const cell = { job, class: name, status, remedies: [] }
+  if (!run) return { ...cell, text: 'It is running.' }
   const share = shareOf(progress)
   const stuck = stuckText(link, classes, now)
   const far = `${share === undefined ? '' : `, at ${percent(share)}`}${stuck ? `; ${stuck}` : ''}`
+  const remedies = [
+    requeue(job),
+    { to: `${jobPath(job)}#tabs`, text: 'Log' },
+    { to: `/jobs?status=running&${ofClass(link.queue, name)}`, text: 'Running jobs of its class' },
+  ]
   return {
-    job,
-    class: name,
-    status,
-    isStuck: stuck !== undefined,
-    remedies: stuck
-      ? [
-          requeue(job),
-          { to: `${jobPath(job)}#tabs`, text: 'Log' },
-          { to: `/jobs?status=running&${ofClass(link.queue, name)}`, text: 'Running jobs of its class' },
-        ]
-      : [],
+    ...cell,
+    ...(stuck && { isStuck: true, remedies }),
     text: `It has been running for ${span(now - run.startedAt)}${far}.`,
     sub: `Run by ${runnerOf(run)}. The lease ends at ${clock(run.leaseUntil, zone)}.`,
   }
