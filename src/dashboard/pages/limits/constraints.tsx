@@ -101,7 +101,7 @@ function Said({ tried }: { tried: Tried }) {
         {limits > 1 && `, under ${many(limits, 'limit')}`}
         {named.length > 0 && ':'}
       </p>
-      <p class="row">
+      <p class="facts">
         {named.map(({ id, class: name }) => (
           <span>
             <JobId id={id} />{' '}
