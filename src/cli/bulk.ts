@@ -65,7 +65,9 @@ const move: Command = {
     const filter = filterOf(given)
     const all = { waits: 'function' } as const
     const which =
-      jobs.length > 0 ? { ids: jobs.map(Number) } : { filter: Object.keys(filter).length > 0 ? filter : all }
+      jobs.length > 0
+        ? { ids: jobs.map((job) => Number(job) || job) as number[] }
+        : { filter: Object.keys(filter).length > 0 ? filter : all }
     return act(client, { ...which, action: 'move', to: given.to as string }, given, io)
   },
 }

@@ -36,19 +36,11 @@ export function count(given: Given, name: string): number {
   throw new UsageError(`--${name}: expected a whole number above 0, got ${String(given[name])}`)
 }
 
-export function jsonOf(text: string, name: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new UsageError(`${name}: expected JSON, got ${text}; a string needs quotes: '"${text}"'`)
-  }
-}
-
 /** Reads JSON from the argument, from a file (`@args.json`) or from standard input (`-`). */
 export async function jsonFrom(text: string, name: string, io: Pick<Io, 'lines'>): Promise<unknown> {
   // An open standard input keeps the process alive, so only `-` opens it.
   if (text === '-') return parsedIn(await allOf(io.lines()), `${name}: the input`)
-  if (!text.startsWith('@')) return jsonOf(text, name)
+  if (!text.startsWith('@')) return parsedIn(text, name, `JSON, got ${text}; a string needs quotes: '"${text}"'`)
   const file = text.slice(1)
   const content = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(`${name}: cannot read ${file} (${error.code})`)
@@ -56,11 +48,11 @@ export async function jsonFrom(text: string, name: string, io: Pick<Io, 'lines'>
   return parsedIn(content, `${name}: ${file}`)
 }
 
-function parsedIn(text: string, place: string): unknown {
+function parsedIn(text: string, place: string, expected?: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new UsageError(`${place}: expected valid JSON: ${(error as Error).message}`)
+    throw new UsageError(`${place}: expected ${expected ?? `valid JSON: ${(error as Error).message}`}`)
   }
 }
 

@@ -22,8 +22,7 @@ async function mountAt(url: string): Promise<string | undefined> {
 
 async function refused(error: ApiError, { url }: Target): Promise<string> {
   const text = `${error.status} ${error.message}`
-  if (error.status === 401 && isLocal(url))
-    return `${text}. Run the command in the folder of \`sidejob dev\`, which has the key, or set --key`
+  if (error.status === 401) return `${text}. Set --key, or run the command in the folder of \`sidejob dev\``
   if (error.status !== 404 || error.code !== 'UNKNOWN') return text
   const mount = await mountAt(url)
   if (!mount) return text
@@ -35,5 +34,5 @@ export async function messageOf(error: unknown, target: Target | undefined): Pro
   if (error instanceof UsageError || error instanceof SidejobError) return error.message
   const { message, cause } = error as Error & { cause?: NodeJS.ErrnoException }
   if (message === 'fetch failed' && cause && target) return unreachable(target, cause)
-  return cause ? `${message}: ${cause.message}` : message
+  return cause && !message.includes(cause.message) ? `${message}: ${cause.message}` : message
 }

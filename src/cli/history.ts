@@ -1,5 +1,5 @@
 import type { Client } from '../client/index.ts'
-import { type Command, chosen, filters, paging, pairsIn } from './command.ts'
+import { type Command, chosen, count, filters, paging, pairsIn } from './command.ts'
 
 type Query = Parameters<Client['history']['list']>[0]
 
@@ -52,8 +52,8 @@ const sql: Command = {
   does: 'Run a read-only SQL query on the history: tables ends, labels and runs',
   takes: ['query'],
   options: { limit: { type: 'string', short: 'n', default: '100', does: 'maximum number of rows' } },
-  async run(client, { limit }, { show, note, json }, [query]) {
-    const found = await client.history.sql({ sql: query!, limit: Number(limit) })
+  async run(client, given, { show, note, json }, [query]) {
+    const found = await client.history.sql({ sql: query!, limit: count(given, 'limit') })
     if (json) return show(found)
     show(found.rows)
     if (found.more) note('more rows match: add conditions, or LIMIT and OFFSET')

@@ -1,6 +1,17 @@
 import type { Client } from '../client/index.ts'
 import { reasons } from '../core/reasons.ts'
-import { type Command, chosen, filters, type Given, JSON_HELP, jsonFrom, paging, pairsIn, reason } from './command.ts'
+import {
+  type Command,
+  chosen,
+  count,
+  filters,
+  type Given,
+  JSON_HELP,
+  jsonFrom,
+  paging,
+  pairsIn,
+  reason,
+} from './command.ts'
 import { log, tail } from './follow.ts'
 import { resultOf, run } from './run.ts'
 
@@ -92,11 +103,13 @@ const read: Command = {
     peek: { type: 'boolean', does: 'leave the values in the port' },
     in: { type: 'boolean', does: 'read an input port' },
   },
-  async run(client, { max, peek, in: isIn }, { show, print, json }, [job, port]) {
+  async run(client, given, { show, print, json }, [job, port]) {
+    const { peek, in: isIn } = given
+    const max = count(given, 'max')
     const dir = isIn ? 'in' : 'out'
     const { values } = peek
       ? await client.ports.look(job!, dir, port!, { limit: String(max) })
-      : await client.ports.read(job!, dir, port!, { max: Number(max) })
+      : await client.ports.read(job!, dir, port!, { max })
     const data = values.map((item) => item.data)
     if (json) return show(data)
     for (const value of data) print(JSON.stringify(value))

@@ -107,19 +107,21 @@ function help(name: string, command: Command): string[] {
   return [`sidejob ${usageOf(name, command)}`, `  ${command.does}`, '', 'Options', ...rows]
 }
 
-function given(rest: string[], command: Command): { values: Given; words: string[] } {
+function given(rest: string[], name: string, command: Command): { values: Given; words: string[] } {
   const { takes = [] } = command
   const parsed = (() => {
     try {
       return parseArgs({ args: rest, options: optionsOf(command), allowPositionals: true, allowNegative: true })
     } catch (error) {
-      throw new UsageError((error as Error).message)
+      const [fault] = (error as Error).message.split('. ')
+      throw new UsageError(`${fault}. sidejob ${name} --help lists the options`)
     }
   })()
   const { values, positionals: words } = parsed as { values: Given; positionals: string[] }
   if (values.help) return { values, words }
   const least = takes.filter((one) => !one.startsWith('[')).length
-  if (words.length < least) throw new UsageError(`expected <${takes[words.length]}>, got nothing`)
+  if (words.length < least)
+    throw new UsageError(`expected <${takes[words.length]}>, got nothing: sidejob ${usageOf(name, command)}`)
   if (words.length > takes.length && !takes.at(-1)?.includes('…'))
     throw new UsageError(`expected ${takes.length === 0 ? 'nothing more' : takes.join(' ')}, got ${words.join(' ')}`)
   return { values, words }
@@ -148,7 +150,8 @@ function helpOf(words: string[]): string[] | undefined {
     return [`sidejob ${resource} <command> [options]`, ...linesOf(namesOf(resource))]
   if (!asksHelp(first)) return undefined
   const found = commandOf(rest)
-  return found ? help(found[0], found[1]) : overview()
+  if (found) return help(found[0], found[1])
+  return rest.length === 0 ? overview() : undefined
 }
 
 export async function main(words: string[], io: (json: boolean) => Io = createIo): Promise<number> {
@@ -161,13 +164,13 @@ export async function main(words: string[], io: (json: boolean) => Io = createIo
   const [before, asked] = optionsBefore(words)
   const found = commandOf(asked[0] === '--version' || asked[0] === '-v' ? ['version'] : asked)
   if (!found) {
-    plain.note(unknown(asked))
+    plain.note(unknown(asksHelp(asked[0]) ? asked.slice(1) : asked))
     return 2
   }
   const [name, command, rest] = found
   let target: Target | undefined
   try {
-    const { values, words } = given([...before, ...rest], command)
+    const { values, words } = given([...before, ...rest], name, command)
     if (values.help) {
       for (const line of help(name, command)) plain.print(line)
       return 0

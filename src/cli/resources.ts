@@ -4,6 +4,7 @@ import { bulkCommands } from './bulk.ts'
 import {
   type Command,
   chosen,
+  count,
   everyPage,
   type Given,
   type Io,
@@ -47,13 +48,14 @@ const queueOptions = {
   mode: { type: 'string', does: 'push: lanes run its jobs; pull: pull workers claim its jobs' },
 } as const
 
-const numberOrUsual = (text: unknown): number | null => (text === 'usual' ? null : Number(text))
+const countOrUsual = (given: Given, name: 'lanes' | 'batch') =>
+  given[name] === undefined ? {} : { [name]: given[name] === 'usual' ? null : count(given, name) }
 
-const queuePatchOf = ({ lanes, batch, ageing, mode }: Given) => ({
-  ...(lanes === undefined ? {} : { lanes: numberOrUsual(lanes) }),
-  ...(batch === undefined ? {} : { batch: numberOrUsual(batch) }),
-  ...(ageing === undefined ? {} : { ageing: ageing === 'none' ? null : String(ageing) }),
-  mode: mode as 'push' | 'pull',
+const queuePatchOf = (given: Given) => ({
+  ...countOrUsual(given, 'lanes'),
+  ...countOrUsual(given, 'batch'),
+  ...(given.ageing === undefined ? {} : { ageing: given.ageing === 'none' ? null : String(given.ageing) }),
+  mode: given.mode as 'push' | 'pull',
 })
 
 const limitOptions = {
@@ -62,12 +64,13 @@ const limitOptions = {
   per: { type: 'string', default: '1s', does: "period of the rate: '1s', '1m'" },
 } as const
 
-function settingsOf({ concurrency, rate, per }: Given) {
+function settingsOf(given: Given) {
+  const { concurrency, rate, per } = given
   if (concurrency === undefined && rate === undefined)
     throw new UsageError('expected --concurrency or --rate, got neither')
   return {
-    ...(concurrency === undefined ? {} : { concurrency: Number(concurrency) }),
-    ...(rate === undefined ? {} : { rate: { limit: Number(rate), period: String(per) } }),
+    ...(concurrency === undefined ? {} : { concurrency: count(given, 'concurrency') }),
+    ...(rate === undefined ? {} : { rate: { limit: count(given, 'rate'), period: String(per) } }),
   }
 }
 

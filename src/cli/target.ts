@@ -83,7 +83,9 @@ export const profileCommands: Record<string, Command> = {
     does: 'Save --url and --key under a name',
     takes: ['name'],
     async run(_client, given, { tell }, [name]) {
-      save({ ...profiles(), [name!]: targetOf(given) })
+      const target = targetOf(given)
+      if (!target.key) throw new UsageError(`expected --key, got none`)
+      save({ ...profiles(), [name!]: target })
       tell({ name, kept: true }, `Saved profile ${name}. Use it with sidejob --profile ${name} …`)
     },
   },

@@ -7,5 +7,5 @@ const names = ['wrangler.json', 'wrangler.jsonc', 'wrangler.toml']
 export const configIn = (folder: string): string | undefined =>
   names.map((name) => join(folder, name)).find((path) => existsSync(path))
 
-export const noConfig = (folder: string, remedy: string): string =>
-  `${folder}: expected one of ${names.join(', ')}, got none. ${remedy}`
+export const noConfig = (folder: string): string =>
+  `${folder}: expected one of ${names.join(', ')}, got none. Create a project with npx sidejob create`

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { stripVTControlCharacters } from 'node:util'
 import type { Env } from './settings.ts'
 import { undoing } from './undo.ts'
 
@@ -17,7 +18,8 @@ export function createWrangler(env: Env, cwd?: string): Wrangler {
       () => child.kill(),
       async () => {
         const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr)])
-        if ((await ended) !== 0) throw new Error(`wrangler ${args[0]} failed:\n${(errors || out).trim()}`)
+        if ((await ended) !== 0)
+          throw new Error(`wrangler ${args[0]} failed:\n${stripVTControlCharacters((errors || out).trim())}`)
         return out
       },
     )

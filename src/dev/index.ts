@@ -30,7 +30,7 @@ export function configOf(project: string): string {
   }
   const found = configIn(path)
   if (found) return found
-  throw new Error(noConfig(path, 'Run npx sidejob init to create it'))
+  throw new Error(noConfig(path))
 }
 
 /** Milliseconds. Short, because a job that a reload interrupts waits for the end of its lease. */

@@ -2,9 +2,11 @@ import { chmodSync, mkdirSync, mkdtempSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { messageOf } from '../../src/cli/failures.ts'
 import { createIo } from '../../src/cli/io.ts'
 import { projectCommands } from '../../src/cli/project/index.ts'
 import { profileCommands, targetOf } from '../../src/cli/target.ts'
+import { runInProcess } from '../e2e/cli/in-process.ts'
 
 let folder: string
 beforeEach(() => {
@@ -67,6 +69,52 @@ test('the file of profiles is private, also if it was not before', async () => {
   const given = { url: 'https://jobs.example.com', key: 'sj_secret' }
   await profileCommands['profiles set']!.run({} as never, given, { tell: () => {} } as never, ['work'])
   expect(statSync(file).mode & 0o777).toBe(0o600)
+})
+
+test('a profile without a key is not saved', async () => {
+  expect(await runInProcess(['profiles', 'set', 'work', '--url', 'https://jobs.example.com'])).toMatchObject({
+    exit: 2,
+    noted: 'sidejob profiles set: expected --key, got none\n',
+  })
+})
+
+test.each([
+  ['limits set mine --concurrency ten', '--concurrency: expected a whole number above 0, got ten'],
+  ['limits set mine --rate ten', '--rate: expected a whole number above 0, got ten'],
+  ['queues set media --lanes ten', '--lanes: expected a whole number above 0, got ten'],
+  ['queues set media --batch 0', '--batch: expected a whole number above 0, got 0'],
+  ['read 7 out --max ten', '--max: expected a whole number above 0, got ten'],
+  ['run double --waits', "Unknown option '--waits'. sidejob run --help lists the options"],
+  ['run double -n', "Unknown option '-n'. sidejob run --help lists the options"],
+  ['run', 'expected <class>, got nothing: sidejob run <class>'],
+])('sidejob %s is refused before a request, with a remedy', async (words, message) => {
+  const [, name] = /^((?:\w+ set|\w+))/.exec(words)!
+  expect(await runInProcess(words.split(' '))).toEqual({
+    exit: 2,
+    printed: '',
+    noted: `sidejob ${name}: ${message}\n`,
+  })
+})
+
+test('help for an unknown command suggests a known one', async () => {
+  expect(await runInProcess(['help', 'shov'])).toEqual({
+    exit: 2,
+    printed: '',
+    noted: 'sidejob: unknown command "shov". Did you mean "sidejob show"?\n',
+  })
+})
+
+test('a failure that repeats its cause is shown once', async () => {
+  const cause = new Error('Not logged in')
+  expect(await messageOf(new Error('Not logged in\nRun `npx wrangler login`', { cause }), undefined)).toBe(
+    'Not logged in\nRun `npx wrangler login`',
+  )
+  expect(await messageOf(new Error('deploy failed', { cause }), undefined)).toBe('deploy failed: Not logged in')
+})
+
+test('a folder without a Worker leads to sidejob create, not to another refusal', async () => {
+  for (const command of ['dev', 'init', 'deploy'])
+    expect((await runInProcess([command, folder])).noted).toContain('Create a project with npx sidejob create')
 })
 
 test('foreign control characters are shown, not executed, and JSON stays JSON', () => {

@@ -4,7 +4,7 @@ import { type Command, type Given, UsageError } from '../command.ts'
 
 async function projectIn(folder: string): Promise<{ config: string; name?: string }> {
   const config = configIn(folder)
-  if (!config) throw new UsageError(noConfig(folder, 'Use sidejob create to make a project'))
+  if (!config) throw new UsageError(noConfig(folder))
   const { readProject } = await import('../../deploy/config.ts')
   return { config, name: readProject(config).raw.name }
 }
@@ -33,13 +33,14 @@ export const deploy: Command = {
       does: 'use a cron trigger for the tick (default); --no-cron removes it and uses QStash instead',
     },
   },
-  async run(_client, given, { print }, [folder = '.']) {
+  async run(_client, given, { print, note }, [folder = '.']) {
     const options = await optionsOf(given, folder, print)
     const { describe, planOf } = await import('../../deploy/settings.ts')
     const plan = planOf(options.env, options.name, options.source)
     const isIncomplete = plan.missing.length > 0 || plan.refused.length > 0
     if (given['dry-run'] || isIncomplete) {
       for (const line of describe(plan)) print(line)
+      if (isIncomplete) note('Nothing was deployed. Set these variables, then deploy again')
       return isIncomplete ? 1 : 0
     }
     const infra = await import('../../deploy/index.ts')

@@ -53,7 +53,10 @@ test('run creates a job, and with --wait shows its result', async () => {
     exit: 1,
     noted: expect.stringContaining('class missing is not registered'),
   })
-  expect(await run('run')).toMatchObject({ exit: 2, noted: 'sidejob run: expected <class>, got nothing\n' })
+  expect(await run('run')).toMatchObject({
+    exit: 2,
+    noted: 'sidejob run: expected <class>, got nothing: sidejob run <class>\n',
+  })
 })
 
 test('run --wait prints id, status, outputs, result and the page, and exits with 1 if the job fails', async () => {

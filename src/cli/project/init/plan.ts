@@ -184,7 +184,7 @@ function sourceChanges(folder: string, main: string, mount: string): { changes: 
 
 export function planOf(folder: string, mount: string): Plan {
   const config = configIn(folder)
-  if (!config) throw new UsageError(noConfig(folder, 'Use sidejob create to make a new project'))
+  if (!config) throw new UsageError(noConfig(folder))
   const { main } = settingsIn(config, readFileSync(config, 'utf8'))
   const own = packageChange(folder)
   const source = main ? sourceChanges(folder, main, mount) : { changes: [], advice: [NO_MAIN] }
