@@ -320,6 +320,23 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     await leave(window)
   })
 
+  test('a draft without changes said that 0 lines differ, and offered to discard them', async () => {
+    const window = await enter(['read', 'write'], `/flows/${flow}/edit`)
+    const { page } = window
+    const text = page.getByRole('heading', { name: 'As text' })
+    await page.waitForSelector('.board .node')
+    await page.getByRole('link', { name: 'Close', exact: true }).waitFor()
+    expect(await text.isVisible()).toBe(false)
+    await page.locator('.board [data-name="rows"]').click()
+    await page.keyboard.press('Delete')
+    await page.getByRole('link', { name: 'Discard', exact: true }).waitFor()
+    await text.waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByRole('link', { name: 'Close', exact: true }).waitFor()
+    await text.waitFor({ state: 'hidden' })
+    await leave(window)
+  })
+
   test('Ctrl+Enter while the preview is loading applies the change after the preview', async () => {
     const other = await started()
     const window = await enter(['read', 'write'], `/flows/${other}/edit`)

@@ -50,6 +50,7 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
   const json = document.querySelector<HTMLTextAreaElement>('#json')!
   const buttonOf = (name: string) => document.querySelector<HTMLButtonElement>(`[data-edit="${name}"]`)!
   const [applyButton, removeButton, backButton] = [buttonOf('apply'), buttonOf('remove'), buttonOf('back')]
+  const leaveLink = panel.querySelector<HTMLElement>('.applybox a')!
   const mayWrite = !applyButton.title
   let chosen: Chosen = {}
   let change: GraphChange | undefined
@@ -90,6 +91,7 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
       checks: data.changedAt === null ? [] : [`Unchanged since ${clock(data.changedAt, data.zone).slice(0, 5)}`],
     })
     isWaiting = waits
+    leaveLink.textContent = differs || error !== undefined ? 'Discard' : 'Close'
     applyButton.disabled = !mayWrite || !differs || error !== undefined || waits || change === undefined
   }
 

@@ -141,7 +141,8 @@ export function showLines(box: HTMLElement, lines: readonly { sign: '+' | '-'; l
   const shown = lines.map(({ sign, line }) =>
     made('span', { className: `dl ${sign === '+' ? 'plus' : 'minus'}` }, `${sign}  ${line}`),
   )
+  box.hidden = lines.length === 0
+  if (box.hidden) return
   box.querySelector('pre')!.replaceChildren(...shown)
-  box.querySelector('.dim')!.textContent =
-    `graph.json, ${many(lines.length, 'line')} differ${lines.length === 1 ? 's' : ''}`
+  box.querySelector('.dim')!.textContent = `graph.json, ${many(lines.length, 'line differs', 'lines differ')}`
 }

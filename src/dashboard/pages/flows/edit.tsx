@@ -94,7 +94,7 @@ function Panel({ flow }: { flow: number }) {
         <button class="btn primary" type="button" data-edit="apply" disabled title={off}>
           Apply changes<kbd>ctrl ↵</kbd>
         </button>
-        <LinkButton to={`/flows/${flow}`}>Discard</LinkButton>
+        <LinkButton to={`/flows/${flow}`}>Close</LinkButton>
       </section>
       <section>
         <p class="note">
@@ -127,10 +127,10 @@ function View({ data }: { data: EditData }) {
         </Board>
         <Panel flow={view.flow.id} />
       </div>
-      <section class="replaybox" id="lines" aria-label="The change as text" data-island="lines">
+      <section class="replaybox" id="lines" aria-label="The change as text" data-island="lines" hidden>
         <div class="rhead">
           <h2>As text</h2>
-          <span class="dim clip">graph.json, 0 lines differ</span>
+          <span class="dim clip" />
         </div>
         <pre class="difft" tabindex={0} />
       </section>
