@@ -52,3 +52,13 @@ test('a group is changed in the form of its limit, and Undo restores its former 
   await admin.act('/ui/limits', { ...done.undo })
   expect((await pages.engine.groups.get('north')).concurrency).toBe(3)
 })
+
+test('a raised limit with free slots was still called full', async () => {
+  await pages.engine.workers.register('press', 'bind', { pull: true, limits: [{ key: 'glue', concurrency: 1 }] })
+  for (let n = 0; n < 3; n++) await pages.make('bind', { queue: 'press' })
+  await pages.engine.runs.claim('press', { names: ['bind'], max: 3, lease: 3_600_000 })
+  const row = async () => /id="limit-glue".*?<div class="q">/s.exec(await admin.html('/ui/limits'))![0]
+  expect(textOf(await row())).toContain('1 of 1; full for ')
+  await pages.engine.limits.set('glue', { concurrency: 9 })
+  expect(textOf(await row())).toContain('1 of 9 ')
+})

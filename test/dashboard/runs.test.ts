@@ -139,3 +139,21 @@ test('without kept runs the page explains how to keep them', async () => {
   expect(await shown('plain')).toContain(note)
   expect(await shown('adder')).not.toContain(note)
 })
+
+test('below the table of runs, a short error was shown again, and an error with a stack did not name its run', async () => {
+  const reader = await pages.enter(['read'])
+  await pages.engine.workers.register('remote', 'fetch', { pull: true, history: 5, retry: { max: 0 } })
+  const tabOf = async (error: { message: string; stack?: string }) => {
+    const id = await pages.make('fetch', { queue: 'remote' })
+    const [lent] = await pages.engine.runs.claim('remote', { lease: 60_000 })
+    await pages.engine.runs.commit(lent!.run.token, { n: 1, end: 'failed', error })
+    await pages.until(async () => (await pages.engine.jobs.get(String(id))).status === 'failed')
+    return (await reader.html(`/ui/jobs/${id}?tab=runs`)).split('id="tabs"')[1]!
+  }
+  const short = await tabOf({ message: 'no answer' })
+  expect(short).toMatch(/failed<\/span><span class="dim">: no answer/)
+  expect(short).not.toContain('class="fault"')
+  expect(await tabOf({ message: 'no answer', stack: 'Error: no answer\n    at run (job.ts:1:1)' })).toMatch(
+    /class="fault"><p>Run 1 <b>no answer<\/b>/,
+  )
+})
