@@ -23,7 +23,7 @@ test.each([
   ['app', 16_000],
   ['board', 40_000],
   ['palette', 1_500],
-  ['style', 10_400],
+  ['style', 10_430],
   ['flow', 2_650],
   ['limits', 1_100],
   ['schedules', 900],

@@ -45,12 +45,13 @@ export const pages: Record<string, (facts: Facts, scene: Scene) => Claims | Prom
   '/jobs/report?tab=runs': (facts, scene) => jobPage(facts, scene, scene.report, 'runs'),
   '/jobs/new': choosePage,
   '/jobs/new?from=order': async (_, { order, site: { engine } }) => {
-    const { in: ports } = await engine.jobs.get(String(order))
+    const { in: ports, priority, group } = await engine.jobs.get(String(order))
     const waiting = Object.keys(ports).filter((name) => ports[name]!.size > 0)
     const looks = await Promise.all(waiting.map((name) => engine.ports.get(String(order), 'in', name, 20)))
     const inputs = looks.flatMap(({ values }) => values.map(({ data }) => data)).join(', ')
     return {
       'main h1, .crumbs [aria-current]': [`Duplicate #${order}`, `Duplicate #${order}`],
+      'form summary': [`Options: args, priority ${priority}, group ${group}, delay, alias, labels`],
       '#preview .note': ['body of POST /v1/jobs'],
       '#preview pre': [`${ORIGIN}, ${inputs}, priority: 0`, `${ORIGIN}/v1/jobs, ${inputs}, priority: 0`],
     }

@@ -118,6 +118,7 @@ export function Views({ query, shared, deploy }: ViewsProps) {
           label={`Delete view ${isShared.name}`}
         />
       )}
+      <span class="grow" />
       {!isPast(query) && <Columns query={query} />}
       <Keep query={query} shared={shared} />
     </nav>
