@@ -110,7 +110,7 @@ export const table: Record<string, Row[]> = {
     ruleWith(
       { in: ports('a', 'b') },
       'a value of another type fails the job, and stays in its port',
-      { give: { a: [[1]], b: ['x'] }, error: /port "b" .*expected array/, left: { a: 1, b: 1 } },
+      { give: { a: [[1]], b: ['x'] }, error: /port "b" .*expected a list/, left: { a: 1, b: 1 } },
       { give: { a: [[2]] }, error: /port "b"/, left: { a: 2, b: 1 } },
     ),
   ],
@@ -196,7 +196,7 @@ export const table: Record<string, Row[]> = {
     ),
     rule('a delay must be a number', {
       give: { delay: ['10'], in: [1] },
-      error: /port "delay" .*expected number/,
+      error: /port "delay" .*expected a number/,
       left: { in: 1 },
     }),
     rule('a delay of more than 100 years fails the job', { give: { delay: [1e300], in: [1] }, error: /port "delay"/ }),
@@ -273,7 +273,7 @@ export const table: Record<string, Row[]> = {
     }),
     rule('a filter must be a string', {
       give: { filter: [null], in: [1] },
-      error: /port "filter" .*expected string/,
+      error: /port "filter" .*expected a string/,
     }),
   ],
 
@@ -455,8 +455,8 @@ export const table: Record<string, Row[]> = {
       left: { sep: 1 },
     }),
     row('an empty list becomes an empty string', { give: { in: [[]] }, out: [''] }),
-    rule('a separator must be a string', { give: { sep: [null], in: [[1]] }, error: /port "sep" .*expected string/ }),
-    rule('a value of another type fails the job', { give: { in: ['text'] }, error: /port "in" .*expected array/ }),
+    rule('a separator must be a string', { give: { sep: [null], in: [[1]] }, error: /port "sep" .*expected a string/ }),
+    rule('a value of another type fails the job', { give: { in: ['text'] }, error: /port "in" .*expected a list/ }),
     rule('a result of more than 1 MiB fails the job before it is built', {
       give: { sep: ['-'.repeat(1_000)], in: [Array(300_000).fill(1)] },
       error: /at most 1048576 bytes and 100000 elements, got at least 300299000 bytes/,
@@ -487,7 +487,7 @@ export const table: Record<string, Row[]> = {
     }),
     ruleWith({ out: ports('a') }, 'a value of another type fails the job', {
       give: { in: [[['a', 1]]] },
-      error: /port "in" .*expected record/,
+      error: /port "in" .*expected an object/,
     }),
   ],
 
@@ -569,7 +569,7 @@ export const table: Record<string, Row[]> = {
     }),
     ruleWith({ in: ports('a', 'b') }, 'a value of another type fails the job', {
       give: { a: [{}], b: [null] },
-      error: /port "b" .*expected record/,
+      error: /port "b" .*expected an object/,
     }),
   ],
 
@@ -685,7 +685,7 @@ export const table: Record<string, Row[]> = {
       give: { n: [100], repeat: [true], ordered: [true], in: [[0, 1]] },
       error: /100000 elements, got 100100 elements/,
     }),
-    rule('n must be a number', { give: { n: ['2'], in: [[1]] }, error: /port "n" .*expected number/ }),
+    rule('n must be a number', { give: { n: ['2'], in: [[1]] }, error: /port "n" .*expected a number/ }),
   ],
 
   placeholder: [
@@ -739,7 +739,7 @@ export const table: Record<string, Row[]> = {
       outDefaults: { out: [[1, 2]] },
     }),
     rule('an empty list of lists fails the job', { give: { in: [[]] }, error: /port "in" .*at least one list/ }),
-    rule('a value of another type fails the job', { give: { in: [[1]] }, error: /port "in" .*expected array/ }),
+    rule('a value of another type fails the job', { give: { in: [[1]] }, error: /port "in" .*expected a list/ }),
     row('selections with more than 100,000 elements in total fail the job', {
       give: { in: [[...Array(14).fill([0, 1]), ...Array(200).fill([1])]] },
       error: /at most 1048576 bytes and 100000 elements, got 3506176 elements/,
@@ -772,8 +772,8 @@ export const table: Record<string, Row[]> = {
       ],
     }),
     rule('a negative number fails the job', { give: { times: [-1], in: [1] }, error: /port "times" / }),
-    rule('a string fails the job', { give: { times: ['2'], in: [1] }, error: /port "times" .*expected number/ }),
-    rule('null fails the job', { give: { times: [null], in: [1] }, error: /port "times" .*expected number/ }),
+    rule('a string fails the job', { give: { times: ['2'], in: [1] }, error: /port "times" .*expected a number/ }),
+    rule('null fails the job', { give: { times: [null], in: [1] }, error: /port "times" .*expected a number/ }),
     rule('a result of more than 1 MiB fails the job before it is built', {
       give: { times: [100_000], in: ['x'.repeat(1_500)] },
       error: /at most 1048576 bytes and 100000 elements, got at least 150300000 bytes/,
@@ -836,8 +836,8 @@ export const table: Record<string, Row[]> = {
         ['a', 'b'],
       ],
     }),
-    rule('a number fails the job', { give: { in: [5] }, error: /port "in" .*expected string/ }),
-    rule('a separator must be a string', { give: { sep: [null], in: ['a'] }, error: /port "sep" .*expected string/ }),
+    rule('a number fails the job', { give: { in: [5] }, error: /port "in" .*expected a string/ }),
+    rule('a separator must be a string', { give: { sep: [null], in: ['a'] }, error: /port "sep" .*expected a string/ }),
   ],
 
   wait: [
@@ -921,7 +921,7 @@ export const table: Record<string, Row[]> = {
       give: { in: [[1]], each: [1] },
       out: [[1], []],
     }),
-    rule('a value of another type fails the job', { give: { in: [{}] }, error: /port "in" .*expected array/ }),
+    rule('a value of another type fails the job', { give: { in: [{}] }, error: /port "in" .*expected a list/ }),
   ],
 
   widget: [
@@ -980,7 +980,7 @@ export const table: Record<string, Row[]> = {
       outDefaults: { out: [[1, 2]] },
     }),
     rule('an empty list of lists fails the job', { give: { in: [[]] }, error: /port "in" .*at least one list/ }),
-    rule('a value of another type fails the job', { give: { in: [[[1], 2]] }, error: /port "in" .*expected array/ }),
+    rule('a value of another type fails the job', { give: { in: [[[1], 2]] }, error: /port "in" .*expected a list/ }),
     rule('a result of more than 1 MiB fails the job before it is built', {
       give: { in: [[Array(10_000).fill(1), ...Array(1_000).fill([])]] },
       error: /at most 1048576 bytes and 100000 elements, got at least 20020000 bytes/,

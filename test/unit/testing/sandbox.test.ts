@@ -42,7 +42,10 @@ describe('call', () => {
   test('a failed run has no effect', async () => {
     const { end, error, out, unread, state, ops } = await call(zip, { left: [1, 'two'], right: ['a', 'b'] })
     expect({ end, out, state, ops }).toEqual({ end: 'failed', out: { pair: [] }, state: {}, ops: [] })
-    expect(error).toMatchObject({ message: expect.stringMatching(/port "left" .*expected a number, got "two"/), retry: false })
+    expect(error).toMatchObject({
+      message: expect.stringMatching(/port "left" .*expected a number, got "two"/),
+      retry: false,
+    })
     expect(unread).toEqual({ left: [1, 'two'], right: ['a', 'b'] })
   })
 
