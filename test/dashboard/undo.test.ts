@@ -188,6 +188,7 @@ test('only these actions ask for confirmation', async () => {
       '/flows/:job drain',
       '/flows/:job forget',
       '/flows/:job undo',
+      '/limits constrain',
       '/limits remove',
       '/doctor repair',
       '/jobs selected',

@@ -288,7 +288,7 @@ const rows: Row[] = [
     post('/v1/jobs', `{"class":"${'é'.repeat(128)}"}`),
     'BAD_REQUEST',
     400,
-    'at most 255 bytes',
+    '1 to 255 bytes',
     ['class'],
   ],
   ['a queue with a slash', job('"queue":"a/b"'), 'BAD_REQUEST', 400, 'queue: expected a queue', ['queue']],
