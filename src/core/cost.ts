@@ -2,7 +2,7 @@ import { SidejobError } from './errors.ts'
 
 export type Prices = { run: number; second: number }
 
-/** Number of failed runs that are stored for a job without a history. */
+/** Maximum stored runs of a job without a history. */
 export const FAILURES_KEPT = 10
 
 /** If `whole` is false, some failed runs are not stored, so `total` is too small. */

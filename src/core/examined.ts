@@ -44,7 +44,7 @@ export const examined = z.object({
   faults: z
     .partialRecord(z.enum(faultKinds), z.int())
     .describe('number of faults by kind, from the last check of each slice'),
-  since: moment.nullable().describe('time since which every check has found faults'),
+  since: moment.nullable().describe('a slice has had faults at every check since this time; null without faults'),
   cursor: z.string().nullable().describe('cursor of the first slice with a fault'),
 })
 

@@ -9,6 +9,6 @@ export function minutesOf(counted: string | undefined, now: number): number[] {
   return Array.from({ length: MINUTES }, (_, i) => counts[MINUTES - 1 - i - behind] ?? 0)
 }
 
-/** Estimates the last 60 seconds: the current minute, and a share of the previous minute. */
+/** Estimates the last 60 seconds: this minute and a share of the previous minute. */
 export const rateOf = (minutes: readonly number[], now: number): number =>
   Math.round(minutes.at(-1)! + minutes.at(-2)! * (1 - (now % MINUTE) / MINUTE))

@@ -44,7 +44,7 @@ export async function searchOn<Row>({ cache }: Asked, search: Search<Row>): Prom
     from: Number(begun.cursor),
     found: await onwards(search, begun),
   }))
-  // New jobs moved the end of the first step, so search the gap to the known rows.
+  // If new jobs have arrived, the first step ends before the cached rows begin, so search the rows in between.
   for (let n = 1; n < STEPS && isByIds(first.cursor) && Number(first.cursor) > older.from; n++) {
     const next = await step(first.cursor)
     first = { ...first, rows: [...first.rows, ...next.rows], cursor: next.cursor }

@@ -120,7 +120,7 @@ async function started(options: StackOptions, running: Running) {
     vars,
     onReload(ms) {
       options.onReload?.(ms)
-      // The tick finds the work of the replaced build, and registers new classes.
+      // The tick finds work that the replaced build left unfinished, and registers new classes.
       if (tick.at) void askForTick(tick.at).catch(() => undefined)
     },
     async onLoop(jobs, seconds) {

@@ -64,7 +64,7 @@ export const deployments = {
     scope: 'read',
     summary: 'Compare the periods before and after a deploy',
     description:
-      'Compares the counts and run times of each class, and lists new kinds of error. `before` starts at the previous deploy, and `after` ends at the next deploy. Counts are kept for two days: if a period is longer, it starts at midnight UTC on the day before its end.',
+      'Compares the counts and run times of each class, and lists new kinds of error. `before` starts at the previous deploy, and `after` ends at the next deploy. Counts are kept for two days, so a longer period is cut: it starts at midnight UTC on the day before its end.',
     query: comparisonQuery,
     answers: { 200: comparison },
     handle: ({ engine, params, query }) => engine.deployments.compare(params.deployment, query),

@@ -29,7 +29,7 @@ const fileView = listedFile.extend({
 /** Bytes. */
 const PREVIEW = 4_096
 
-/** Returns the beginning of a text file, and undefined for a file of another type. */
+/** Returns the beginning, or undefined if the file is not text. */
 export async function textOf({ bucket }: Files, { id, type, size }: ListedFile): Promise<string | undefined> {
   if (!/^text|^app.*[/+](json|xml)/.test(type ?? '')) return undefined
   const found = await bucket.get(keyOf(id), { offset: 0, length: PREVIEW })

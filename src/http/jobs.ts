@@ -222,7 +222,8 @@ export const jobs = {
   runs: route('GET /v1/jobs/:job/runs', {
     scope: 'read',
     summary: 'List the runs of a job',
-    description: 'Returns the last run, or all recorded runs of a job with a history, newest first.',
+    description:
+      'Returns the last run and the recorded runs, newest first. By default, only the last 10 failed or lost runs are recorded.',
     query: z.strictObject({
       details: flag.optional().describe('true to add the number, ready time and commits of each run'),
     }),

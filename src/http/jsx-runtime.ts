@@ -1,4 +1,4 @@
-// Hono's runtime adds hooks and code for browsers.
+// Hono's runtime also has hooks and code for browsers.
 
 import type { Child } from 'hono/jsx'
 

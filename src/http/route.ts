@@ -108,7 +108,7 @@ export type Asked<Path, Query, Body> = {
   /** Pass this to every verb that changes data, so that repeated requests are safe. */
   call: Call
   caller?: Caller
-  /** A stream must call this when the stream ends. The app calls this for other routes. */
+  /** A stream must call this when it ends. For other routes, the app does. */
   hangUp: () => void
   bytes: Uint8Array
   c: Context

@@ -56,7 +56,7 @@ const meanings: readonly Meaning[] = [
   },
 ]
 
-/** Upstash's client appends the command, which contains users' data. */
+/** Removes the command, which Upstash's client appends to the message, because it contains users' data. */
 const saidOf = (error: unknown): string => messageOf(error).split(', command was:')[0]!
 
 export const isNoScript = (error: unknown): boolean => isAnswer(error) && /^(ERR )?NOSCRIPT\b/.test(saidOf(error))

@@ -32,7 +32,7 @@ export const meanings: Record<string, Record<string, string>> = {
   flatten: {
     'in in': 'list or object to flatten',
     'in level':
-      'number of levels to flatten, or a negative number for all levels; any other value means all levels of a list and one level of an object',
+      'number of levels to flatten; a negative number flattens all levels. If it is not a number, a list is flattened completely, and an object by one level',
     'out out': 'flattened list',
   },
   groups_of: {

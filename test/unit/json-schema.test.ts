@@ -41,7 +41,7 @@ test.each<[unknown, unknown, string]>([
   [order, { id: 1, lines: [{}], state: 'old' }, 'state: expected "new" or "paid", got "old"'],
   [{ type: ['string', 'null'] }, 1, ': expected a string or null, got 1'],
   [{ const: { a: 1, b: [2] } }, { b: [2], a: 1 }, 'right'],
-  [{ type: 'array', uniqueItems: true }, [{ a: 1 }, { a: 1 }], ': expected each item once'],
+  [{ type: 'array', uniqueItems: true }, [{ a: 1 }, { a: 1 }], ': expected unique items, got duplicates'],
   [{ prefixItems: [{ type: 'string' }], items: false }, ['a', 1], '1: expected no value here, got 1'],
   [{ contains: { type: 'number' } }, ['a'], ': expected at least 1 items that match "contains", got 0'],
   [{ patternProperties: { '^x': { type: 'number' } } }, { xa: 'b' }, 'xa: expected a number, got "b"'],

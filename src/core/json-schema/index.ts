@@ -262,7 +262,7 @@ class Look {
     const size = this.#size(schema, items.length, 'Items', 'items', path)
     if (size) return size
     if (schema.uniqueItems && new Set(items.map(canonical)).size < items.length)
-      return { path, message: 'expected each item once' }
+      return { path, message: 'expected unique items, got duplicates' }
     for (const [i, item] of items.entries()) {
       const fault = this.fault(prefixItems[i] ?? rest, item, [...path, i])
       if (fault) return fault

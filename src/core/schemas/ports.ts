@@ -59,7 +59,10 @@ export const channelList = z.object({
         .describe(
           'last message that was published with `keep: 1`. `size` is in bytes; a message over 4 KiB shows only its size. Present if last=true',
         ),
-      rate: z.int().optional().describe('number of messages with `keep: 1` per minute. Present if last=true'),
+      rate: z
+        .int()
+        .optional()
+        .describe('estimated number of messages with `keep: 1` in the last 60 seconds. Present if last=true'),
       minutes: z
         .array(z.int())
         .optional()

@@ -91,5 +91,5 @@ const rateOver = <P extends z.ZodType>(period: P) => z.strictObject({ limit: z.i
 export const rate = rateOver(positive)
 export const codeRate = rateOver(positiveMilliseconds)
 
-/** In milliseconds, so that a 32-bit priority times the ageing, plus a time, is still an exact double. */
+/** In milliseconds. lib/queue/order.lua explains the bound. */
 export const MAX_AGEING = 3_600_000

@@ -6,7 +6,7 @@ import { LinkButton } from './act.tsx'
 type FurtherProps = {
   cursor: string | null
   newest?: number
-  /** Other changes of the address. */
+  /** Query parameters that the link changes in addition to the cursor. */
   changes?: Parameters<Way>[0]
   more: string
   rows: number

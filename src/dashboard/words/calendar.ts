@@ -40,7 +40,7 @@ export function movedBy({ span, from }: Shown, lengths: number): string {
 export type Mark = { at: number; kind: 'next' | 'overdue' | 'moved' | 'completed' | 'failed' | 'caught' | 'passed' }
 export type Lane = { marks: Mark[]; band?: { from: number; to: number } }
 
-/** If there are more slots, they are drawn as a band. */
+/** Maximum number of coming slots that are drawn one by one. More slots are drawn as a band. */
 const DENSE = 48
 const PASSED = 48
 

@@ -89,7 +89,7 @@ function minutesOf({ minutes = [], count, firstAt, lastAt }: ErrorKind) {
   return [{ at: lastAt, count: Math.ceil(count / Math.ceil((lastAt - firstAt + 1) / FAILURES.span)) }]
 }
 
-/** After a day, the share of failed jobs is unknown. Then `least` failures are needed. */
+/** For failures more than 22 hours ago, the share is unknown: the class was failing if at least `least` jobs failed. */
 export function wasFailing(name: string, own: readonly ErrorKind[], known: Known): boolean {
   const kinds = own.map((kind) => ({ ...kind, minutes: minutesOf(kind) }))
   return kinds

@@ -95,7 +95,7 @@ export function createDoctor({ store, ring, change, now }: Context) {
         await note(cursor, slice)
         return { repaired: [], left: [], jobs, cursor: next }
       }
-      // Each target has its own call of a script, so that other calls can run in between.
+      // Repairs each target in a separate script, so that Redis can serve other callers in between.
       for (const target of targetsOf(faults)) await mend(target)
       const after = await look(cursor)
       await note(cursor, { ...after, cursor: next })

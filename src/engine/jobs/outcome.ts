@@ -35,7 +35,7 @@ type Deciding = {
   by?: string
   found?: Registered
   reach?: Reach
-  /** New children store this header, because they cannot derive the trace from their root. */
+  /** New children store this header. Present only if they cannot derive the trace from the id of their root. */
   traceparent?: string
   writer?: string
   pinsTo?: string

@@ -200,8 +200,8 @@ export class Steps {
   }
 
   /**
-   * Calls `turn` for each item of a list, or a number of times, one after another. Later runs continue at the same
-   * position.
+   * Calls `turn` for each item of a list, or a number of times, one after another. A later run continues with the item
+   * at which the previous run stopped.
    */
   each<T = number>(
     name: string,

@@ -1,4 +1,4 @@
-// The ids in titles are rows of docs/compat/sidejob.md.
+// docs/compat/sidejob.md refers to these tests by their titles.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createApp } from '../../../src/http/app.ts'

@@ -1,4 +1,4 @@
-// The ids in titles are rows of docs/compat/sidejob.md.
+// docs/compat/sidejob.md refers to these tests by their titles.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { defineWorker } from '../../../src/index.ts'
@@ -346,7 +346,7 @@ test('a listener on / receives the statuses and the log of all jobs', async () =
   ])
 })
 
-test('a job that listens to its own statuses is stopped as a loop', async () => {
+test('a job that listens to its own statuses wakes itself repeatedly, and is terminated', async () => {
   const job = await desk.make('narcissus')
   await desk.engine.ports.setChannels(String(job), 'in', 'ear', [`/sidejob/job/${job}`])
   await desk.ranThisMinute(job, 590)

@@ -30,7 +30,7 @@ function table(counts: Map<string, number>): string {
   return rows.map(([kind, n]) => `${String(n).padStart(10)}  ${kind}`).join('\n')
 }
 
-/** A repetition of a seed differs slightly, because real time passes, so a file keeps the steps. */
+/** Writes the steps to a file, because real time passes and a second run of the seed differs slightly. */
 function complain({ seed, violations, trace }: Played): void {
   const file = join(tmpdir(), `sidejob-chaos-${seed}.txt`)
   writeFileSync(file, trace().join('\n'))

@@ -393,7 +393,7 @@ const rule27: Facts = {
     expect((await served(world, run, 3)).toSorted()).toEqual(['a', 'b', 'c'])
   },
   async 'jobs of a group that come one by one get the same turns as jobs of a waiting group'(world) {
-    // The next ids cross 100: Redis sorts jobs with the same turn as text, so job 100 precedes job 97.
+    // Give the next jobs ids around 100. Redis sorts jobs with the same turn as text, so job 100 precedes job 97.
     for (const id of await makeAll(world, 95, { queue: 'other' })) await world.change(id, 'delete', '', '1')
     const run = await occupied(world)
     await makeAll(world, 3, of1('a'))

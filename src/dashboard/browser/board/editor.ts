@@ -177,12 +177,12 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
     const fields = [
       {
         name: 'from',
-        label: 'From node.port, or an input of the flow',
+        label: 'From: node.port, or an input of the flow',
         options: [...drawing.offers('outs'), ...own(draft.now.inports)],
       },
       {
         name: 'to',
-        label: 'To node.port, or an output of the flow',
+        label: 'To: node.port, or an output of the flow',
         options: [...drawing.offers('ins'), ...own(draft.now.outports)],
       },
     ]

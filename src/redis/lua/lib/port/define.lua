@@ -14,8 +14,8 @@ function define.lay(port, targets, node)
       ports.open(to)
       if not wires.reaches(port, to) then
         journal.refuse('REFUSED',
-          wire .. ': a wire goes from an input of its flow to a child, or from a child to a sibling or an output '
-            .. 'of the flow')
+          wire .. ': expected a wire from an input of the flow to a child, between two children, or from a child '
+            .. 'to an output of the flow')
       end
       list[i] = to.id .. ':' .. to.field
     end

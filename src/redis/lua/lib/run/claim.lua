@@ -212,8 +212,7 @@ local function weight_of(id, doc)
 end
 
 -- A suspect is a job whose last run was lost, because this run may also have crashed the runs of other jobs. A claim
--- takes at most half a batch of suspects, so that none of them waits in the lane. A suspect that is lost a second time
--- is claimed alone.
+-- takes few suspects, so that all of them start immediately. A suspect that is lost a second time is claimed alone.
 local function suspects_for(doc, want)
   if tonumber(doc.lost_in_a_row) > 1 then return 1 end
   return math.max(1, math.floor(math.min(want.max, want.begun) / 2))

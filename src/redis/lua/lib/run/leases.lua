@@ -20,7 +20,7 @@ end
 
 local MAX_KEPT_ERROR = 8192
 
--- By default, only failed runs are recorded, so that the history of a successful job costs nothing.
+-- By default, only failed and lost runs are recorded, so that a successful job costs nothing extra.
 local FAILURES_KEPT = 10
 
 function leases.most_kept(doc) return tonumber(doc.history) or FAILURES_KEPT end

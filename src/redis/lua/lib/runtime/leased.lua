@@ -1,4 +1,4 @@
--- The document of a queue, not the index, stores a few leases, because scripts read and write the document anyway.
+-- If a queue has few leases, its document stores them instead of the index, because scripts use the document anyway.
 
 leased.MOST = 16
 

@@ -1,7 +1,7 @@
 -- If the values of a port are small in total, the document contains them, which costs no command. Otherwise a list
 -- contains them.
 
--- `pop` old items are removed and `push` items are added. `had` is the number of old items.
+-- `had`: number of old items. `pop`: number of old items to remove. `push`: items to append.
 function lists.at(key, had)
   local list = cache.writes.lists[key]
   if not list then

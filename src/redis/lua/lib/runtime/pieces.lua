@@ -4,7 +4,7 @@
 
 pieces.SIZE = 100
 
--- A piece has few zeros, and each match costs.
+-- Counts zeros, because a piece has few zeros and each match takes time.
 local function size_of(mask)
   local _, gone = mask:gsub('0', '')
   return #mask - gone
