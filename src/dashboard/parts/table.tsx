@@ -5,8 +5,8 @@ const kindOfHead = (name: string): string | undefined =>
   name.startsWith('##') ? 'num wide' : name.startsWith('#') ? 'num' : undefined
 
 /**
- * If `name` is an element, it must be a whole cell. Prefixes of a text are `#` for a column of numbers, `##` for a
- * column of numbers that phones hide, and `-` for a name that only screen readers read.
+ * An element must be a whole cell. A string may begin with `#` (a column of numbers), `##` (a column of numbers that
+ * phones hide), or `-` (a name that only screen readers read).
  */
 function HeadCell({ name }: { name: Child }) {
   if (typeof name !== 'string') return <>{name}</>

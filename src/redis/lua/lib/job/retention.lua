@@ -15,8 +15,8 @@ end
 -- 'follow' is absent, because a parent that follows its children keeps them.
 local committed = { completed = true, suspended = true, again = true }
 
--- If the child ended in the millisecond in which the parent was claimed, a suspended parent that waits for nothing has
--- seen the child.
+-- The child can end in the millisecond in which the parent is claimed. If the parent is then suspended and waits for
+-- nothing, it has seen the child.
 local function has_seen(parent_doc, doc)
   local started, outcome = (parent_doc.last_run or ''):match('^(%d+),%d+,(%a+)')
   local ended = tonumber(doc.ended_at) or 0

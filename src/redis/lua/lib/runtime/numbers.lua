@@ -1,5 +1,5 @@
--- The index is 0 - n, because some Lua engines create a list of length n for an index n. For a time in minutes, this
--- list takes seconds and 1.8 GB.
+-- The index is 0 - n, because some Lua engines create a list of length n for an index n. With a time in
+-- minutes as n, this takes seconds and 1.8 GB.
 local numerals = {}
 
 function numbers.int(n)

@@ -1,5 +1,5 @@
--- The outbox keeps records until the history has stored them. Each script that ends jobs writes the documents and one
--- numbered record in the same command. A deployment without a history has no HEAD.
+-- The outbox keeps records until the history has stored them. A script that ends jobs writes their documents and its
+-- numbered records in the same command. A deployment without a history has no HEAD.
 
 local HEAD = ns .. 'outbox'
 
@@ -70,7 +70,7 @@ function outbox.drop(head, most)
   if head.from == head.till then cache.replace_text(HEAD, nil) else outbox.set_head(head) end
 end
 
--- A full outbox stops all jobs, so it is removed if no deployment has read it for LEFT milliseconds.
+-- A full outbox stops all jobs, so its records are removed if no deployment has read it for LEFT milliseconds.
 local LEFT, DROPPED = 3600000, 5000
 
 function outbox.drop_left()
