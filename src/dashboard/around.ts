@@ -31,5 +31,5 @@ async function countAround({ cache, look }: Asked): Promise<Around> {
   }
 }
 
-/** Shared within a request: the side bar and the page of all pages show the same counts. */
+/** Shared within a request: the side bar and the page `more` show the same counts. */
 export const around = (asked: Asked): Promise<Around> => asked.cache.get('around', 0, () => countAround(asked))

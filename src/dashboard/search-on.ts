@@ -4,7 +4,7 @@
 import type { JobFilter, JobRow } from '../engine/engine.ts'
 import type { Asked } from './page.ts'
 
-/** Milliseconds until the browser must send another request. */
+/** Maximum milliseconds per request. If the page is not full, the browser sends another request. */
 const SEARCHES_FOR = 1_000
 const STEPS = 20
 /** Lifetime of found rows, in milliseconds. */

@@ -137,8 +137,8 @@ function checkDebounce(given: Asked, ctx: z.RefinementCtx): void {
       })
 }
 
-/** `concurrency` applies only to a new group. */
 const groupId = label.refine((id) => !isCallbackGroup(id), 'expected a group that does not begin with "callback:"')
+/** `concurrency` applies only to a new group. */
 export const group = z
   .strictObject({ id: groupId, concurrency: concurrency.optional() })
   .describe('limit for jobs with the same group id; groups take turns at limits that they share')

@@ -97,7 +97,7 @@ export const keptWorker = workerShape.extend({ former: z.array(closed).optional(
 type AnyFunction = (...given: never[]) => unknown
 
 const func = z.custom<AnyFunction>((given) => typeof given === 'function', 'expected a function')
-// The documentation of zod names `_zod` as the mark of schemas of its version 4.
+// Zod's documentation says that schemas of Zod 4 have a member `_zod`.
 const isSchema = (given: unknown): boolean => typeof given === 'object' && given !== null && '_zod' in given
 const zodSchema = z.custom<z.ZodType>(isSchema, 'expected a Zod 4 schema')
 

@@ -119,7 +119,7 @@ export function jobBody(form: Typed, worker: Named, hasSamples = false): string 
   })
 }
 
-/** The API accepts a job without inputs, the form only if the user chooses to write inputs later. */
+/** The API accepts a job without inputs. The form does so only if the user chooses to write inputs later. */
 export function refuseMissing(form: Typed, body: string, worker: Named): string {
   const { inputs } = JSON.parse(body) as { inputs?: Record<string, unknown[]> }
   const missing = portsOf(worker).find(([name, port]) => isRequired(port) && !inputs?.[name]?.length)

@@ -113,7 +113,7 @@ function Equal({ entries: [first, ...equal], ...more }: LinesProps) {
 
 const messageOf = ({ level, class: name, entry }: LogEntry): string => `${level} ${name} ${entry}`
 
-/** Log entries of one job stay in their order. */
+/** Log entries of one job stay in their order, so only adjacent equal entries form a group. */
 const equalIn = (entries: readonly LogEntry[], of?: string): Iterable<LogEntry[]> =>
   of ? neighbours(entries, messageOf) : Map.groupBy(entries, messageOf).values()
 
