@@ -152,7 +152,7 @@ export async function underEdits({
     let written = 0
     const stream = async () => {
       while (written < values) {
-        // Write several values at once: a node that runs more than 600 times per minute would be stopped as a loop.
+        // Write several values at once: a node that runs more than 600 times per minute is terminated.
         const batch = Math.min(1 + random.int(40), values - written)
         await kit.engine.ports.write(
           flow.ref,
