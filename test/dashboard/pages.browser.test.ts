@@ -54,6 +54,16 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
 
   const toast = (text: string | RegExp) => page.locator('.toast', { hasText: text }).first().waitFor()
 
+  test('a new flow opened without its graph and its style until a reload', async () => {
+    await enter(['read', 'write'], '/flows')
+    await page.getByRole('link', { name: 'New flow' }).click()
+    await page.getByRole('button', { name: 'Create job', exact: true }).click()
+    await page.waitForURL(/\/ui\/flows\/\d+$/)
+    await page.locator('[data-board] path.wire:not(.all)').first().waitFor({ state: 'attached' })
+    expect(await page.locator('link[href*="/flow-"]').count()).toBe(1)
+    expect(await page.evaluate(() => document.body.classList.contains('slim'))).toBe(true)
+  })
+
   test('the page of a queue counted open lanes above runs of pull workers', async () => {
     const call = callerOf(served.url, KEY)
     await call('PUT', '/v1/workers/media/resize', { pull: true })

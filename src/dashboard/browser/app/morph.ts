@@ -40,8 +40,15 @@ function swap(next: Document, id: string): void {
   if (old && fresh) Idiomorph.morph(old, [...fresh.childNodes], { morphStyle: 'innerHTML', callbacks })
 }
 
+/** Without the hashes of their contents, because a deploy must not reload an open page. */
+const assetsOf = (page: Document): string =>
+  [...page.head.querySelectorAll('link[rel=stylesheet], script')]
+    .map((one) => (one.getAttribute('href') ?? one.getAttribute('src'))?.replace(/-\w+\.(?=\w+$)/, '.'))
+    .join()
+
 export async function take(html: string, whole = true): Promise<void> {
   const next = parsed(html)
+  if (whole && assetsOf(next) !== assetsOf(document)) return location.reload()
   // The server sends only changed chunks, so the times in all other chunks are old.
   updateTimes(next)
   await breath()
