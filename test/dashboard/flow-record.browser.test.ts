@@ -93,6 +93,20 @@ describe.skipIf(!program())('the history of a flow', { timeout: 90_000 }, () => 
     await leave(window)
   })
 
+  test('during a replay, the header still counted the nodes that run now', async () => {
+    const window = await enter(['read'], `/flows/${flow}`)
+    const { page } = window
+    const counts = page.locator('#flowbar > .dim')
+    await kept(page, 3)
+    expect(await counts.isVisible()).toBe(true)
+    await page.keyboard.press(',')
+    await page.getByRole('button', { name: 'Replay', exact: true, pressed: true }).waitFor()
+    expect(await counts.isVisible()).toBe(false)
+    await page.locator('[data-replay="live"]').click()
+    await counts.waitFor()
+    await leave(window)
+  })
+
   test('the times below the runs change as soon as another time zone is chosen', async () => {
     const window = await enter(['read'])
     const { page } = window

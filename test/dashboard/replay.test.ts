@@ -76,6 +76,13 @@ describe('a recorded flow at a moment', () => {
     expect(at(16_000).nodes[1]!.ranAt).toBe(T + 15_000)
     expect(at(16_000).nodes[0]!.lastRun).toEqual(run(5_000, 10_000, 'suspended'))
   })
+  test('a replay showed a node that has run since before the moment as ready to run', () => {
+    const running = { ...live, nodes: [{ ...node('a', 'running'), ranAt: T + 12_000 }, node('b', 'queued')] }
+    const nodeAt = (ms: number) => momentOf(timelineOf(events), running, T + ms).nodes[0]
+    expect(nodeAt(11_000)).toMatchObject({ status: 'suspended', ranAt: null })
+    expect(nodeAt(12_000)).toMatchObject({ status: 'running', ranAt: T + 12_000 })
+    expect(nodeAt(99_000)).toMatchObject({ status: 'running', ranAt: T + 12_000 })
+  })
   test('wires show the last value that passed before the moment', () => {
     const wire = { id: 'a.out>b.in', size: 0, behind: 0, laid: true, rate: 0, oldest: null, oldestAt: null }
     const passed = [3, 2, 1].map((n) => ({ data: String(n), at: T + n * 10_000 }))

@@ -31,12 +31,13 @@ export function lastBy(list: readonly { at: number }[], at: number): number {
   return low - 1
 }
 
-/** The start of a run is recorded only at its end, so the next move shows whether the node was running. */
+/** A run is recorded only at its end, so the next move, or the current run, shows whether the node was running. */
 function nodeAt(node: FlowNodeView, moves: readonly Move[], at: number): FlowNodeView {
   const last = lastBy(moves, at)
   const [before, after] = [moves[last], moves[last + 1]]
-  const begun = after?.run && after.was === 'running' && after.run.startedAt <= at ? after.run.startedAt : null
-  const status: Status | null = begun !== null ? 'running' : before ? before.is : after ? after.was : node.status
+  const started = after ? after.was === 'running' && after.run?.startedAt : node.status === 'running' && node.ranAt
+  const begun = started && started <= at ? started : null
+  const status: Status | null = begun ? 'running' : before ? before.is : after ? after.was : node.status
   const ran = moves.slice(0, last + 1).findLast(({ run }) => run !== null)
   return {
     ...node,
