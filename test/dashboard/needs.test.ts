@@ -501,6 +501,13 @@ test('a calendar has dots for slots, and a band for too many slots', () => {
   expect(ticksOf(shown).length).toBeGreaterThan(5)
 })
 
+test('on a page 1,280 pixels wide, the hours above the schedules touched each other', () => {
+  const [track, text, gap] = [274, 30, 8]
+  const shown = shownIn(new URLSearchParams(), NOW)
+  const places = ticksOf(shown).map((at) => (placeOf(at, shown) / 100) * track)
+  for (const [i, place] of places.slice(1).entries()) expect(place - places[i]!).toBeGreaterThan(text + gap)
+})
+
 test('a suspended node with 190 waiting values said “waits for input”', () => {
   const node = { name: 'price', status: 'suspended', until: null, limit: null } as FlowNodeView
   const wire = { to: { node: 'price', port: 'in' }, size: 190, oldestAt: NOW - 2 * MINUTE } as WireView

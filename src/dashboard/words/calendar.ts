@@ -98,7 +98,7 @@ export function laneOf(schedule: Drawn, shown: Shown, runs: readonly Ran[] = [])
 }
 
 export function ticksOf({ from, to }: Pick<Shown, 'from' | 'to'>): number[] {
-  const unit = to - from <= DAY ? 3 * HOUR : to - from <= 7 * DAY ? DAY : 5 * DAY
+  const unit = to - from <= DAY ? 4 * HOUR : to - from <= 7 * DAY ? DAY : 5 * DAY
   const first = Math.ceil(from / unit) * unit
   return Array.from({ length: 12 }, (_, i) => first + i * unit).filter((at) => at < to)
 }

@@ -129,7 +129,7 @@ export async function filesPage(_: Facts, { call, kept, site: { engine } }: Scen
 }
 
 const SLOT_TIME_OF_DAY = 3 * HOUR
-const MARK_EVERY = 3 * HOUR
+const MARK_EVERY = 4 * HOUR
 
 export async function schedulesPage({ now }: Facts, { site: { engine } }: Scene): Promise<Claims> {
   const { schedules } = await engine.schedules.list({ limit: 100 })
@@ -137,9 +137,9 @@ export async function schedulesPage({ now }: Facts, { site: { engine } }: Scene)
   const today = Math.floor(now / DAY) * DAY + SLOT_TIME_OF_DAY
   const next = today > now ? today : today + DAY
   const isShown = next - now < 12 * HOUR
-  const ticks = Array.from({ length: 8 }, (_, i) => Math.ceil((now - 12 * HOUR) / MARK_EVERY + i) * MARK_EVERY)
+  const ticks = Array.from({ length: 6 }, (_, i) => Math.ceil((now - 12 * HOUR) / MARK_EVERY + i) * MARK_EVERY)
   const placeOf = (at: number) => ((at - now) / DAY) * 100 + 50
-  const isFree = (at: number) => placeOf(at) > 4 && placeOf(at) < 96 && Math.abs(placeOf(at) - 50) > 7
+  const isFree = (at: number) => placeOf(at) > 6 && placeOf(at) < 94 && Math.abs(placeOf(at) - 50) > 11
   return {
     '.head .note': [[n(schedules.length), of('failing'), of('paused')].filter((one) => one !== '0').join(' ')],
     '.trk:not(.hd) svg[aria-label]@aria-label': schedules.map(({ paused }) => n(Number(isShown && !paused))),

@@ -80,9 +80,9 @@ function Ticks({ shown }: { shown: Shown }) {
         {ticksOf(shown).map((at) => {
           const x = placeOf(at, shown)
           return (
-            x > 4 &&
-            x < 96 &&
-            !(isHere && Math.abs(x - middle) <= 7) && (
+            x > 6 &&
+            x < 94 &&
+            !(isHere && Math.abs(x - middle) <= 11) && (
               <text class="t11 mid" x={pct(x)} y="20">
                 {isDay ? hourOf(at, zone) : dayOf(at, zone)}
               </text>
