@@ -269,7 +269,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       await page.getByRole('button', { name: 'Live' }).waitFor()
       await site.engine.flows.inject(String(flow), 'images.done>join.image', ['1'])
       await page.waitForFunction(
-        () => document.querySelector('.board [data-name="join"] .fact')?.textContent === 'ready to run',
+        () => document.querySelector('.board [data-name="join"] .fact')?.textContent === 'waits for a worker',
       )
     }))
 
@@ -353,7 +353,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
         const drawn = () => page.evaluate(() => Number(document.body.dataset.drawn ?? 0))
         await site.engine.flows.inject(String(flow), 'images.done>join.image', ['1', '2'])
         await page.waitForFunction(
-          () => document.querySelector('.board [data-name="join"] .fact')?.textContent === 'ready to run',
+          () => document.querySelector('.board [data-name="join"] .fact')?.textContent === 'waits for a worker',
         )
         const before = await page.locator('#flowbar .dim').textContent()
         await site.engine.flows.inject(String(flow), 'rows.rejected>rejected.in', ['1', '2'])

@@ -379,7 +379,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
         const said = page.locator('.jamsaid')
         await said.waitFor()
         expect(await said.textContent()).toMatch(
-          /^1,318 values have waited at enrich\.image → images\.url for up to \d min\. Cause: images \(.+\)\./,
+          /^1,318 values have waited at enrich\.image → images\.url for up to \d min\. Cause: images \((waits for a worker|limit full, .+)\)\./,
         )
         await page.waitForSelector('[data-board].jam')
         const lit = (selector: string) =>
@@ -396,7 +396,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
         await page.waitForSelector('[data-board]:not(.jam)')
         await page.goto(`${site.url}/ui/flows`)
         const cell = page.locator(`#row-${flow} [data-head="held by"]`)
-        expect(await cell.textContent()).toMatch(/^images (ready to run|limit full)/)
+        expect(await cell.textContent()).toMatch(/^images (waits for a worker|limit full)/)
         expect(await cell.getByRole('link').getAttribute('href')).toBe(`/ui/flows/${flow}?jam=1`)
       })
     } finally {

@@ -98,7 +98,7 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     const rows = page.locator('#lists section').first().locator('li')
     expect(await rows.count()).toBe(nodes.length)
     const images = rows.filter({ hasText: 'images' }).first()
-    expect(await images.textContent()).toMatch(/Queued1,318 waiting.*ready to run/)
+    expect(await images.textContent()).toMatch(/Queued1,318 waiting.*waits for a worker/)
     for (const height of await rows
       .locator('a')
       .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().height)))

@@ -80,7 +80,7 @@ export function isUnread(node: FlowNodeView, { now, wires }: Facts): boolean {
 
 const queued = ({ limit, until }: FlowNodeView, { now, room }: Facts): string => {
   if (limit) return room?.concurrency ? `limit full, ${room.running} of ${room.concurrency}` : 'waiting for a limit'
-  return until !== null && until > now ? `continues in ${about(until - now)}` : 'ready to run'
+  return until !== null && until > now ? `continues in ${about(until - now)}` : 'waits for a worker'
 }
 
 const facts: Record<Status, (node: FlowNodeView, facts: Facts) => string> = {
