@@ -404,6 +404,45 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
     }
   })
 
+  test('at 1280×800, the nodes of a highlighted jam and an opened wire were out of view', async () => {
+    const call = callerOf(site.url, KEY)
+    await call('PUT', '/v1/workers/media/resize', { pull: true, in: { url: {} }, out: { done: {} } })
+    const flow = await seedFlow(call)
+    await site.engine.flows.record(String(flow), 7_200_000)
+    const isSeen = (page: Page, part: string) =>
+      page.waitForFunction((part) => {
+        const box = document.querySelector(part)!.getBoundingClientRect()
+        const { top } = document.querySelector('.replaybox')!.getBoundingClientRect()
+        return box.top >= 48 && box.bottom <= top
+      }, part)
+    const wire = 'images.done>join.image'
+    const look = { width: 1_280, height: 800 }
+    const real = Date.now
+    const later = vi.spyOn(Date, 'now').mockImplementation(() => real() + 5 * 60_000)
+    try {
+      await as(
+        ['read'],
+        `/flows/${flow}`,
+        async (page) => {
+          await page.getByRole('link', { name: 'Highlight this jam' }).click()
+          await page.waitForSelector('[data-board].jam')
+          await isSeen(page, '.board .node[data-name="images"]')
+        },
+        look,
+      )
+      await as(
+        ['read'],
+        `/flows/${flow}?wire=${encodeURIComponent(wire)}`,
+        async (page) => {
+          await isSeen(page, `.board g[role="button"][data-wire="${wire}"]`)
+        },
+        look,
+      )
+    } finally {
+      later.mockRestore()
+    }
+  })
+
   test.each([
     [1440, 900],
     [1366, 768],

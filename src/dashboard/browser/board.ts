@@ -11,7 +11,7 @@ import {
   toneOf,
   wireSaid,
 } from '../words/flow.ts'
-import { type Changes, queryWith } from '../words/query.ts'
+import { queryWith } from '../words/query.ts'
 import { base, hear, made, onClick, tell } from './app/page.ts'
 import { createBeads } from './board/beads.ts'
 import { type BoardData, clockOf, dataOf } from './board/data.ts'
@@ -47,6 +47,8 @@ const momentIn = ({ past, offset }: State): number => past?.at ?? Date.now() - o
 
 const shapeOf = ({ nodes, wires }: BoardData): string =>
   `${nodes.map(({ name }) => name).join(' ')}|${wires.map(({ id }) => id).join(' ')}`
+
+const openedIn = ({ node, wire, lit }: BoardData): string => `${node} ${wire} ${lit !== undefined}`
 
 const beadsOf = (rate: number): number => (rate > 120 ? 3 : rate > 30 ? 2 : 1)
 
@@ -149,18 +151,17 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
       )
   }
 
-  const open = (what: Changes) =>
-    tell('go', `${base}/flows/${state.live.job}${queryWith(location.search, { ...CLOSED, ...what, at: replay?.at() })}`)
   const openAt = (target: EventTarget | null): boolean => {
-    const { name, wire } = markAt(target)
-    if (name === undefined && wire === undefined) return false
-    open(name === undefined ? { wire } : { node: name })
+    const { name: node, wire } = markAt(target)
+    if (node === undefined && wire === undefined) return false
+    const query = queryWith(location.search, { ...CLOSED, node, wire, at: replay?.at() })
+    tell('go', `${base}/flows/${state.live.job}${query}`)
     return true
   }
 
   function pointAt(target: EventTarget | null): void {
     const { name, wire } = markAt(target)
-    const placed = name === undefined ? undefined : state.layout!.nodes.get(name)
+    const placed = state.layout!.nodes.get(name ?? '')
     if (placed && target === document.activeElement) view.reveal(placed.box)
     const was = state.hover
     if (wire === was) return
@@ -174,16 +175,19 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
     state.live = fresh
     state.offset = Date.now() - now
     lookBack()
-    const isOther = opened !== `${fresh.node} ${fresh.wire}`
+    const isOther = opened !== openedIn(fresh)
     draw(isOther ? 'atOnce' : 'soon')
     if (isOther) showOpened()
   }
 
   function showOpened(): void {
-    const { node, wire } = state.live
-    opened = `${node} ${wire}`
-    const box = state.layout?.nodes.get(node ?? '')?.box
+    const { drawing, layout, live } = state
+    const { node = '', wire, lit } = live
+    opened = openedIn(live)
+    const box = layout?.nodes.get(node)?.box
     if (box) view.open(box)
+    const part = wire ? drawing?.wireAt(wire) : drawing?.nodeAt(node || lit?.nodes[0] || '')
+    part?.scrollIntoView({ block: 'nearest' })
   }
 
   return {
@@ -200,9 +204,9 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
       svg.addEventListener('pointerleave', () => pointAt(null))
       svg.addEventListener('keydown', (event) => {
         if ((event.key === 'Enter' || event.key === ' ') && openAt(event.target)) return event.preventDefault()
-        const name = (event.target as Element).closest<SVGElement>('[data-name]')?.dataset.name
-        const to = name === undefined ? undefined : stepFrom(event.key, name, state.layout!, dataIn(state).wires)
-        if (to === undefined) return
+        const { name } = markAt(event.target)
+        const to = name && stepFrom(event.key, name, state.layout!, dataIn(state).wires)
+        if (!to) return
         event.preventDefault()
         state.drawing!.nodeAt(to)?.focus()
       })

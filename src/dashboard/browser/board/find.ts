@@ -16,10 +16,8 @@ export function createFind(view: ReturnType<typeof createView>, board: () => Boa
   function all({ laid, drawing, nodes }: Board): Found[] {
     const placed = nodes.flatMap(({ name, queue, class: of, job }) => {
       const box = laid.nodes.get(name)?.box
-      if (!box) return []
-      return [
-        { texts: [name, `${queue}/${of}`, job ? `#${job}` : ''], box, focus: () => drawing.nodeAt(name)?.focus() },
-      ]
+      const texts = [name, `${queue}/${of}`, job ? `#${job}` : '']
+      return box ? { texts, box, focus: () => drawing.nodeAt(name)?.focus() } : []
     })
     const wires = [...laid.wires].map(([id, { middle }]) => ({
       texts: [id],
