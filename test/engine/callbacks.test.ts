@@ -1,6 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { jobInput } from '../../src/core/schemas.ts'
+import { runLines } from '../../src/engine/api/past-runs.ts'
+import { breakerDefaults } from '../../src/engine/remote/circuit-breaker.ts'
 import { defineWorker, type Job, Terminal } from '../../src/index.ts'
 import { type Kit, startKit } from '../kit/index.ts'
 import { type Came, type Receiver, startReceiver } from '../kit/receiver.ts'
@@ -280,6 +282,25 @@ describe('attempts', () => {
     await state(id, 'DELIVERED')
     expect(receiver.came[1]!.body).toBe(receiver.came[0]!.body)
     expect(receiver.came[1]!.headers['webhook-id']).toBe(receiver.came[0]!.headers['webhook-id'])
+  })
+
+  test('the attempt before the newest was listed twice while the next one ended', () => {
+    const kept = ['30,40,failed,1,b,,function\n', '10,20,failed,1,a,,function\n']
+    const document = { lastRun: '10,20,failed,1' } as Parameters<typeof runLines>[0]
+    expect(runLines(document, kept)).toEqual(kept)
+  })
+
+  test('while its host was not called, a callback listed an attempt that nobody had made', async () => {
+    const { host } = new URL(receiver.url)
+    for (let i = 0; i < breakerDefaults.threshold; i++) await kit.store.breaker(host, 'failed', breakerDefaults)
+    const id = await make('answer')
+    await kit.until(async () => {
+      const job = (await callbackOf(id))?.job
+      const runs = job ? (await kit.engine.jobs.runs(String(job))).runs : []
+      return runs.some(({ outcome }) => outcome === 'released')
+    })
+    expect(receiver.came).toEqual([])
+    expect(await kit.engine.callbacks.tries(String(id))).toEqual({ tries: [] })
   })
 
   test('a callback fails after ten attempts', async () => {

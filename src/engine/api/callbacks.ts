@@ -47,8 +47,9 @@ export function createCallbackVerbs({ store, change, payloads }: Context) {
 
   const triesOf = async (told: Inspection): Promise<CallbackTry[]> =>
     runLines(told.document, await keptRunsOf(store, told))
-      .slice(0, TRIES)
       .map(pastRunOf)
+      .filter(({ outcome }) => outcome !== 'released')
+      .slice(0, TRIES)
       .map(tryOf)
 
   return {

@@ -23,7 +23,7 @@ export const keptRunsOf = async (
 ): Promise<string[]> => (document.historyKept ? store.runs(id) : [])
 
 export const runLines = ({ lastRun }: JobRecord, kept: readonly string[]): readonly string[] =>
-  lastRun === undefined || kept[0]?.startsWith(`${lastRun},`) ? kept : [lastRun, ...kept]
+  lastRun === undefined || kept.some((line) => line.startsWith(`${lastRun},`)) ? kept : [lastRun, ...kept]
 
 export const pastRunsOf = (document: JobRecord, kept: readonly string[]): PastRun[] =>
   runLines(document, kept).map((text) => shown(pastRunOf(text), document))
