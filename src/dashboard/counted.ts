@@ -86,6 +86,7 @@ export async function askCounted(asked: ActAsked, asking: Asking): Promise<Confi
     ],
     verb: `${verb} ${count(n)}`,
     fields,
+    isSafe: ['retry', 'requeue'].includes(of.action),
     ...(isTyped ? { type: String(n) } : {}),
   }
 }

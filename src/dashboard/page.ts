@@ -31,6 +31,7 @@ export type Confirm = {
   isCounting?: boolean
   type?: string
   reason?: true
+  isSafe?: boolean
 }
 
 /** `undo`: form fields of the act on the same page that undoes this act. */

@@ -212,7 +212,6 @@ test.each([
   [() => `/jobs/${id}`, { act: 'terminate' }, 'Terminate', false],
   [() => `/jobs/${id}`, { act: 'cancel' }, 'Cancel it', false],
   [() => `/jobs/${id}`, { act: 'take', dir: 'in', port: 'n' }, 'Take it', false],
-  [() => '/jobs?class=waits', { act: 'selected', do: 'run', fit: 'all' }, 'Run \\d+', false],
   [() => '/jobs?class=waits', { act: 'selected', do: 'delete', fit: 'all' }, 'Delete \\d+', true],
   [() => '/jobs', { act: 'selected', do: 'delete', sel: ['1', '2'] }, 'Delete 2', true],
   [() => `/jobs/${id}`, { act: 'remove' }, 'Delete', true],
@@ -229,4 +228,10 @@ test.each([
   expect((await pages.engine.jobs.list({ limit: 100 })).jobs.map((one) => one.status)).toEqual(
     before.jobs.map((one) => one.status),
   )
+})
+
+test('the button that retries or runs jobs was red, as if it deleted them', async () => {
+  await pages.make('waits', { wait: 3_600_000 })
+  const { confirm } = await press('/jobs?class=waits', { act: 'selected', do: 'run', fit: 'all' })
+  expect(confirm).toMatch(/<button class="btn primary" type="submit">Run \d+<\/button>/)
 })

@@ -3,7 +3,7 @@ import type { Confirm } from '../page.ts'
 import { Hidden } from './act.tsx'
 
 export function ConfirmForm({ confirm, form }: { confirm: Confirm; form: FormData }) {
-  const { title, text, verb, type, reason, fields = {}, isCounting = false } = confirm
+  const { title, text, verb, type, reason, isSafe, fields = {}, isCounting = false } = confirm
   const { base, here } = useLook()
   const kept = [...form].filter(([name]) => name !== 'sure' && !Object.hasOwn(fields, name))
   const wrong = type !== undefined && form.has('sure')
@@ -40,7 +40,7 @@ export function ConfirmForm({ confirm, form }: { confirm: Confirm; form: FormDat
           {verb ? 'Cancel' : 'Close'}
         </a>
         {verb && (
-          <button class={isCounting || reason ? 'btn' : 'btn danger'} type="submit">
+          <button class={isCounting || reason || isSafe ? 'btn primary' : 'btn danger'} type="submit">
             {verb}
           </button>
         )}
