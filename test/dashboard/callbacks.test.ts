@@ -133,3 +133,37 @@ test('a search did not find callbacks', async () => {
     )
   await receiver.close()
 })
+
+test('after Resend, every attempt was called "1", and the page showed the outcome up to 10 s late', async () => {
+  const receiver = await startReceiver((_, response) => response.writeHead(500).end())
+  const id = await pages.make('pays', { callback: { url: receiver.url, retry: [] } })
+  const stateOf = async () => (await pages.engine.callbacks.list({})).callbacks.find(({ of }) => of === id)?.state
+  await pages.until(async () => (await stateOf()) === 'FAILED')
+  const answered: (() => void)[] = []
+  receiver.answer = (_, response) => void answered.push(() => response.writeHead(500).end())
+  const read = async () => {
+    pages.forget()
+    return reader.html(`/ui/callbacks?open=${id}`)
+  }
+  await pages.engine.callbacks.resend(String(id))
+  expect(await read()).toContain('class="card change soon" id="tries"')
+  await pages.until(() => Promise.resolve(answered.length === 1))
+  answered[0]!()
+  await pages.until(async () => (await pages.engine.callbacks.tries(String(id))).tries.length === 2)
+  const html = await read()
+  expect(html).not.toContain('change soon')
+  expect(textOf(html)).toMatch(/1, resentfailed.*(now|ago)1failed/)
+  await receiver.close()
+})
+
+test('the page of limits named the host of a callback with the id of an API key', async () => {
+  const settings = { threshold: 3, base: 60_000, cap: 60_000, probing: 5_000 }
+  for (const _ of [1, 2, 3]) await pages.store.breaker('shop.example/2b1300e03fb45fd7', 'failed', settings)
+  pages.forget()
+  const admin = await pages.enter(['admin'])
+  for (const path of ['/ui/limits', '/ui']) {
+    const text = textOf(await admin.html(path))
+    expect(text).toContain('shop.example')
+    expect(text).not.toContain('2b1300e03fb45fd7')
+  }
+})

@@ -6,7 +6,7 @@ import { type Button, type Known, type Need, need, type Rule, resumeQueue } from
 import { jobPath, pullersPath, queuePath } from './paths.ts'
 import { readyIn, waitingIn } from './queue.ts'
 import { timesLonger, usualOf } from './stuck.ts'
-import { about, count, MINUTE, many } from './text.ts'
+import { about, count, hostName, MINUTE, many } from './text.ts'
 import { lineOf } from './why.ts'
 
 const OLDEST = MINUTE
@@ -197,7 +197,8 @@ export const openBreakers: Rule = ({ breakers }) =>
   breakers.map(
     ({ host, of, failures }): Need =>
       need('breaker', {
-        name: host,
+        name: hostName(host),
+        subject: host,
         text: `{} keeps failing and is not called: ${many(failures, 'failure')} in a row.`,
         more: `Used by ${of === 'callbacks' ? 'callbacks' : 'push workers'}; retried automatically`,
         buttons: [

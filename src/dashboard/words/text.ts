@@ -149,3 +149,6 @@ export const isZone = (name: string): boolean => {
     return false
   }
 }
+
+/** After the `/`, a host has the key of its callbacks. */
+export const hostName = (host: string): string => host.split('/')[0]!

@@ -4,7 +4,7 @@ import { isHearing } from './listen.ts'
 import { take, takeParts } from './morph.ts'
 import { base, hear, here, made, onClick, parsed, readZone, tell, watchIdle } from './page.ts'
 
-const [SOON, LATER, SELDOM] = [60_000, 600_000, 60_000]
+const [SOON, LATER, SELDOM, FAST] = [60_000, 600_000, 60_000, 2_000]
 /** Milliseconds between refreshes while listening, and minimum milliseconds between any two refreshes. */
 const [HEARING, AT_MOST_EVERY] = [30_000, 1_000]
 /** A page drawn by a script is reloaded as a whole after this many milliseconds. */
@@ -53,13 +53,13 @@ function sign(kind: Kind, text: string): void {
   const word = live.querySelector('.word')!
   if (word.textContent !== text) word.textContent = text
   live.title = costs(kind)
-  live.querySelector('.news')!.textContent = kind === 'live' && !isHearing() ? `· every ${about(state.every)}` : ''
+  live.querySelector('.news')!.textContent = kind === 'live' && !isHearing() ? `· every ${about(pause())}` : ''
 }
 
 function pause(): number {
   if (state.failures > 0) return retries[Math.min(state.failures, retries.length) - 1]!
   if (isHearing()) return Math.max(HEARING, state.every)
-  if (idle() < SOON) return state.every
+  if (idle() < SOON) return document.querySelector('.soon') ? FAST : state.every
   return idle() < LATER ? Math.max(10_000, state.every) : SELDOM
 }
 

@@ -3,7 +3,7 @@ import type { CallbackView } from '../../../engine/engine.ts'
 import { asset as style } from '../../built/limits-css.generated.ts'
 import { countedIds } from '../../counted.ts'
 import { useWay } from '../../look.ts'
-import { type Act, type ActAsked, type Asked, page } from '../../page.ts'
+import { type Act, type Asked, page } from '../../page.ts'
 import { Act as Button } from '../../parts/act.tsx'
 import { Further } from '../../parts/further.tsx'
 import { Ago, Card, Choice, Empty, Head, JobId, Link, NameLink } from '../../parts/layout.tsx'
@@ -13,9 +13,9 @@ import { searchOn } from '../../search-on.ts'
 import { maybe } from '../../words/form.ts'
 import { rowsText } from '../../words/further.ts'
 import { idsText } from '../../words/ids.ts'
-import { count, many } from '../../words/text.ts'
+import { count, hostName, many } from '../../words/text.ts'
 import { Breakers } from '../limits/breakers.tsx'
-import { hostName, NextTry, Opened, Resend, StateOf, said } from './opened.tsx'
+import { NextTry, Opened, Resend, StateOf, said } from './opened.tsx'
 
 type State = CallbackView['state']
 type CallbacksData = Awaited<ReturnType<typeof load>>
@@ -24,8 +24,6 @@ const states: readonly State[] = ['PENDING', 'IN_PROGRESS', 'DELIVERED', 'FAILED
 const MOST = 50
 const COUNTED = 10_000
 const AGAIN = 50
-
-const again = (of: number | string, { call }: ActAsked) => call('POST', `/v1/callbacks/${of}/resend`, {})
 
 const found = (asked: Asked, filter: { state?: State; host?: string; cursor?: string }, limit = MOST) =>
   searchOn<CallbackView>(asked, {
@@ -62,19 +60,16 @@ const resend: Act = {
         ...(more ? [`More have failed. One action resends at most ${count(AGAIN)}; repeat it for the rest.`] : []),
       ],
       verb: `Resend ${count(jobs.length)}`,
+      isSafe: true,
       fields: { counted: idsText(jobs) },
     }
   },
   async does(asked) {
-    const host = maybe(asked.form, 'host')
     const job = maybe(asked.form, 'job')
-    if (job) {
-      await again(job, asked)
-      return { say: `Resending the callback of #${job}` }
-    }
-    const jobs = countedIds(asked).slice(0, AGAIN)
-    for (const of of jobs) await again(of, asked)
-    return { say: `Resending ${many(jobs.length, 'callback')} to ${host}` }
+    const jobs = job ? [job] : countedIds(asked).slice(0, AGAIN)
+    for (const of of jobs) await asked.call('POST', `/v1/callbacks/${of}/resend`, {})
+    if (job) return { say: `Resending the callback of #${job}` }
+    return { say: `Resending ${many(jobs.length, 'callback')} to ${maybe(asked.form, 'host')}` }
   },
 }
 
@@ -134,12 +129,13 @@ const columns: readonly Column<CallbackView>[] = [
   },
 ]
 
-function HostFilter({ host, all }: { host: string; all: string }) {
+function HostFilter({ host }: { host: string }) {
   return (
     <Card kind="change">
       <div class="foot row">
         <span>
-          Only callbacks to <b class="mono">{hostName(host)}</b>. <Link to={all}>Show all hosts</Link>
+          Only callbacks to <b class="mono">{hostName(host)}</b>.{' '}
+          <Link to={useWay()({ host: undefined })}>Show all hosts</Link>
         </span>
         <Button act="resend" scope="write" fields={{ host }} icon="retry" small>
           Resend all failed
@@ -149,13 +145,11 @@ function HostFilter({ host, all }: { host: string; all: string }) {
   )
 }
 
-type ListProps = Pick<CallbacksData, 'callbacks' | 'cursor' | 'newest'> & { isFiltered: boolean }
-
-function List({ callbacks, cursor, newest, isFiltered }: ListProps) {
+function List({ callbacks, cursor, newest, state, host }: CallbacksData) {
   return (
     <Card>
       {callbacks.length === 0 && cursor === null ? (
-        isFiltered ? (
+        state || host ? (
           <Empty act={<Link to="/callbacks">Show all</Link>}>No callbacks match.</Empty>
         ) : (
           <First of="callbacks" />
@@ -168,7 +162,8 @@ function List({ callbacks, cursor, newest, isFiltered }: ListProps) {
   )
 }
 
-function View({ data: { callbacks, cursor, newest, counts, breakers, state, host, opened } }: { data: CallbacksData }) {
+function View({ data }: { data: CallbacksData }) {
+  const { callbacks, cursor, counts, breakers, state, host, opened } = data
   const way = useWay()
   const to = (state?: string) => way({ state, cursor: undefined })
   return (
@@ -186,14 +181,14 @@ function View({ data: { callbacks, cursor, newest, counts, breakers, state, host
           ]}
         />
       </Head>
-      {host && <HostFilter host={host} all={way({ host: undefined })} />}
+      {host && <HostFilter host={host} />}
       {opened && <Opened near={opened} breakers={breakers} />}
       {breakers.length > 0 && (
         <Card kind="change">
           <Breakers breakers={breakers} />
         </Card>
       )}
-      <List {...{ callbacks, cursor, newest }} isFiltered={state !== undefined || host !== undefined} />
+      <List {...data} />
     </>
   )
 }

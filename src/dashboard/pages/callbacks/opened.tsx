@@ -8,7 +8,7 @@ import { type Fact, Facts } from '../../parts/facts.tsx'
 import { Ago, Card, JobId, Link, Name } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { Json } from '../../parts/value-view.tsx'
-import { count, plain, span, title } from '../../words/text.ts'
+import { count, hostName, plain, span, title } from '../../words/text.ts'
 import { Shut } from '../limits/breakers.tsx'
 
 export type Near = Awaited<ReturnType<Engine['callbacks']['get']>>
@@ -47,11 +47,12 @@ export function NextTry({ callback: { state, nextAt } }: { callback: CallbackVie
   return <span class="dimmer">{state === 'IN_PROGRESS' ? 'in progress' : 'none'}</span>
 }
 
-const outcomes: Record<CallbackTry['outcome'], string> = { delivered: 'completed', failed: 'failed', lost: 'failed' }
-
-const tryColumns: readonly Column<CallbackTry>[] = [
-  { head: 'Attempt', label: true, cell: ({ attempt }) => count(attempt) },
-  { head: 'Outcome', cell: ({ outcome }) => <span class={`st ${outcomes[outcome]}`}>{outcome}</span> },
+const tryColumns: readonly Column<CallbackTry & { isResent: boolean }>[] = [
+  { head: 'Attempt', label: true, cell: ({ attempt, isResent }) => `${count(attempt)}${isResent ? ', resent' : ''}` },
+  {
+    head: 'Outcome',
+    cell: ({ outcome }) => <span class={`st ${outcome === 'delivered' ? 'completed' : 'failed'}`}>{outcome}</span>,
+  },
   {
     head: 'Response',
     kind: 'fill',
@@ -65,9 +66,6 @@ const tryColumns: readonly Column<CallbackTry>[] = [
   { head: '#Took', label: true, cell: ({ took }) => span(took) },
   { head: '#When', cell: ({ at }) => <Ago at={at} /> },
 ]
-
-/** After the `/`, a host has the key of its callbacks. */
-export const hostName = (host: string): string => host.split('/')[0]!
 
 const isJson = (text: string): boolean => readable(() => JSON.parse(text)) !== undefined
 
@@ -90,7 +88,7 @@ function Sent({ sent }: { sent: Near['sent'] }) {
 
 export function Opened({ near, breakers }: { near: Near; breakers: readonly OpenBreaker[] }) {
   const { callback, tries, sent, host } = near
-  const { of, url, state, createdAt, lastError } = callback
+  const { of, url, state, createdAt, endedAt, lastError } = callback
   const open = breakers.find((one) => one.host === host)
   const facts: Fact[] = [
     [
@@ -118,7 +116,7 @@ export function Opened({ near, breakers }: { near: Near; breakers: readonly Open
           The callback of <JobId id={of} />
         </>
       }
-      kind="change"
+      kind={endedAt === null ? 'change soon' : 'change'}
       id="tries"
       right={
         <>
@@ -131,7 +129,7 @@ export function Opened({ near, breakers }: { near: Near; breakers: readonly Open
       <DataTable
         caption={`Attempts of the callback of job ${of}, newest first`}
         empty="No attempts yet."
-        rows={tries}
+        rows={tries.map((one, i) => ({ ...one, isResent: one.attempt === 1 && tries[i + 1]?.outcome === 'failed' }))}
         columns={tryColumns}
         kind="lined"
       />

@@ -4,7 +4,7 @@ import type { Act } from '../../page.ts'
 import { Act as Button } from '../../parts/act.tsx'
 import { Name, To } from '../../parts/layout.tsx'
 import { given } from '../../words/form.ts'
-import { clock, many } from '../../words/text.ts'
+import { clock, hostName, many } from '../../words/text.ts'
 import { Bar } from './slots.tsx'
 
 export const reset: Act = {
@@ -12,11 +12,9 @@ export const reset: Act = {
   async does({ form, call }) {
     const [host, of] = [given(form, 'host'), given(form, 'of')]
     await call('DELETE', `/v1/breakers/${encodeURIComponent(host)}?of=${encodeURIComponent(of)}`)
-    return { say: `Calls to ${host} resume` }
+    return { say: `Calls to ${hostName(host)} resume` }
   },
 }
-
-const calls = { callbacks: 'callbacks', workers: 'runs of push workers' }
 
 export function Shut({ of: { failures, until } }: { of: OpenBreaker }) {
   const { now, zone } = useLook()
@@ -30,16 +28,21 @@ export function Shut({ of: { failures, until } }: { of: OpenBreaker }) {
 
 function Row({ breaker }: { breaker: OpenBreaker }) {
   const { host, of } = breaker
+  const name = hostName(host)
   return (
     <div class="limit">
       <div class="line">
         <div class="grow">
           <b class="clip mono">
-            <Name of={host} most={40} />
+            <Name of={name} most={40} />
           </b>
           <span class="sub">
-            {of === 'callbacks' ? <To to={`/callbacks?host=${encodeURIComponent(host)}`}>{calls[of]}</To> : calls[of]},
-            built in
+            {of === 'callbacks' ? (
+              <To to={`/callbacks?host=${encodeURIComponent(host)}`}>callbacks</To>
+            ) : (
+              'runs of push workers'
+            )}
+            , built in
           </span>
         </div>
         <div>
@@ -50,7 +53,7 @@ function Row({ breaker }: { breaker: OpenBreaker }) {
         </div>
         <div class="q dim">not called</div>
         <div class="acts">
-          <Button act="reset" at="/limits" scope="admin" fields={{ host, of }} small label={`Resume calls to ${host}`}>
+          <Button act="reset" at="/limits" scope="admin" fields={{ host, of }} small label={`Resume calls to ${name}`}>
             Resume calls
           </Button>
         </div>
