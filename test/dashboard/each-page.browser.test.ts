@@ -280,6 +280,26 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       }),
     )
 
+    test('the state and the name of a host that is not called were cut', async () => {
+      const settings = { threshold: 3, base: 60_000, cap: 60_000, probing: 5_000 }
+      const { host } = new URL(receiver.url)
+      const long = `hooks.${'orders.'.repeat(6)}example`
+      for (const name of [host, long]) for (const _ of [1, 2, 3]) await site.store.breaker(name, 'failed', settings)
+      try {
+        await visit(browser, site, { ...phone, path: `/callbacks?open=${id}` }, async (page) => {
+          const state = page.locator('#tries dd .st', { hasText: 'failures in a row' })
+          expect(await state.evaluate((one) => one.getBoundingClientRect().right <= innerWidth)).toBe(true)
+        })
+        await visit(browser, site, { ...phone, path: '/limits' }, async (page) => {
+          const row = page.locator('.limit', { hasText: 'hooks.orders' })
+          const [name, button] = [await row.locator('b').boundingBox(), await row.locator('.acts .btn').boundingBox()]
+          expect(name!.x + name!.width).toBeLessThanOrEqual(button!.x)
+        })
+      } finally {
+        for (const name of [host, long]) await site.store.breaker(name, 'succeeded', settings)
+      }
+    })
+
     test('the host of a callback covered the state of its circuit breaker', () =>
       visit(browser, site, { ...phone, path: `/callbacks?open=${id}` }, async (page) => {
         const host = page.locator('#tries dd', { hasText: 'circuit breaker' })
