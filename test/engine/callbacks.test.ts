@@ -290,7 +290,7 @@ describe('attempts', () => {
     expect(runLines(document, kept)).toEqual(kept)
   })
 
-  test('while its host was not called, a callback listed an attempt that nobody had made', async () => {
+  test('while its host was not called, a callback listed an attempt without a call', async () => {
     const { host } = new URL(receiver.url)
     for (let i = 0; i < breakerDefaults.threshold; i++) await kit.store.breaker(host, 'failed', breakerDefaults)
     const id = await make('answer')
