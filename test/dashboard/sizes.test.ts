@@ -24,7 +24,7 @@ test.each([
   ['board', 40_000],
   ['palette', 1_500],
   ['style', 10_430],
-  ['flow', 2_650],
+  ['flow', 2_750],
   ['limits', 1_100],
   ['schedules', 900],
   ['geist', 17_000],

@@ -14,7 +14,7 @@ export function Search({ label, value, isMain = false }: SearchProps) {
         value={value}
         maxlength={200}
         autofocus={isMain}
-        data-seeks={isMain && ''}
+        data-seeks={isMain ? '' : undefined}
       />
     </form>
   )

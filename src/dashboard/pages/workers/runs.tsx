@@ -28,7 +28,9 @@ function Began({ kinds: { kinds }, deploys }: { kinds: KindsData; deploys: reado
         {deploy && (
           <>
             , {at - deploy.at < MINUTE ? 'with' : `${span(at - deploy.at)} after`} the{' '}
-            <Link to={deployPath(deploy)}>{deployName(deploy)}</Link>
+            <To kind="link said" to={deployPath(deploy)}>
+              {deployName(deploy)}
+            </To>
           </>
         )}
       </span>
