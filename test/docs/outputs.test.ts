@@ -76,7 +76,7 @@ test('docs/flows.md shows the answer of a change, and the record of a flow', asy
   await flows.record(id, { keep: '2h' })
   await ports.write(id, 'in', 'in', { values: [1, 2] })
   const waits = async () => (await flows.get(id)).wires.find(({ id }) => id === 'sum.out>old.in')?.size
-  await expect.poll(waits).toBe(2)
+  await expect.poll(waits, { timeout: 10_000 }).toBe(2)
   const changed = await flows.setGraph(id, {
     nodes: { sum: node('array'), audit: { ...node('array'), init: true } },
     edges: [{ from: { node: 'sum', outport: 'out' }, to: { node: 'audit', inport: 'in' } }],
