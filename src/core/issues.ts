@@ -9,15 +9,15 @@ type Issue = z.core.$ZodIssue
 export const check = <Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> => {
   const quick = quickParses.get(schema)?.(input)
   if (quick !== undefined) return quick as z.output<Schema>
-  const parsed = schema.safeParse(input, options)
-  if (parsed.success) return parsed.data
-  const { code, path, message } = faultIn(parsed.error)
+  const { data, fault } = parsedBy(schema, input)
+  if (!fault) return data as z.output<Schema>
+  const { code, path, message } = fault
   throw new SidejobError(code, code === 'NOT_FOUND' ? message : `${dotted(path)}: ${message}`, { path })
 }
 
-export const faultOf = (schema: z.ZodType, input: unknown, isSecret = false): Fault | undefined => {
-  const { error } = schema.safeParse(input, options)
-  return error && faultIn(error, isSecret)
+export const parsedBy = (schema: z.ZodType, input: unknown, isSecret?: boolean) => {
+  const { data, error } = schema.safeParse(input, options)
+  return { data, fault: error && faultIn(error, isSecret) }
 }
 
 export const dotted = (path: Path): string =>

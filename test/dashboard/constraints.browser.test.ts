@@ -60,7 +60,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.getByText('No constraints. Workers and groups can set limits too.').waitFor()
     }))
 
-  test('a name alone created a constraint without a bound, and one that matches all jobs was created unasked', () =>
+  test('a constraint could be created without a bound, and a constraint that matches all jobs without a question', () =>
     as(
       ['read', 'admin'],
       '/limits',

@@ -66,7 +66,7 @@ test('a new job is created with the inputs of the last run', async () => {
   expect((await reader.act(`/ui/jobs/${id}`, { act: 'again' })).status).toBe(403)
 })
 
-test('a duplicate lists what it does not copy: values that a run has read', async () => {
+test('a duplicate lists the values that it does not copy because a run has read them', async () => {
   const id = String(await pages.make('adder', { inputs: { n: [1] } }))
   await pages.until(async () => (await pages.engine.jobs.get(id)).in.n!.taken === 1)
   const writer = await pages.enter(['read', 'write'])

@@ -35,7 +35,7 @@ test.each<[z.ZodType, object, string | RegExp]>([
     { odd: 4 },
     'odd: expected a value that passes its check, got 4',
   ],
-])('a message says what was expected and what was received: %#', (schema, input, message) => {
+])('a message names the expected and the received value: %#', (schema, input, message) => {
   expect(() => check(schema, input)).toThrow(message)
 })
 

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { type Encoded, encodeValue } from '../codec/value.ts'
-import { faultOf } from '../issues.ts'
+import { parsedBy } from '../issues.ts'
 import { type Check, most } from './index.ts'
 
 /** A schema with asynchronous checks accepts all values here, because only a run can perform such checks. */
@@ -8,7 +8,7 @@ export const zodCheck =
   (schema: z.ZodType): Check =>
   (value) => {
     try {
-      return faultOf(schema, value)
+      return parsedBy(schema, value).fault
     } catch {
       return undefined
     }

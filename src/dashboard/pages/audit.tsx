@@ -8,7 +8,7 @@ import { Ago, Name, NameLink } from '../parts/layout.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
 import { wayToChange } from '../words/limit.ts'
 import { neighbours } from '../words/neighbours.ts'
-import { decoded, jobPath, jobsPath } from '../words/paths.ts'
+import { constraintPath, decoded, jobPath, jobsPath, schedulePath } from '../words/paths.ts'
 import { count, many, title } from '../words/text.ts'
 
 type AuditEntry = Awaited<ReturnType<Engine['audit']['read']>>['entries'][number]
@@ -52,8 +52,8 @@ function pathOf(entry: AuditEntry): string | undefined {
   if (entry.method === 'DELETE' || !name) return undefined
   if (of === 'errors') return jobsPath({ status: 'failed', error: name })
   if (of === 'limits') return wayToChange(name)
-  if (of === 'constraints') return `/limits?constraint=${encodeURIComponent(name)}`
-  if (of === 'schedules') return /^\d+$/.test(name) ? jobPath(name) : `/schedules?change=${encodeURIComponent(name)}`
+  if (of === 'constraints') return constraintPath(name)
+  if (of === 'schedules') return /^\d+$/.test(name) ? jobPath(name) : schedulePath(name)
   return PAGE.exec(entry.path)?.[1]
 }
 
@@ -115,6 +115,7 @@ const columns: readonly Column<AuditEntry[]>[] = [
 ]
 
 const isWanted = (wanted: string, entry: AuditEntry): boolean =>
+  !wanted ||
   [entry.name, entry.verb, entry.path, whatOf([entry]), changeOf(entry)]
     .join(' ')
     .toLowerCase()

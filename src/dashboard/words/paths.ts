@@ -9,6 +9,8 @@ export const jobPath = (id: number | string): string => `/jobs/${id}`
 export const queuePath = (queue: string): string => `/queues/${at(queue)}`
 export const groupPath = (id: string): string => `/groups/${at(id)}`
 export const channelPath = (channel: string): string => `/channels?at=${at(channel)}`
+export const constraintPath = (name: string): string => `/limits?constraint=${at(name)}`
+export const schedulePath = (alias: string): string => `/schedules?change=${at(alias)}`
 export const pullersPath = (queue: string): string => `/workers?q=${at(`${queue}/`)}`
 export const workerPath = (queue: string, name: string): string => `/workers/${at(queue)}/${at(name)}`
 

@@ -11,7 +11,6 @@ import { createSessions } from './sessions.ts'
 /** In milliseconds. */
 const STREAM = 60_000
 const MAX_TOKEN_MS = 30 * 86_400_000
-
 const REMEMBERED = 1_000
 const NOTED_EVERY = 3_600_000
 

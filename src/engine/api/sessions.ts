@@ -1,7 +1,6 @@
 // Redis stores only hashes of the names and keys of sessions.
 
 import { hashOf, sessionName } from '../../core/crypto.ts'
-
 import type { Store } from '../../redis/store.ts'
 import type { KnownKey } from '../engine.ts'
 import { createRecent } from './recent.ts'

@@ -1,6 +1,5 @@
 import { add, BUDGET, type Sum, unitsOf } from '../../core/budget.ts'
 import { SidejobError } from '../../core/errors.ts'
-
 import { readObject } from '../../core/readable.ts'
 import type { Context } from '../context.ts'
 import type { KeyLimits, Tenant } from '../engine.ts'

@@ -1,4 +1,4 @@
-import { dotted, faultOf } from '../../core/issues.ts'
+import { dotted, parsedBy } from '../../core/issues.ts'
 import { type Port, type Ports, Terminal, type ValueOf, type Worker } from '../../core/worker.ts'
 
 export type Name<P extends Ports> = '*' extends keyof P ? string : keyof P & string
@@ -15,11 +15,10 @@ type Part = 'args' | 'result' | 'in' | 'out'
 /** The error is stored, so it does not show values of a part that has redacted values. */
 export function checkedBy({ redact = [] }: Shapes, part: Part, schema: Port['schema'], value: unknown, of: string) {
   if (!schema) return value
-  const checked = schema.safeParse(value)
-  if (checked.success) return checked.data
   const isSecret = redact.some((path) => path.startsWith(part))
-  const { path, message } = faultOf(schema, value, isSecret)!
-  throw new Terminal(`${of}${path.length > 0 ? ` at ${dotted(path)}` : ''}: ${message}`)
+  const { data, fault } = parsedBy(schema, value, isSecret)
+  if (!fault) return data
+  throw new Terminal(`${of}${fault.path.length > 0 ? ` at ${dotted(fault.path)}` : ''}: ${fault.message}`)
 }
 
 export function checkedValue(shapes: Shapes, dir: 'in' | 'out', port: string, value: unknown, of: string): unknown {

@@ -54,16 +54,17 @@ export async function kindsOf(asked: Asked, of: Of = {}): Promise<KindsData> {
 
 const [BARS, QUARTER] = [24, 900_000]
 
-function quartersOf({ minutes = [] }: Pick<ErrorKind, 'minutes'>): number[] {
-  const from = Math.floor(useLook().now / QUARTER + 1) * QUARTER - BARS * QUARTER
+function quartersOf({ minutes = [] }: Pick<ErrorKind, 'minutes'>, now: number): number[] {
+  const from = Math.floor(now / QUARTER + 1) * QUARTER - BARS * QUARTER
   return Array.from({ length: BARS }, (_, i) =>
     sum(minutes, ({ at, count }) => (Math.floor((at - from) / QUARTER) === i ? count : 0)),
   )
 }
 
-const lastHours = (kind: ShownKind): string => `${count(sum(quartersOf(kind)))} in the last 6 h`
+const lastHours = ({ quarters }: ShownRow): string => `${count(sum(quarters))} in the last 6 h`
 
 type ShownKind = Omit<ErrorKind, 'frame' | 'queues' | 'jobs'>
+type ShownRow = ShownKind & { quarters: number[] }
 
 /** No failed job of this kind was seen, so only the kind's name is known. */
 const quietKind = ({ error, class: name, ...muted }: Mute): ShownKind => ({
@@ -117,7 +118,7 @@ function Acts({ kind }: { kind: ShownKind }) {
   )
 }
 
-const columnsOf = ({ more, deploy }: KindsData): readonly Column<ShownKind>[] => [
+const columnsOf = ({ more, deploy }: KindsData): readonly Column<ShownRow>[] => [
   {
     head: 'Message, with its variable parts marked',
     kind: 'fill',
@@ -134,10 +135,10 @@ const columnsOf = ({ more, deploy }: KindsData): readonly Column<ShownKind>[] =>
   {
     head: '##Last 6 h',
     title: lastHours,
-    cell: (kind) => (
+    cell: (row) => (
       <>
-        <span class="vh">{lastHours(kind)}</span>
-        <Bars values={quartersOf(kind)} tone="f-failed" />
+        <span class="vh">{lastHours(row)}</span>
+        <Bars values={row.quarters} tone="f-failed" />
       </>
     ),
   },
@@ -157,9 +158,11 @@ type KindsProps = { data: KindsData; muted?: boolean; all?: boolean; title?: str
 
 export function Kinds({ data, muted: isWhole = false, all = false, title = 'Kinds of error' }: KindsProps) {
   const { kinds, muted, quiet, more } = data
+  const { now } = useLook()
   const n = muted.length + quiet.length
   if (kinds.length + muted.length === 0 && !(isWhole && n > 0)) return null
   const shown = all ? kinds : kinds.slice(0, SHOWN)
+  const listed: ShownKind[] = [...shown, ...(isWhole ? [...muted, ...quiet.map(quietKind)] : [])]
   return (
     <Card
       title={title}
@@ -178,7 +181,7 @@ export function Kinds({ data, muted: isWhole = false, all = false, title = 'Kind
       {(shown.length > 0 || isWhole) && (
         <DataTable
           caption="Failed jobs by kind of error"
-          rows={[...shown, ...(isWhole ? [...muted, ...quiet.map(quietKind)] : [])]}
+          rows={listed.map((kind) => ({ ...kind, quarters: quartersOf(kind, now) }))}
           columns={columnsOf(data)}
           kind="lined"
         />

@@ -12,6 +12,7 @@ import { bodyOf, constraintOf, fields, fieldsOf, matchesOf, type Typed } from '.
 import { sum } from '../../words/counts.ts'
 import { given, maybe, unexpected } from '../../words/form.ts'
 import { boundOf } from '../../words/limit.ts'
+import { constraintPath } from '../../words/paths.ts'
 import { count, cut, many } from '../../words/text.ts'
 import { Bounds } from './change.tsx'
 
@@ -180,12 +181,7 @@ const columnsOf = (limits: readonly LimitView[]): readonly Column<ConstraintView
     head: '-Acts',
     cell: ({ name }) => (
       <span class="row">
-        <LinkButton
-          to={`/limits?constraint=${encodeURIComponent(name)}`}
-          scope="admin"
-          small
-          label={`Change constraint ${name}`}
-        >
+        <LinkButton to={constraintPath(name)} scope="admin" small label={`Change constraint ${name}`}>
           Change
         </LinkButton>
         <Button

@@ -110,7 +110,11 @@ function View({ data }: { data: LimitsData }) {
         ))}
         <Breakers breakers={breakers.filter(({ host }) => host.toLowerCase().includes(wanted))} />
       </Card>
-      <div class="below">{drafted && <ConstraintForm drafted={drafted} />}</div>
+      {drafted && (
+        <div class="below">
+          <ConstraintForm drafted={drafted} />
+        </div>
+      )}
       <div class="cols c21 below">
         {groups.length > 0 && <Groups groups={groups} />}
         <Constraints constraints={constraints} limits={limits} />

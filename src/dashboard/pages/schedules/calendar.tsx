@@ -8,6 +8,7 @@ import { Legend } from '../../parts/spark.tsx'
 import { What } from '../../parts/what.tsx'
 import { isOverdue, laneOf, movedWords, passedWords, placeOf, type Shown, ticksOf } from '../../words/calendar.ts'
 import { cronWords } from '../../words/cron.ts'
+import { schedulePath } from '../../words/paths.ts'
 import { clock, cut, DAY, dayAndHour, dayOf, hourOf, many, pct } from '../../words/text.ts'
 
 type Rule = { cron?: string; tz?: string; every?: string | number; bedrock?: string; missed?: string }
@@ -175,12 +176,7 @@ function Acts({ schedule: { job, aliases, paused, repeat }, called }: { schedule
       </Act>
       <Pause {...shared} paused={paused} of={called} />
       {aliases[0] && isCron(repeat) && (
-        <LinkButton
-          to={`/schedules?change=${encodeURIComponent(aliases[0])}`}
-          scope="write"
-          small
-          label={`Change ${called}`}
-        >
+        <LinkButton to={schedulePath(aliases[0])} scope="write" small label={`Change ${called}`}>
           Change
         </LinkButton>
       )}
