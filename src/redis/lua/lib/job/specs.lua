@@ -21,7 +21,7 @@ local options = {
   listen = function(spec) add(spec, 'listens', { args.take(), args.take(), args.take_list() }) end,
 }
 
--- `tail`: the part of the document that the caller knows, as JSON. `at` is a time, `wait` is a delay.
+-- `tail`: the part of the document that the caller knows, as JSON. `at` is a time and `wait` a delay in milliseconds.
 function specs.take()
   local spec = { queue = args.take(), class = args.take(), known = args.take(), at = args.take(), wait = args.take(),
     priority = args.take_int(), tail = args.take() }

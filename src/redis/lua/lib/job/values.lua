@@ -1,6 +1,6 @@
 -- Large values have their own keys. The document stores the total size, so adding a value reads no other value.
--- Removing a value of unknown size marks the total with `~`. If a marked total is too high, all sizes are added up
--- again.
+-- Removing a value of unknown size marks the total with `~`. If a marked total exceeds the maximum, all sizes are
+-- added up again.
 
 values.BIG = 512
 local MOST_BYTES = 8388608
@@ -111,7 +111,7 @@ function values.has_room(id, doc, more)
   return total(id, doc) + more <= MOST_BYTES
 end
 
--- LIMITED allows retries: a relay removes each message after its delivery.
+-- The caller may retry after LIMITED: a relay removes each message after its delivery, so it has room again soon.
 function values.check(id, doc, more)
   if values.has_room(id, doc, more or 0) then return end
   local code = doc.relay_channel and 'LIMITED' or 'TOO_LARGE'

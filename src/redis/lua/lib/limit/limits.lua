@@ -82,7 +82,7 @@ function limits.first_full(doc)
   end
 end
 
--- Runs that started before the limit was created are not counted.
+-- A run takes slots only of the limits that exist at its claim.
 function limits.take_slots(id, doc)
   local taken = {}
   for _, key in ipairs(sides.limits_of(doc)) do

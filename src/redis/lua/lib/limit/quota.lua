@@ -1,7 +1,7 @@
-local grown = {} -- account → true if its counts grew
+local grown = {} -- API key or tenant → true if this script adds to its jobs or bytes
 local allowed = {}
 local caller
-local KIB = 1024 -- minimum bytes counted for the document of an unfinished job
+local KIB = 1024 -- bytes counted for the document of an unfinished job, whatever its size
 local WAIT = '5' -- seconds
 local DAY, QUARTER = 86400000, 21600000
 local TENANT = 'key:tenant'

@@ -65,7 +65,7 @@ function hints.listen(ms, channels)
   cache.set_text(listened_key, table.concat(lines, '\n'))
 end
 
-hints.told = {} -- list of { channel, item }
+hints.told = {}
 
 function hints.stored_version() return (cache.text_at(ns .. 'constraints') or ''):match('"version":"(%d+)"') end
 
@@ -75,7 +75,7 @@ function hints.set(changed)
     .. (changed.version or version))
 end
 
--- A message to '/a/b' reaches '/a/b', '/a' and '/'. A channel without a leading slash does not reach '/'.
+-- A message to '/a/b' reaches '/a/b', '/a' and '/'. A message to 'a/b' reaches 'a/b' and 'a', but not '/'.
 local levels_of = {}
 function hints.levels(channel)
   if levels_of[channel] then return levels_of[channel] end

@@ -19,8 +19,8 @@ local function is_redacted(id, doc, part, name)
     or paths:find(place .. '.', 1, true)
 end
 
--- Users may write text that looks like a sealed value into a context or the name of a channel. An escaped letter
--- changes this JSON text but not its value.
+-- Users may write text that looks like a sealed (encrypted) value into a context or the name of a channel. Escaping
+-- its `~` keeps the value and prevents decryption.
 local function inert(json)
   return json:find('"~f', 1, true) and json:gsub('"~f', '"\\u007ef') or json
 end

@@ -1,5 +1,5 @@
--- A port is `{ id, doc, dir, name, field }`. The document stores the counts of the port in `field`, and its other data
--- in fields with a letter before that name.
+-- A port is `{ id, doc, dir, name, field }`. The document stores the counts of port `out` in the field `o:out`, and its
+-- other data in fields with a letter in front: `wo:out` has its wires.
 
 function port_refs.at(id, doc, dir, name)
   return { id = id, doc = doc, dir = dir, name = name, field = dir .. ':' .. name }

@@ -1,5 +1,5 @@
 local rung = 0
-bells.rings = {} -- { queue, bell, at }
+bells.rings = {}
 
 local function new_bell()
   rung = rung + 1

@@ -52,7 +52,7 @@ local function numbers_of(line)
   return of
 end
 
--- Reads only the numbers that grow. A line has up to 34.
+-- A line has up to 34 numbers, so only the numbers that grow are parsed.
 local function grown(line, more)
   local words, from, kept, last = {}, 1, 1, 0
   for at in pairs(more) do last = math.max(last, at) end

@@ -86,7 +86,6 @@ function kinds.drop(q, id, kind)
   for _, one in ipairs({ kind, '' }) do cache.zset(index_of(q), kinds.member(one, id), false) end
 end
 
--- `jobs`: ids, each followed by the kind of error of the job.
 function kinds.sort(q, jobs)
   local list = {}
   for i = 1, #jobs, 2 do list[#list + 1] = jobs[i] end

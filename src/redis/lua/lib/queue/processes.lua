@@ -1,5 +1,5 @@
--- BEAT: milliseconds between records of requests. FORGOTTEN: milliseconds without a request after which a worker may be
--- removed to make room.
+-- In milliseconds. BEAT: the time of a worker's last request is stored at most this often. FORGOTTEN: a worker without
+-- a request for this time may be removed to make room.
 local BEAT, FORGOTTEN, MOST, MOST_QUEUES = 5000, 600000, 1000, 20
 processes.key = ns .. 'processes'
 

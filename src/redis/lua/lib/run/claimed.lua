@@ -8,7 +8,6 @@ function claimed.rows(ids)
   local list = {}
   for i, id in ipairs(ids) do
     local number = pieces.number_in(id)
-    -- A job whose document is not loaded has no other keys.
     local doc = not number and cache.docs[id]
     if number then
       list[i] = row_of.lent { document = cache.raw[redis_keys.piece(number)], piece = number }

@@ -4,7 +4,7 @@ function finish.take_run(from, version)
     late = tonumber(words[from + 4]), size = tonumber(words[from + 5]), from = from + 5, version = version }
   at = run.from + run.size
   local mark, id, under = run.token:match('^(p?)(%d+)%.(.*)$')
-  -- No job has the id 0.
+  -- A run of a piece gets the id 0, which no job has.
   run.id = mark == '' and id or '0'
   if mark == 'p' then run.piece, run.token, run.mask = id, under, ARGV[run.from + 1] end
   return run

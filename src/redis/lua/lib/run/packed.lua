@@ -1,4 +1,4 @@
--- Claims and commits the jobs of a piece together. Other code takes a job out of its piece first.
+-- These functions change all jobs of a piece together. Other code first takes a job out of its piece.
 
 function packed.is_heard(number)
   return hints.hears('/sidejob/job') or hints.hears_one_of(number * pieces.SIZE, pieces.SIZE)

@@ -58,7 +58,7 @@ local function flat_family(parent, doc, children)
   return rows
 end
 
--- A run fetches a longer list of steps when it needs them.
+-- If there are more steps, the snapshot contains none, and the run fetches them when it needs them.
 local MAX_STEPS, MAX_STEP_BYTES = 100, 65536
 
 local function flat_steps(id, doc)

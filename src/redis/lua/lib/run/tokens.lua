@@ -1,10 +1,10 @@
 local mark = seed
 function tokens.of_lane(lane) mark = lane:sub(1, 6) .. seed:sub(-6) end
 
--- The token of a job that repeats contains `r`, because a commit by token alone must read such a job first.
 tokens.begun = {} -- id → token of the run that this script has begun
 local lent = 0
 
+-- `repeats`: 'r' if the job repeats. A commit by token alone needs the document of such a job for its next slot.
 function tokens.next(id, run, repeats)
   lent = lent + 1
   tokens.begun[id] = id .. '.' .. run .. '.' .. repeats .. mark .. lent

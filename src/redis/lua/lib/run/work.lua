@@ -19,7 +19,7 @@ end
 
 local written = 0 -- number of changes at the last flush
 
--- With `more_to_come`, the documents of queues are written at the second flush. The conditions avoid loading unused
+-- `more_to_come`: a later flush of the same script writes the documents of queues. The conditions avoid loading unused
 -- modules, because creating their functions would be most of the work of a short script.
 function work.flush(more_to_come)
   if journal.puts == written then return end

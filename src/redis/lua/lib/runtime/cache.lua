@@ -16,7 +16,6 @@ cache.SCHEMA = 2
 local OLDEST = 2
 cache.schema_key = ns .. 'schema'
 
--- The error is a string, because every Lua engine returns a string to the caller.
 local function check_schema()
   local text = cache.raw[cache.schema_key]
   if not text or text == numbers.int(cache.SCHEMA) then return end

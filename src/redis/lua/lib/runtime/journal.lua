@@ -20,7 +20,7 @@ end
 
 function journal.push(list, v) journal.put(list, #list + 1, v) end
 
--- If nothing catches an error, it must be a string: a table would crash Redis 7.0.
+-- An error that nothing catches must be a string: a table would crash Redis 7.0.
 local catching = 0
 
 local function caught(f, ...)

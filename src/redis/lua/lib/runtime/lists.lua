@@ -1,5 +1,5 @@
--- If the values of a port are small in total, the document contains them, which costs no command. Otherwise a list
--- contains them.
+-- If the values of a port have at most 512 bytes in total, the document contains them, which costs no command.
+-- Otherwise a list contains them.
 
 -- `had`: number of old items. `pop`: number of old items to remove. `push`: items to append.
 function lists.at(key, had)

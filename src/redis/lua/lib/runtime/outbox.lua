@@ -1,5 +1,5 @@
--- The outbox keeps records until the history has stored them. A script that ends jobs writes their documents and its
--- numbered records in the same command. A deployment without a history has no HEAD.
+-- The outbox keeps records until the history has stored them. A script writes a numbered entry of the outbox in the
+-- same command as the documents of its jobs. HEAD exists only if there is a history.
 
 local HEAD = ns .. 'outbox'
 
@@ -82,7 +82,6 @@ function outbox.bounded(value)
   return value and #value > VALUE_BYTES and '{"$large":' .. #value .. '}' or value
 end
 
--- `large`: key of args that are too large for the document.
 function outbox.push(kind, id, document, value, large)
   journal.push(outbox.entries, { kind = kind, id = id, document = document, value = value, large = large })
 end

@@ -1,6 +1,6 @@
 -- A piece is one string with up to a hundred jobs that differ only in args and port values. The id of a job determines
 -- its piece: job 712 is at position 12 of `jobs:7`. All jobs of a piece are ready, leased or completed together. In the
--- state fields, `@` means the id of a job. `own`: lists of other fields that differ; missing if no port has values.
+-- state fields, `@` means the id of a job. `own` has the values at the ports, or is absent if there are none.
 
 pieces.SIZE = 100
 
@@ -30,7 +30,7 @@ function pieces.entry(number, piece)
   return (piece.state == '' and piece.first .. ':' or '') .. 'p' .. number
 end
 
--- Members of single jobs contain only hexadecimal digits, so `p` marks a piece.
+-- The entry of a single job has only hexadecimal digits and a colon, so `p` marks a piece.
 function pieces.number_in(member)
   local mark = member:find('p', 1, true)
   return mark and member:sub(mark + 1)

@@ -12,7 +12,7 @@ end
 function redis_keys.piece(number) return ns .. 'jobs:' .. number end
 function redis_keys.side(id, name) return ns .. 'job:' .. id .. ':' .. name end
 local queue_keys = {} -- place → queue → key
-redis_keys.counted = {} -- key of a counted index → its queue and place
+redis_keys.counted = {} -- key of an index that the queue counts → queue and place
 redis_keys.letters = { ['ready'] = 'r', ['ready:pull'] = 'p', ['timers'] = 't', ['leases'] = 'l', ['suspended'] = 's',
   ['completed'] = 'c', ['failed'] = 'f', ['terminated'] = 'T' }
 

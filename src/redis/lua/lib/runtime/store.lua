@@ -80,8 +80,7 @@ local function grow_all(leaving)
   end
 end
 
--- Readers find values by their number, so pushed values are removed again if the documents that count them cannot be
--- written.
+-- Documents count the values of lists. So if the documents cannot be written, the pushed values are removed again.
 local pushed = {}
 
 local function undo_pushes(why)
@@ -161,8 +160,8 @@ local function shrink(more_to_come, leaving, dels)
   for key, ms in pairs(cache.writes.expires) do redis.call('PEXPIRE', key, numbers.int(ms)) end
 end
 
--- Upstash allows 100 MB per key. A new entry trims the log to 20 MB, as if all entries had the size of the new entry.
--- With entries of at most 16 KB, a log needs at most 77 MB.
+-- Upstash allows 100 MB per key. A new entry of n bytes trims the log to 20 MB / n entries. With entries of at most
+-- 16 KB, a log needs at most 77 MB.
 local LOG_LENGTH, LOG_BYTES = 10000, 20971520
 local RECORD_LENGTH, RECORD_BYTES = 20000, 8388608
 

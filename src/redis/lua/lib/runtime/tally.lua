@@ -2,7 +2,7 @@ tally.heads = {} -- key → first members, as a claim has read them
 
 local fronts = { ready = queue_fields.first_ready, ['ready:pull'] = queue_fields.first_pull }
 
--- `packed`: number of jobs without a separate entry in the index.
+-- Also returns how many of the jobs have no separate entry in the index: all but one of each piece.
 function tally.known(queue_record, place)
   local letter = redis_keys.letters[place]
   return (queue_record.jobs_at or {})[letter] or 0, (queue_record.packed or {})[letter] or 0
