@@ -2,7 +2,7 @@
 --
 -- by: API, dashboard
 -- reads: limit, limits
--- most_starts: maximum starts to return for a rate, newest first; above 0, also returns when the first waiting job
+-- most_starts: maximum starts to return, newest first. If above 0, the answer also says when the first waiting job
 --   became ready
 
 local key, cursor, most, most_starts = args.take(), args.take(), args.take_int(), args.take_int()

@@ -5,7 +5,7 @@
 -- reads: counts, job, jobs, limit, limits, queue, queues, repeats
 -- status: one status, or several separated by commas
 -- since, till: bounds of the creation time (0: none)
--- longer: minimum run time
+-- longer: run time in milliseconds that a job must exceed (-1: any)
 -- awaits: '' | 'limit' (a slot of a limit) | 'retry' | 'function' (inside its function, with stored steps)
 -- kind: '' | a kind of error (also returns failed jobs of unknown kind) | '-' (only failed jobs of unknown kind)
 -- mode: 'all' (by id) | 'ended' (by end; the cursor is moment.id.window) | 'children' (of job `name`; pages may be
@@ -56,7 +56,6 @@ local function fits(doc)
     and (kind == '' or tables.has(fitting_kinds, (kinds.of(doc))))
 end
 
--- A page with large jobs ends early, but contains at least one job.
 local MAX_PAGE, bytes = 4194304, 0
 
 local function show(id)
@@ -260,15 +259,15 @@ local function all()
   if not ids then ids = indexed() end
   if not ids then return by_id() end
   local page = tables.slice(ids, 1, scan)
-  -- The next call declares the keys of this page, so that Upstash loads documents from disk before the script begins.
+  -- Returns only the ids. The next call declares the keys of these jobs, so that Upstash loads them from disk first.
   if before ~= '' then found = page end
   if (before ~= '' or show_all(page)) and (#ids > #page or down_to > 0) then
     cursor = numbers.int(tonumber(page[#page]))
   end
 end
 
--- Indexes of ended jobs are sorted by removal time, but jobs may be kept for different times. So the jobs that are
--- removed last are sorted by end time, one window at a time.
+-- Indexes of ended jobs are sorted by removal time, and jobs are kept for different times. So entries are read in
+-- windows, latest removal first, and each window is sorted by end time.
 local WINDOW = 2400
 
 local function ended_indexes()

@@ -1,4 +1,4 @@
--- Returns one limit with its holders, its waiting jobs in order, and the time of the next free slot.
+-- Returns one limit with its runs, its waiting jobs in order, and the time of the next free slot.
 --
 -- by: API, dashboard
 -- reads: job, jobs, limit, limits, queue

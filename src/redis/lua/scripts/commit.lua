@@ -100,7 +100,7 @@ local answers = commit_all()
 -- Pull workers have a record like a lane, but do not count as lanes.
 local laned = lane ~= '' and place ~= 'p'
 local entered = laned and enter()
--- A worker with the signal `quiet` gets no jobs and is not called.
+-- A worker with a signal (`quiet` or `stop`) gets no jobs, and its claim does not wait.
 local told = process ~= '' and processes.heard(process, queue_name) or ''
 local claims = max > 0 and told == '' and (entered or not laned) and not served.paused
 do
@@ -161,8 +161,7 @@ if laned then
     if leave == '' then
       lanes.waits_until[queue_name] = time.now + waits
     else
-      -- Jobs that wait for a rate may be ready soon, so the next lane waits for them. A lane whose time is up calls the
-      -- next lane if work continues.
+      -- A lane whose time is up also calls the next lane for jobs that wait for a rate, if they may start soon.
       lanes.to_ring[queue_name] =
         math.max(leave == 'next' and 1 or 0, tally.count(queue_name, 'ready'),
         lanes.next_room(queue_name) <= time.now + lanes.LANE and 1 or 0)

@@ -4,7 +4,7 @@
 -- reads: audience, channel, hints, listened
 -- updates: job, jobs, limit, queue, quota, workers
 -- writes: lane, limits, live, queues, schema, wake
--- whole: also removes all other classes
+-- whole: also removes all other classes that are functions of the Worker
 -- rest: for each class: name, definition ('' removes it), 'pull' | 'call' | 'push' | '', concurrency ('': unlimited),
 --   definition to replace ('': any, '*': any except a function's)
 
@@ -23,7 +23,7 @@ local function mark(field, class, value)
   return true
 end
 
--- A concurrency that was set on the limit itself stays until the class changes its concurrency.
+-- A concurrency that was set on the limit itself stays until the definition of the class changes.
 local function bound(class, concurrency, anew)
   local own = sides.worker_limit(queue_name, class)
   if not concurrency and not is_marked(queue_fields.bounded_classes, class) then return end
@@ -39,7 +39,6 @@ end
 for _ = 1, args.take_int() do
   local class, definition, serves, concurrency, replaced = args.take(), args.take(), args.take(), args.take(),
     args.take()
-  -- Both refusals must come before the first write.
   if replaced == '*' then
     local function_of = current[class] and (readable.decode(current[class], key .. ' ' .. class) or {})['local']
     if function_of then return reply.overtaken { definition = current[class] } end

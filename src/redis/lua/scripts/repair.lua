@@ -235,7 +235,7 @@ function mend.schedule(id)
   if not expected.repeats(id) then cache.zset(ns .. 'repeats', id, false) end
 end
 
--- If the args are `^` but their separate value is missing, the job fails.
+-- Unreadable args become `^`, as if they had their own key. `mend.values` finds no such key, and the job fails.
 function mend.piece(number)
   local text = cache.text_at(redis_keys.piece(number))
   local piece = text and pieces.read(text)
