@@ -1,5 +1,5 @@
-// Lua code says `return reply.made { jobs = …, rings = … }`. The build replaces this by a list in the order of the
-// tables below.
+// In Lua, an answer is `reply.made { jobs = …, rings = … }`. The build turns it into a list without names, in the order
+// of the fields below.
 
 export function refusalIn(answer: string): { code: string; message: string } | undefined {
   const [, code, message] = /^refused:([A-Z_]+) ([\s\S]*)$/.exec(answer) ?? []
@@ -9,7 +9,7 @@ export function refusalIn(answer: string): { code: string; message: string } | u
 export const rows = {
   ring: { queue: 'text', bell: 'text', at: 'moment' },
 
-  /** `piece` is the number of a piece (lib/runtime/pieces.lua). Then `document` is the text of the piece. */
+  /** If `piece` is set, `document` is the text of this piece (lib/runtime/pieces.lua). */
   lent: {
     document: 'text',
     inputs: 'input[]',
@@ -69,7 +69,7 @@ export const rows = {
   },
   member: { id: 'number', parent: 'moment', name: 'text', class: 'text', status: 'text' },
   waiting: { taken: 'number', items: 'texts', more: 'number' },
-  /** `word` is 'flow', 'refused', or 'later' if the previous flows already have too many nodes. */
+  /** `word` is 'flow', 'refused', or 'later' if the answer would have too many nodes with this flow. */
   flow: {
     word: 'text',
     id: 'number',
@@ -159,8 +159,8 @@ export const replies = {
   none: {},
 
   /**
-   * `word` is 'ok', 'empty' (the lane ended), 'warm' (it waits for a call), 'more' (ask again), 'full' (the queue has
-   * no room for the lane) or 'stale'. The next claim may skip the first `seen` members of the index.
+   * `word` is 'ok', 'empty' (the lane ended), 'warm' (the lane waits for new jobs), 'more' (ask again), 'full' (the
+   * queue has no room for the lane) or 'stale'. The next claim may skip the first `seen` entries of the index.
    */
   committed: {
     word: 'text',

@@ -151,7 +151,7 @@ type Pipeline = ReturnType<Redis['pipeline']>
 
 const writes: Record<Kind, (pipeline: Pipeline, key: string, line: KeyLine) => unknown> = {
   string: (pipeline, key, { value }) => pipeline.set(key, value as string),
-  // Writing the same part twice stores it once, so this is safe to repeat.
+  // ltrim removes this part of the list if an interrupted import has already written it.
   list: (pipeline, key, { value, from = 0 }) => {
     if (from) pipeline.ltrim(key, 0, from - 1)
     pipeline.rpush(key, ...(value as string[]))

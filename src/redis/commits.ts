@@ -43,7 +43,7 @@ function excess({ run: { words, largest }, bytes: total, units }: Weighed): stri
 }
 const BESIDE = 4_096
 
-/** A job with too large changes fails without retries, because a retry would have equally large changes. */
+/** If its changes are too large, a job fails without retries, because a retry would make the same changes. */
 const isFinal = (code: string): boolean => code === 'TOO_LARGE'
 
 const failed = ({ token, n, again, logs }: RunOutcome, code: string, message: string): RunOutcome => ({

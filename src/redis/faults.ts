@@ -56,7 +56,7 @@ const meanings: readonly Meaning[] = [
   },
 ]
 
-/** Removes the command, which Upstash's client appends to the message, because it contains users' data. */
+/** Upstash's client appends the command to the message. The command contains users' data, so it is removed. */
 const saidOf = (error: unknown): string => messageOf(error).split(', command was:')[0]!
 
 export const isNoScript = (error: unknown): boolean => isAnswer(error) && /^(ERR )?NOSCRIPT\b/.test(saidOf(error))
@@ -85,7 +85,7 @@ function schemaError(text: string): SidejobError | undefined {
   )
 }
 
-/** The error of a script may contain users' data, so only the log receives it. */
+/** The error of a script may contain users' data, so it becomes the cause and not the message. */
 export function faultOf(error: unknown, timeout: number, placed = (text: string): string => text): SidejobError {
   const text = placed(saidOf(error).slice(0, MAX_SHOWN))
   const otherSchema = schemaError(saidOf(error))

@@ -4,7 +4,6 @@ type PortItem = { data: Encoded; context?: Encoded; channel?: string; log?: fals
 
 const oneLine = (text: string): string => text.replace(/[\r\n]/g, ' ')
 
-/** Returns `=value` for a plain value, and `@context\nchannel\nflags\nvalue` otherwise. */
 export const itemText = ({ data, context, channel, log }: PortItem): string =>
   context === undefined && channel === undefined && log !== false
     ? `=${data}`

@@ -37,7 +37,7 @@ export const keysOf = (ns: string) => ({
   lastBell: `${ns}rung`,
   examined: `${ns}examined`,
   unreadable: `${ns}unreadable`,
-  /** This key never exists. Scripts delete it, because they can write after a DEL even if Redis is full. */
+  /** This key never exists. Scripts delete it because after a DEL, even a full Redis accepts their writes. */
   room: `${ns}room`,
   deployed: `${ns}deployed`,
   deploys: `${ns}deploys`,
@@ -81,7 +81,7 @@ export const keysOf = (ns: string) => ({
 
 export type Keys = ReturnType<typeof keysOf>
 
-/** At 34 calls per second, each shelf has five answers of the last ten minutes, and room for 15 more. */
+/** At 34 calls per second, a shelf (idempotency.lua) has 5 answers of the last ten minutes, and room for 15 more. */
 const SHELVES = 4_096
 
 /**

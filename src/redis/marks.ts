@@ -1,4 +1,4 @@
-// The build replaces `PLACE.leased` in Lua scripts by 'l'.
+// In Lua scripts, the build replaces `PLACE.leased` with 'l'.
 
 export const PLACE = {
   new: 'new',

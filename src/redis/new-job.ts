@@ -145,7 +145,7 @@ const plain = new Set<string>(recordFields.filter(([, , way]) => way).map(([name
 
 const isPort = (field: string): boolean => /^d?[io]:\w+$/.test(field)
 
-/** Such a job can be packed: see lib/runtime/pieces.lua. */
+/** Plain jobs can be packed: see lib/runtime/pieces.lua. */
 const isPlain = ({ fields, count }: Parts): boolean =>
   count === 0 && Object.keys(fields).every((field) => plain.has(field) || isPort(field))
 
@@ -158,7 +158,7 @@ function addOptions(parts: Parts, job: NewJob, vault: Vault): void {
   if (job.unique?.debounce) add(parts, 'debounce', text(job.unique.debounce.max))
   for (const limit of job.limits ?? []) add(parts, 'limit', ...limitWords(limit))
   for (const alias of job.aliases ?? []) add(parts, 'alias', alias)
-  // A job with a slot (a timer) or a tag (which may add limits) must not look plain, because it cannot be packed.
+  // A job with a slot (a timer) or a tag (which may add limits) gets an option, so that it is not packed.
   if (job.slot !== undefined && parts.count === 0) add(parts, 'value', jobFields.nextSlot[0], String(job.slot))
   if (job.tag !== undefined && parts.count === 0) add(parts, 'value', jobFields.tag[0], job.tag)
 }

@@ -13,7 +13,6 @@ type FieldName = keyof typeof jobFields | `state:${string}`
 
 export type Fields = { [F in FieldName]?: F extends 'args' ? Sealed | '' : string }
 
-/** Priority 0 is the default, which no record stores. */
 export const priorityText = (priority: number): string => (priority === 0 ? '' : String(priority))
 
 type Target = JobRef | PortRef | Record<never, never>

@@ -161,7 +161,7 @@ export function stateOf(record: JobRecord): Record<string, Encoded> {
   return state
 }
 
-/** Matches the details after the error, which may have several lines. */
+/** Matches the last line of a run, which has its details. The error before this line may have several lines. */
 const TOLD = /\n\+(\d+),(\d+),(\d+)(\{.*\})?$/
 
 const uncommitted: ReadonlySet<string> = new Set(['lost', 'conflict', 'released', 'requeued'])
@@ -230,7 +230,6 @@ export function childrenOf(flat: string[]): Record<string, Child> {
   return children
 }
 
-/** The sequence is in microseconds, as hex digits. */
 export const momentOf = (sequence: string): number => Math.floor(Number.parseInt(sequence, 16) / 1000)
 
 export const createdAtOf = ({ createdAt, sequence }: JobRecord): number => createdAt ?? momentOf(sequence)

@@ -27,7 +27,7 @@ export type StoreOptions = {
   clock?: () => number
   random?: () => string
   vault?: Vault
-  /** From this many similar jobs on, jobs are stored as pieces (lib/runtime/pieces.lua). A piece reserves 100 ids. */
+  /** Minimum number of similar jobs to store as pieces (lib/runtime/pieces.lua). A piece reserves 100 ids. */
   packedFrom?: number
   /** Default retention of ended jobs in milliseconds, if there is a history. */
   retain?: number

@@ -1,4 +1,4 @@
-// The sums use the same table of verbs as the scripts, so that no verb is missing.
+// Adds up the cost of a call (core/budget.ts). It uses the scripts' table of verbs, so that no verb is missing.
 
 import { add, type Part, type Sum } from '../core/budget.ts'
 import { mapValues } from '../core/map-values.ts'
@@ -70,7 +70,7 @@ const options: Record<string, (reading: Reading) => void> = {
   },
 }
 
-/** The first words of a new job are its queue, class, times, priority, and its record as JSON. */
+/** The first words of a new job are its queue, class, `known`, `at`, `wait`, priority, and its record as JSON. */
 const HEAD = 7
 
 /** In a record, a port is a field such as `"i:in":"0,0"`. */

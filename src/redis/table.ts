@@ -2,18 +2,16 @@ import { readObject } from '../core/readable.ts'
 import { fieldsOf } from './flat.ts'
 import type { Parts } from './parts.ts'
 
-/** Leaves out texts that are not objects. */
 export const objectsIn = <T extends object>(texts: Record<string, string>): [name: string, object: T][] =>
   Object.entries(texts).flatMap(([name, text]): [string, T][] => {
     const object = readObject<T>(text)
     return object ? [[name, object]] : []
   })
 
-/** Reads and writes a hash of texts. */
 export const tablesOf =
   ({ client: { ask } }: Pick<Parts, 'client'>) =>
   (key: string) => ({
-    /** A hash is a list in a transaction. Otherwise it is an object, or null if it is missing. */
+    /** In a transaction, HGETALL returns a list. Otherwise it returns an object, or null for a missing hash. */
     async all(): Promise<Record<string, string>> {
       const found = await ask<unknown>((redis) => redis.hgetall(key))
       return Array.isArray(found) ? fieldsOf(found) : ((found ?? {}) as Record<string, string>)

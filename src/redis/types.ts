@@ -96,7 +96,7 @@ export type LaneRequest = {
   bell?: string
   /** `next` calls the next lane even if no job is ready, because work continues. */
   leave?: boolean | 'next'
-  /** After the lane has left an empty queue, it polls for this many milliseconds. */
+  /** A lane that finds no job claims again if a limit has room within this many milliseconds, so no bell is needed. */
   waits?: number
   /** In milliseconds. */
   warm?: number
@@ -122,7 +122,7 @@ export type CommitAnswer = {
   stale: { id: number; document: JobRecord }[]
   version: string
   failed: number
-  /** If a claim without jobs should be repeated: number of index members to skip. */
+  /** Number of entries of the index that the next claim may skip, if there are more. */
   seen?: number
   signal?: Signal
 }

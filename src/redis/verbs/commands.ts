@@ -62,7 +62,6 @@ export function createCommands(parts: Parts) {
   const tenants = tableAt(keys.tenants)
   const sources = tableAt(keys.sources)
 
-  /** The cursor is null at the end. */
   const page = async (
     key: string,
     cursor: string,

@@ -35,7 +35,7 @@ const laneArgs = (lane?: LaneStart) => ({
 })
 
 type Making = { jobs: readonly NewJob[]; once?: Once; tagged: string; lane?: LaneStart }
-/** One script can serve several calls that each create one job without options. */
+/** A call that creates one job without options. One script can serve several such calls. */
 type Slight = Making & { once: Once; words: string[]; units: number }
 
 function checkLists(jobs: readonly NewJob[]): void {

@@ -158,7 +158,7 @@ export function createLooks(parts: Parts) {
     }
   }
 
-  /** Redis loads these documents before it locks all keys for the script. */
+  /** Upstash loads declared documents from disk before it locks all keys for the script. */
   function documentsOf({ mode, name, before, limit, queue, status, kind, since, ...filter }: ListFilter): string[] {
     const most = Object.values(filter).some((one) => one !== undefined) ? SCANNED : limit
     const next = mode === 'all' && !queue && !status ? Number(before) - 1 : 0

@@ -6,7 +6,7 @@ export type StoredTexts = { from: number; bytes: number[] }
 
 type Outbox = Omit<Reply<'outbox'>, 'is'>
 
-/** Maximum records of one answer. Each record has up to 256 KiB. */
+/** Maximum entries of one answer. An entry has up to 256 KiB. */
 const TEXTS = 16
 
 export function createOutbox({ client: { evaluate }, keys, base, retain }: Parts) {
