@@ -35,7 +35,7 @@ function takeWrite(reader: Reader): boolean {
 
 export function portedBy(words: Words): Ported | undefined {
   const reader: Reader = { words, at: 0, fields: [], written: new Map() }
-  // These words change no port: they say what the run may reach, and when to retry it if it is refused.
+  // These words change no port. They set what the run may reach, and when it is retried if it is refused.
   while (words[reader.at] === 'reach' || words[reader.at] === 'retry') reader.at += 2
   while (reader.at < words.length) {
     const word = words[reader.at]

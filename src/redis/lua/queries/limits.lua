@@ -2,8 +2,8 @@
 --
 -- by: API, dashboard
 -- reads: limit, limits
--- most_starts: maximum starts to return, newest first. If above 0, the answer also says when the first waiting job
---   became ready
+-- most_starts: maximum starts to return, newest first. If above 0, the answer also has the time at which
+--   the first waiting job became ready
 
 local key, cursor, most, most_starts = args.take(), args.take(), args.take_int(), args.take_int()
 
