@@ -211,7 +211,7 @@ async function begin(place: Place, at: number, over: boolean): Promise<Mark> {
   return { ...fresh, isClear: true }
 }
 
-/** Reserves all ids that were assigned before the import. Returns the ids that were assigned after the backup. */
+/** No id from before the import is assigned again. Returns the ids that were assigned after the backup, if any. */
 async function conclude(
   { client, namespace, now = Date.now }: Place,
   { schema, last, times }: Mark,

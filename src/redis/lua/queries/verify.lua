@@ -270,7 +270,6 @@ local function check_run(id, doc)
   if score and tonumber(score) ~= tonumber(doc.lease_until) then
     fault(id, 'place', 'its lease ends at %s, but its queue is checked at %s', doc.lease_until, score)
   end
-  -- An expired lease holds no slot.
   if tonumber(doc.lease_until) <= time.now then return end
   for _, key in ipairs(tables.lines(doc.held_limits)) do
     if limits.of(key) and not redis.call('ZSCORE', redis_keys.limit(key, 'held'), id) then

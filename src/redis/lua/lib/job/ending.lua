@@ -1,4 +1,5 @@
--- The recursion is at most 20 levels deep: a held child has no children, and a job to delete is already ending.
+-- The recursion is at most 20 levels deep: `finish` ends only held children, which have no children, and deletes only
+-- jobs that are already ending.
 
 local MAX_SHOWN_STEPS = 8192
 local of_steps = { fields.sleep_until, fields.awaited_children, fields.pinned_to }

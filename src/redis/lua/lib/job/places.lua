@@ -88,7 +88,7 @@ function places.put(id, doc, moment)
   if doc.place == PLACE.pull then journal.push(journal.within(places.to_call, doc.queue), doc.class) end
 end
 
--- `moment`: position in an index by time. `key`: limit that the job waits for. `keeps`: true if the job keeps its
+-- `moment`: score in an index by time. `key`: limit that the job waits for. `keeps`: true if the job keeps its
 -- sequence. `since`: when the job became due.
 function places.move(id, doc, place, moment, key, keeps, since)
   local was = cache.docs[id] and doc.place ~= PLACE.new and states.of(doc)

@@ -3,7 +3,7 @@ limits.touched = {} -- key → true if a slot may have become free
 function limits.check_at(key, moment) cache.zset(ns .. 'wake', 'k:' .. key, moment) end
 function limits.touch(key) journal.put(limits.touched, key, true) end
 
--- A run calls a service some time after its claim, so its start counts from a later time. Otherwise the service could
+-- A run calls a service some time after its claim, so the limit counts its start later. Otherwise the service could
 -- receive the starts of two periods in one period.
 local function margin(settings, late) return late + math.max(math.min(settings.period * 0.03, 100), 3 * late) end
 

@@ -213,7 +213,6 @@ local function tell_live(channel, item, all)
   for _, level in ipairs(all) do cache.publish('live:' .. level, text) end
 end
 
--- A subscriber without room for a message misses it.
 function write.publish(channel, items)
   local all, reached, marked = hints.levels(channel), 0, nil
   local asked = {}

@@ -45,7 +45,8 @@ function standby.hand(q, lane, tokens)
   keep(q, lane, since, before)
 end
 
-local ON_ITS_WAY = 1000 -- milliseconds that jobs may take to reach a lane that commits runs
+-- Milliseconds for which a commit of the lane does not send jobs again that are on their way to the lane.
+local ON_ITS_WAY = 1000
 
 function standby.unheard(q, lane, heard, asks)
   local tokens, since = handed_to(q, lane)
