@@ -48,7 +48,7 @@ export const stepOf = ([id, status]: string[]): { id: number; status: Status } =
 export const MINUTE = 60_000
 const DAY = 86_400_000
 
-/** A repeated call with the same key claims under the same lane name, so it gets the same jobs. */
+/** A call that is repeated with the same key has the same lane name, so it claims the same jobs. */
 export const laneOf = async (call: Call | undefined): Promise<{ id: string; seq: number } | undefined> =>
   call?.key
     ? {

@@ -248,7 +248,6 @@ function assemble(options: EngineOptions) {
     announced = true
   }
 
-  /** The limits of classes must be in Redis before their first job starts. */
   async function mustAnnounce(queue?: string): Promise<void> {
     await announce()
     if (!announced && queue !== BULK.queue)

@@ -1,4 +1,4 @@
-// Each run changes one slice and stores the next cursor in the same commit, so a lost run has changed nothing.
+// Each run changes one slice of jobs. The same commit stores the next cursor, so a lost run has changed nothing.
 
 import { isOurs } from '../../core/callback.ts'
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
@@ -17,7 +17,7 @@ import { kindNameOf } from '../jobs/kind.ts'
 import { isAddress } from '../remote/versions.ts'
 
 export const BULK = { queue: 'sidejob.bulk', class: 'bulk' } as const
-/** A tree that is too large for one script continues as a job of this class (branches.lua). */
+/** If a change of a tree is too large for one script, a job of this class continues it (branches.lua). */
 export const FAMILY = { queue: 'sidejob.bulk', class: 'family' } as const
 
 const SLICE = 200

@@ -39,7 +39,7 @@ const lastView = (
 }
 
 export function createChannels({ store, client, registry, ring, now }: Context) {
-  /** Listeners by channel, so that the first MGET of the next message can read their jobs. */
+  /** Jobs that listen to a channel. The next `publish` reads these jobs with its first MGET. */
   const audience = new Lru<string, readonly string[]>(REMEMBERED)
 
   async function saying() {
@@ -59,7 +59,7 @@ export function createChannels({ store, client, registry, ring, now }: Context) 
       .flatMap(({ by, channels }) => (channels.some((said) => isBelow(said, name)) ? [by] : []))
       .slice(0, MOST_PUBLISHERS)
 
-  /** Log messages contain sealed values. Other messages are sealed as a whole or not at all. */
+  /** In a log message, single values are encrypted. Other messages are encrypted as a whole or not at all. */
   const shownMessage = (channel: string, message: string): Encoded =>
     channel === '/sidejob/log' ? store.vault.showLogMessage(message) : store.vault.show.value(message, 'value')
 

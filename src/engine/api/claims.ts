@@ -16,11 +16,11 @@ import type { Waiter } from '../lane/long-poll.ts'
 import { inputsOf, snapshotOf } from '../run/snapshot.ts'
 import { withoutMissed } from './missed-slots.ts'
 
-/** Patterns for class names have no character sets, so `[` is escaped. */
+/** The globs of lib/queue/globs.lua have character sets like `[ab]`, but patterns for class names have none. */
 const literalSets = (name: string): string => name.replaceAll('[', '[[]')
 
 const CLAIM_LEASE = 60_000
-/** Each search examines up to 1,000 jobs. */
+/** Each look examines up to 1,000 jobs. */
 const MAX_LOOKS = 50
 
 type Look = Pick<ClaimRequest, 'max' | 'lease' | 'patterns' | 'tags' | 'process'> & {
@@ -43,7 +43,7 @@ export function createRuns({
   random,
   longPoll,
 }: Context) {
-  /** Only commits that count failures, compute the next slot or can have refused ops need the document. */
+  /** The job's record is needed to count a failure, to compute the next slot, or if Redis may refuse an op. */
   const needsDocument = (token: string, { end, ops }: Changes): boolean =>
     end === 'failed' || (ops?.length ?? 0) > 0 || token.split('.')[2]!.startsWith('r')
 
@@ -202,7 +202,7 @@ export function createRuns({
     const sound = await fitting(schemas, await executor.sound(answer.lent))
     const lent = await withoutMissed({ store, ring }, sound)
     if (lent.length > 0) return snapshots(queue, lent)
-    // Stale jobs now have their new limits, and unfit jobs have failed, so claim again.
+    // Jobs with outdated constraints now have new limits, and unfit jobs have failed, so claim again.
     if (answer.stale.length || sound.length < answer.lent.length) return look(request, waiter, skip)
     if (answer.lent.length && !lane) return look(request, waiter, skip)
     if (answer.seen !== undefined && looks < MAX_LOOKS) return look(request, waiter, answer.seen, looks + 1)
@@ -244,7 +244,7 @@ export function createRuns({
         first.length || wait === 0 || stopped.signal.aborted
           ? first
           : await longPoll((waiter) => look(request, waiter), { channel: store.keys.calls, end, signal: over })
-      // A caller with a key can repeat the claim. Without a key, the caller cannot get these jobs, so release them.
+      // The caller has disconnected. Without an Idempotency-Key, it cannot repeat this claim, so release the jobs.
       if (!call?.signal?.aborted || lane) return claimed
       await Promise.all(claimed.map(({ run }) => giveBack(run.token)))
       return []

@@ -43,7 +43,7 @@ function wiresAt(state: FlowState) {
 
 export function createDoctor({ store, ring, change, now }: Context) {
   async function examineFlows(before: string | undefined): Promise<Slice> {
-    // Excludes running flows, which may still have to connect their wires.
+    // A running flow may not have connected all its wires yet.
     const { states, cursor } = await flowsOf(store, { status: ['suspended', 'completed'], before })
     const faults = states
       .filter(isAtRest)

@@ -104,7 +104,7 @@ export function wireView(state: FlowState, wire: GraphWire): WireView {
 export const wireViews = (state: FlowState, graph: Graph): WireView[] =>
   wiresOf(graph).map((one) => wireView(state, one))
 
-/** The list of children may still contain `queued` for a running child, so a lease counts as `running`. */
+/** A running child may still be `queued` in the list of children, so a child with a lease counts as running. */
 function statusOfNode({ children, nodes }: FlowState, name: string): Status | null {
   const status = Object.hasOwn(children, name) ? children[name]!.status : null
   return status === 'queued' && nodes.get(name)?.leaseUntil ? 'running' : status

@@ -1,4 +1,4 @@
-// The database must not receive redacted values.
+// Values are redacted before the database stores them.
 
 import { decodeValue, type Encoded, encodedToJson } from '../../core/codec/value.ts'
 import { type Failure, kindOf } from '../../core/fingerprint.ts'

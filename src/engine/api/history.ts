@@ -11,7 +11,7 @@ const DAY = 86_400_000
 const ENDS = 200
 const EVERY_MS = 5_000
 const PAUSE_MS = 10_000
-/** Each slice has at most 4 MiB. */
+/** Maximum slices that one call stores, each of at most 4 MiB. */
 const SLICES = 20
 const FORGOTTEN = 10
 /** If an invocation is cut off while it stores history, another one may store it after this time. */

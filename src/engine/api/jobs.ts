@@ -178,9 +178,7 @@ export function createJobs({
       return jobs.map((job) => ({ ...listedView(job), runs: ranOf(job.document, []).runs }))
     },
 
-    /**
-     * Returns `total` only if Redis stores it: for suspended or ended jobs, and for failed jobs of one class or kind.
-     */
+    /** Redis counts a `total` only for suspended jobs, ended jobs, and failed jobs of one class or kind of error. */
     async list(filter: JobFilter): Promise<{ jobs: JobView[]; cursor: string | null } & ListNotes> {
       const { jobs, ...rest } = await page(filter)
       return { jobs: jobs.map(listedView), ...rest }

@@ -109,7 +109,7 @@ export function createLimits({ store, constraints, ring, now }: Context) {
     return constraintView(...found)
   }
 
-  /** Refuses numbers that the next job of the constraint would overwrite. */
+  /** The next job of a constraint sets the numbers of the limit again, so other numbers are refused. */
   async function refuseNumbersOfConstraint(key: string, { concurrency, rate }: LimitSettings): Promise<void> {
     if (!key.startsWith('constraint:')) return
     const found = (await constraints.list()).find(([name]) => isLimitOf(name, key))

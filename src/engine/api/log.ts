@@ -13,7 +13,7 @@ const LOG_PAGES = 25
 
 type LogRow = { id: string; at: number; job: number | null; class: string | null; level: string; entry: Encoded }
 
-/** The members of an error are sealed separately. */
+/** The members of an error are encrypted separately. */
 const shownEntry = (entry: string, { show }: Vault): Encoded =>
   entry.startsWith('{') ? show.error(entry) : show.value(entry, 'log')
 
@@ -84,7 +84,7 @@ export function createLog({ store, change, now }: Context) {
       const own = found?.document.history ? found : undefined
       const { from = 0, to: end = Number.POSITIVE_INFINITY } = found && !own ? lifeOf(found.document) : {}
       const to = Math.min(end, until + MARGIN)
-      // Redis numbers the entries by its own clock, which tests cannot move.
+      // The ids of entries are times of Redis' own clock. They do not match if a test has moved our clock.
       const latest = to === Number.POSITIVE_INFINITY || Math.abs(now() - Date.now()) > MARGIN ? '+' : String(to)
       const earliest = Math.max(since, from)
       const wanted = text?.toLowerCase()

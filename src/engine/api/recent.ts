@@ -1,7 +1,7 @@
 import { Lru } from '../../core/lru.ts'
 
 const REMEMBERED = 1_000
-/** Keys, sessions and tenants that another isolate has removed are valid for up to this time here. */
+/** If another isolate removes a key, a session or a tenant, this isolate accepts it for up to this time. */
 const FRESH_MS = 10_000
 
 /** Does not remember undefined. */

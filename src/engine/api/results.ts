@@ -7,7 +7,7 @@ import { type Context, MINUTE } from '../context.ts'
 import type { Call, Ref, Result } from '../engine.ts'
 import type { Waiter } from '../lane/long-poll.ts'
 
-/** `isTaken`: the caller takes the result, which is then not redacted. */
+/** If the caller takes the result (`isTaken`), the result is not redacted. */
 function resultOf(text: string, isTaken: boolean, { show }: Vault): Result {
   const [type, head, ...rest] = text.split('\n')
   const [times, redacts = '[]'] = head!.split('\t')
@@ -60,7 +60,7 @@ export function createResults({ store, change, now, longPoll }: Context) {
       let { answer, id } = await ask(0)
       if (answer.ended || wait === 0) return answer
       const again = async ({ wait }: Waiter): Promise<Answer[]> => {
-        // If the caller has disconnected, the result stays.
+        // A disconnected caller must not take the result.
         if (!call?.signal?.aborted) answer = (await ask(wait)).answer
         return answer.ended ? [answer] : []
       }

@@ -134,7 +134,7 @@ export function createSchedules(
   }
 
   async function make(alias: string, input: JobInput, print: string, call?: Call): Promise<ScheduleView> {
-    // The call's key covers the whole update, so this step must not use it.
+    // The Idempotency-Key of the call covers the whole update, so this step must not use the key.
     const asked = call && { by: call.by, quota: call.quota, rootless: call.rootless }
     const [made] = (await enqueue([{ ...input, alias: [...(input.alias ?? []), alias] }], asked)).jobs
     await change(String(made!.id), [ops.patch({ fields: { scheduleHash: print } })])

@@ -20,7 +20,7 @@ export function createSessions({ store, knownBy, tenant }: Parts) {
   }
 
   return {
-    /** With `once`, returns the name of a login that opens only one session. */
+    /** With `once`, returns a name that `redeem` exchanges for a session only once. */
     async open(key: string, { life, once }: { life: number; once?: boolean }): Promise<string | undefined> {
       const hash = await hashOf(key)
       return (await knownBy(hash)) ? open(hash, life, once ? ONCE : '') : undefined

@@ -28,7 +28,7 @@ export function createWaiting({ store, registry, now }: Context) {
     return ({ queue, class: name }) => all.flatMap(([id, classes]) => (classes.has(keyOf({ queue, name })) ? [id] : []))
   }
 
-  /** Each ended child has its own paths to redact in its result. */
+  /** The record of an ended child has the paths to redact in its result. */
   async function heirsOf(jobs: readonly ClaimedJob[]): Promise<Map<number, JobRecord>> {
     const ids = jobs.flatMap(({ family }) => family.map(({ id }) => id))
     if (ids.length === 0) return new Map()
