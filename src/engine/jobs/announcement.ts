@@ -57,7 +57,7 @@ export type AnnouncedVersion = { url: string; at: number }
 const VERSIONS = 8
 const MAX_DEPLOYS = 20
 const MAX_ADDRESSES = 100
-/** In milliseconds. An old version that starts later than this after a deployment was deployed again. */
+/** Milliseconds after a deployment. If an old version starts later than this, it was deployed again. */
 const GRACE = 600_000
 export const MAX_QUEUES = 50
 const MAX_COUNTS = 256 * 1024
@@ -87,7 +87,6 @@ const cronsOf = (versions: readonly CodeVersion[]): string[] =>
 
 type Standing = { own?: Deployment; mine: CodeVersion; isDone: boolean; grace: number }
 
-/** If an old version starts long after the newest version, the old version was deployed again. */
 function servingOf({ own, mine, isDone, grace }: Standing): CodeVersion[] {
   const before = own ? versionsOf(own) : []
   const [front] = before
@@ -170,7 +169,7 @@ export function createAnnouncer(options: AnnouncerOptions) {
   }
 
   let isDone = false
-  /** Checks cost commands, so they are rare while several versions are active. */
+  /** While several versions are active, the next check is at this time, because each check costs commands. */
   let looksAt = 0
 
   async function carryOut(found: Found, serving: CodeVersion[], joins: boolean): Promise<void> {
@@ -182,7 +181,7 @@ export function createAnnouncer(options: AnnouncerOptions) {
       const stays = new Set([...kept, ...others.flatMap((one) => one[what] ?? [])])
       return (own?.[what] ?? []).filter((key) => !stays.has(key))
     }
-    // If Redis has classes but no announcement, an earlier release of sidejob has written the classes.
+    // If Redis has no announcement, its classes of functions come from an earlier release of sidejob. Remove these.
     await write(fresh, goneFrom('classes', classesOf(serving)), !own && others.length === 0)
     const repeating = fresh.filter(({ cron }) => cron)
     await schedule(repeating, goneFrom('crons', cronsOf(serving)))

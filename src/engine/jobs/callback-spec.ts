@@ -5,7 +5,7 @@ import type { Callback } from '../engine.ts'
 export const addressOf = ({ url, kafka }: Callback): string =>
   kafka ? `${kafka.url.replace(/\/+$/, '')}/topics/${encodeURIComponent(kafka.topic)}` : url!
 
-/** `host` contains the API key, so that failing callbacks of one key do not delay callbacks of other keys. */
+/** `host` contains the id of the API key: failing callbacks of one key must not delay callbacks of other keys. */
 export function keptCallback(
   callback: Callback | undefined,
   allowHosts: readonly string[],

@@ -54,7 +54,7 @@ export function createConstraints(store: Store, registry: Registry) {
     return ops.tag({ of: id, version: known.version, limits, group: group?.id, seen })
   }
 
-  /** Equal jobs are stored together only if they share one list of limits. */
+  /** Equal jobs are stored together only if they share one array `limits`, so the array is copied only if needed. */
   function tag(job: NewJob): NewJob {
     const matching = limitsFor(job)
     const limits = matching.length ? { limits: [...(job.limits ?? []), ...matching] } : {}

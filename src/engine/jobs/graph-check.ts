@@ -28,7 +28,7 @@ type Made = { queue?: string; class: string; args?: Encoded; inputs?: Record<str
 
 export const isFlow = ({ queue, class: name }: Made): boolean => queue === 'core' && name === 'flow'
 
-/** Ignores a malformed graph, because the run of the flow reports it if no other graph has replaced it. */
+/** Ignores a malformed graph, because the run of the flow reports it. */
 function graphIn(text: Encoded): Graph | undefined {
   try {
     return readGraph(text)

@@ -62,7 +62,7 @@ const none: LimitKey[] = []
 const refusedKey = (name: string, why: string) =>
   new SidejobError('REFUSED', `args: class ${name} could not compute a limit key: ${why}`, { path: ['args'] })
 
-/** Functions get the parsed args, so the keys are derived from them too. */
+/** Like `perform`, the functions that derive limit keys get the parsed args. */
 function keyedLimitsOf({ keyed, local }: Registered, { class: name, args = 'null' }: Counted): LimitKey[] {
   if (!keyed) return none
   const given = decodeValue(args)

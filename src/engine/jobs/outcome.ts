@@ -45,7 +45,7 @@ const plain = createVault()
 
 const cut = (text: string): string => text.slice(0, limits.errorText.most)
 
-/** The message, the detail and the stack may contain users' data, so they are sealed. `reason` is ours. */
+/** The message, the detail and the stack may contain users' data, so they are encrypted. */
 const errorText = ({ message, reason = 'other', detail, stack, retry }: RunError, { sealInJson }: Vault): string =>
   writeJson({
     message: raw(sealInJson(encodeValue(cut(message)), 'error')),
@@ -74,7 +74,7 @@ function slotOf(
   if (scheduled > started) return { words: [] }
   const repeat = parseRepeat(JSON.parse(document.repeats) as Repeat)
   const slot = nextSlot(repeat, { scheduled, started, finished: now }, now)
-  // A repeat that counts from the end of a run cannot miss slots.
+  // Only a repeat that counts from the scheduled time can miss slots.
   const catchesUp = repeat.base === 'scheduled' && slot > scheduled && slot <= now
   const catchingUp = document.catchUpAt && document.passedSlots ? passedOf(document.passedSlots) : undefined
   const passed = passedBy(repeat, { scheduled, started, slot, now, isSkipped, catchingUp })
@@ -199,7 +199,10 @@ const reachWords = ({ ops }: Changes, { reach }: Deciding): Words =>
 const byWords = ({ document, by }: Deciding): Words =>
   document.history && by !== undefined ? says.by({ process: by }) : []
 
-/** A wrong result fails the job, unless another worker was built against the current schema and may succeed. */
+/**
+ * A result that does not match its schema fails the job. If the worker was built against another schema, the job is
+ * retried, because another worker may succeed.
+ */
 export function soundChanges(
   changes: Changes,
   name: string,
@@ -239,7 +242,7 @@ const isTrusted = ({ found, reach }: Deciding): boolean => found?.local !== unde
 const excessWords = (excess: string): Words =>
   says.error({ error: JSON.stringify({ message: tooLarge(excess), reason: 'other', code: 'TOO_LARGE' }) })
 
-/** Until the commit, a closure keeps all variables of its function alive. So each of these has its own function. */
+/** Until the commit, a closure keeps all variables of its function alive. So separate functions make these closures. */
 const laterAgain = (deciding: Deciding) => (): Words => delayWords(deciding)
 
 const laterLogs = (changes: Changes, deciding: Deciding): Pick<RunOutcome, 'logs'> =>
@@ -268,8 +271,8 @@ export async function outcomeOf(token: string, said: Changes, deciding: Deciding
   const { result } = changes
   const ops = await opsWords(changes, deciding)
   const words = reachWords(changes, deciding).concat(
-    // The script needs the words for a retry and for the next slot: if an op is refused for now, the run is retried,
-    // and after a final refusal, a repeating job keeps its schedule.
+    // If Redis refuses an op, it retries the run, or fails the run and continues the schedule of the job. So it also
+    // needs the delay of a retry and the next slot.
     ops.length ? again() : [],
     slotWords,
     byWords(deciding),

@@ -38,7 +38,6 @@ export type Served = Pick<Registered, 'inner' | 'calls' | 'longest'>
 export const performedBy = ({ local, definition: { push } }: Registered): string =>
   local ? 'function' : push ? new URL(push.url).host : 'pull'
 
-/** True for classes whose runs call other services. An invocation performs at most CALLS such runs at a time. */
 export const callsOthers = ({ local, calls, definition: { push } }: Registered): boolean =>
   calls === true || local?.isolate === true || push !== undefined
 
@@ -64,7 +63,7 @@ const isNamedAs = (one: Named, other: Named): boolean => one.class === other.cla
 const FRESH = 5_000
 /** Milliseconds until a missing class is read again, because the class may be registered at any time. */
 const MISSING = 1_000
-/** Reading this many changed queues costs less than reading one queue twice. */
+/** Maximum queues that a script reads in advance. Reading these together costs less than reading one queue later. */
 const MAX_NEAR = 20
 const closedDefinition = closedIn(keptWorker)
 const FORMER = { schemas: 4, size: 65_536 }
@@ -231,7 +230,7 @@ export function createRegistry({
   }
 
   const fetched = new Map<string, { at: number; classes: Map<string, Registered> }>()
-  /** Number of changes per queue, so that a read that began before a change does not overwrite the change. */
+  /** Number of changes per queue. A read that began before a change must not be remembered. */
   const changes = new Map<string, number>()
 
   async function remote(queue: string, wanted: readonly string[] = []): Promise<Map<string, Registered>> {
