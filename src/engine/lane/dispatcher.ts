@@ -11,7 +11,7 @@ import { type LaneOptions, laneDefaults } from './lane-options.ts'
 import { eventOf, type LaneState, SOON_MS, transitions } from './lane-state.ts'
 import type { Guest } from './ringer.ts'
 
-/** After a short batch, the maximum of packed jobs per claim is multiplied by GROWTH, but never exceeds WIDE. */
+/** After a short batch of n runs, a claim may take GROWTH * n packed jobs (jobs stored together), at most WIDE. */
 const WIDE = 600
 const GROWTH = 3
 const BATCH_WAIT_MS = 1_000

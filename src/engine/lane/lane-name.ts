@@ -1,4 +1,4 @@
-// The name contains the start of the lane, so the age of a lane needs no write to Redis.
+// The name contains the time when the lane started, so Redis need not store it.
 
 /** The tokens of a lane's runs begin with this many characters of its name. */
 const RANDOM_LENGTH = 21

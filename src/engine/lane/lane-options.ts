@@ -15,7 +15,7 @@ export type LaneOptions = {
   requests?: number
 }
 
-// Every plan allows a response after 25 s. Functions get half of the 10,000 requests of a paid invocation.
+// Every plan of QStash waits longer than 25 s. Functions get half of the 10,000 requests of a paid invocation.
 export const laneDefaults = {
   batch: 100,
   concurrency: 100,

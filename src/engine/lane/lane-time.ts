@@ -1,6 +1,6 @@
 // Waiting uses no CPU time, so it does not use up the budget.
 
-/** A lane ends after this multiple of its budget, even if it only waited, so that lanes of an old deployment end soon. */
+/** Even a lane that only waits ends after this multiple of its budget, so that old deployments end soon. */
 const MAX_BUDGETS = 4
 
 type LaneTimeOptions = {

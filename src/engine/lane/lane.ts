@@ -10,9 +10,9 @@ import { createLent } from './lent.ts'
 import { createRenewals } from './renewals.ts'
 import type { Guest } from './ringer.ts'
 
-/** Per isolate. Each warm lane keeps a delivery of QStash open, and QStash's free plan allows ten. */
+/** Per isolate. Each warm lane keeps a delivery of QStash open, and the free plan allows ten open deliveries. */
 const MAX_WARM = 5
-/** A warm lane whose time is up waits this many milliseconds for a commit, because a commit also ends the lane. */
+/** When its time is up, a warm lane waits this long for the end of a run, because its commit also ends the lane. */
 const LEAVING_MS = 1_000
 
 export type Lane = {

@@ -36,7 +36,7 @@ export const createLongPoll =
       for (;;) {
         const call = next()
         const left = over.aborted ? 0 : Math.max(0, end - now())
-        // When no time is left, this claim must leave the queue, so that new jobs do not call a claim that has ended.
+        // `wait: 0` makes Redis forget this claim, so that no new job calls it.
         const found = await ask({ id, wait: left })
         if (found.length || left === 0) return found
         await quiet(call)

@@ -16,7 +16,6 @@ export type Guest = {
 type RingerOptions = {
   bells: Bells
   store: Store
-  /** If this is absent or returns false, the response waits for the work. */
   defer?: (work: Promise<unknown>) => unknown
   serve: (queue: string, bell: string, guest: Guest) => Promise<unknown>
   eager: boolean

@@ -90,7 +90,6 @@ const reasonOf = (error: unknown): string => {
   return cause?.code ? `${message}: ${cause.code}` : message
 }
 
-// A host that answers with any other status is healthy.
 const isDown = (status: number): boolean => status >= 500 || status === 408 || status === 429
 
 type KafkaAnswer = { offsets?: { error_code?: number | null; error?: string | null }[] }
@@ -105,7 +104,7 @@ const kafkaAnswer = (text: string): KafkaAnswer => {
   }
 }
 
-/** If the broker refused the record, a Kafka REST proxy answers 200 without an offset. */
+/** A Kafka REST proxy answers 200 even if the broker refused the record. */
 async function kafkaFault({ body }: Response): Promise<string | undefined> {
   const bytes = await readUpTo(body, KAFKA_ANSWER).catch(() => undefined)
   const { offsets } = kafkaAnswer(new TextDecoder().decode(bytes))

@@ -1,7 +1,8 @@
 import type { Store } from '../../redis/store.ts'
 import type { BreakerSettings, BreakerState } from '../../redis/types.ts'
 
-// In milliseconds. A failing host is not called for the time `base`, which doubles with each failed trial, up to `cap`.
+// `threshold` is a number of failures. The other values are milliseconds. A failing host is not called for `base`.
+// After each failed trial, this time doubles, up to `cap`.
 export const breakerDefaults: BreakerSettings = { threshold: 5, base: 10_000, cap: 300_000, probing: 35_000 }
 
 /** Push workers have their own breakers, so that an unhealthy push worker does not stop callbacks to the same host. */
