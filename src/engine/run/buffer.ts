@@ -7,7 +7,7 @@ import { largestPart, sizeFault, tooLarge } from '../../redis/largest.ts'
 import { RunLog } from './run-log.ts'
 import { ownOf } from './values.ts'
 
-/** A function repeats its code before a wait, so all ops except these must be inside a step. */
+/** After a wait, a function runs its earlier code again, so all ops except these must be inside a step. */
 const repeatable: ReadonlySet<Op['op']> = new Set(['log', 'default', 'step', 'inherit'])
 
 const tooMuch = (what: string): SidejobError => new SidejobError('TOO_LARGE', tooLarge(what))

@@ -48,12 +48,12 @@ type ExecutorOptions = {
 const RELEASE_FOR = 10_000
 const GONE: ReadonlySet<number> = new Set([404, 410])
 
-/** A job of an unknown class is released for this time, because its class may have just moved to pull workers. */
-const UNKNOWN_CLASS_MS = 1_000
+/** If a lane has claimed a job whose class has just moved to pull workers, the job is released for this time. */
+const MOVED_CLASS_MS = 1_000
 /** Milliseconds until the first heartbeat of a push worker that answered 202. */
 const LATER_LEASE_MS = 60_000
 
-/** Some lateness of a start is normal, so the lateness is divided by this number. */
+/** Only a third of the excess counts, because some lateness of a start is normal. */
 const LATENESS = 3
 
 /** Cloudflare allows 32 invocations per request. Two are left for the user's code. */
@@ -243,7 +243,7 @@ export function createExecutor({
   ): Promise<RunOutcome | undefined> {
     const { pinnedTo } = lent.document
     const address = found.definition.push && { ...found.definition.push, ...(pinnedTo ? { url: pinnedTo } : {}) }
-    if (!address) return released(lent, says.wait({ ms: found.definition.pull ? UNKNOWN_CLASS_MS : RELEASE_FOR }))
+    if (!address) return released(lent, says.wait({ ms: found.definition.pull ? MOVED_CLASS_MS : RELEASE_FOR }))
     const host = endpointOf(address.url)
     const permit = await breakers.pass(host, hasFailed(lent))
     const silence = (why: string) => pinned.wait(lent, `the push worker at ${pinnedTo} ${why}`)

@@ -67,7 +67,7 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> extend
   get createdAt(): Date {
     return new Date(this.#run.snapshot.job.createdAt)
   }
-  /** Start of this run, by the same clock as `at`. */
+  /** Start of this run, by Redis' clock, which `at` also uses. */
   get startedAt(): Date {
     return new Date(this.#run.snapshot.run.startedAt)
   }

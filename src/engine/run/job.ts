@@ -106,8 +106,8 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /**
-   * Yields one value of each port while at least one port has a value and each further port has a value or a default.
-   * If a port has neither, the job is suspended. If every port has only a default, yields the defaults once, and
+   * Yields one value of each port until no port has a value. A port without a value yields its default. If it has no
+   * default, the loop ends and the job is suspended. If every port has only a default, yields the defaults once, and
    * `write` sets the default of the output port.
    */
   inputs<P extends Name<In>>(...ports: P[]): AsyncGenerator<{ [K in P]: Value<In, K> }> {

@@ -6,7 +6,7 @@ const SLOWER = 1.1
 
 type Pace = { asked: number; least: number; usual: number }
 
-/** All runs of a batch wait, so the fastest run shows the usual time. */
+/** Most runs of a batch wait for other runs, so the fastest run shows the usual time. */
 export function createRunTimes() {
   const paces = new Map<string, Pace>()
 

@@ -38,7 +38,7 @@ export class StepStore {
   #more: boolean
   #asked = new Set<string>()
   #answers = new Map<string, { scope: string; patch: Patch }>()
-  /** Scopes in which a branch has failed, so that their other branches may end early. */
+  /** Scopes with a failed branch. Their other branches may end early. */
   #abandoned: string[] = []
   #underWay = new Set<string>()
   #hasFailed = false

@@ -47,7 +47,7 @@ export type DeliveryUpdate = {
   counted?: 'anew'
 }
 
-/** `restored` means that Redis contains older data than before. */
+/** `restored` is set if Redis contains older data than before. */
 export type Health = {
   ok: boolean
   redis: boolean

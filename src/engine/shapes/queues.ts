@@ -38,7 +38,7 @@ export type Preview = { preview?: boolean }
 export type { WorkerUnfit } from '../../core/schemas/workers.ts'
 export type StoredWorker = WorkerDefinition & { schema?: string; unfit?: WorkerUnfit }
 
-/** `seen` is the time of the last claim by a named process. `servedBy` are deployments. */
+/** `seen` is the time of the last claim by a named process. `servedBy` lists deployments. */
 export type WorkerView = { queue: string; class: string } & WorkerDefinition & {
     schema?: string
     seen: number | null

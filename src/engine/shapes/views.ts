@@ -44,7 +44,7 @@ export type JobPatch = Omit<AskedPatch, 'repeat'> & { repeat?: Repeat | null }
 
 export type JobRow = Row & { args?: Record<string, unknown> }
 
-/** A search reads up to twice `lookAt` jobs. */
+/** A search reads up to two pages of `lookAt` jobs. */
 export type JobFilter = Omit<JobQuery, 'status' | 'fields'> & {
   status?: Status | readonly Status[]
   lookAt?: number
