@@ -62,7 +62,7 @@ type Lists = {
   aliases?: readonly string[]
 }
 
-/** Counts values before they are sealed and encoded, so that the refusal of a large call costs little. */
+/** Counts values before they are encrypted and encoded, so that refusing a large call costs little. */
 export function addLists(sum: Sum, { in: ins = {}, out = {}, inputs, aliases }: Lists): void {
   for (const port in ins) add(sum, 'channels', ins[port]!.channels?.length ?? 0)
   for (const port in out) add(sum, 'names', out[port]!.channels?.length ?? 0)

@@ -31,7 +31,6 @@ export const hasCode = (error: unknown, code: Code): error is SidejobError =>
 
 export const isOutage = (error: unknown): boolean => error instanceof SidejobError && outages.has(error.code)
 
-/** The signal of `AbortSignal.timeout` has fired. */
 export const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
 
 /** Turns NOT_FOUND into undefined: `.catch(missing)`. */

@@ -42,8 +42,8 @@ export type Files = {
   idOf: (job: number, askedAt?: number) => Promise<string>
   jobOf: (id: string) => Promise<number | undefined>
   /**
-   * The URL is valid for `length` milliseconds. With `since`, all calls within `length` return the same URL, which is
-   * valid for up to twice `length`.
+   * The URL is valid for `length` milliseconds from `since` (default: now). All calls with the same `since` return the
+   * same URL.
    */
   sign: (id: string, length: number, since?: number) => Promise<{ url: string; expiresAt: number }>
   verify: (id: string, signed: { expires?: string; signature?: string }) => Promise<boolean>

@@ -58,7 +58,7 @@ const innermost = (issue: Issue, above: Path): Found => {
   const path = [...above, ...(issue.path as Path)]
   if (issue.code === 'invalid_key') return innermost(issue.issues[0]!, path)
   if (issue.code !== 'invalid_union') return { issue, path }
-  // The input of a wrong discriminator is the whole object.
+  // For a wrong discriminator, zod reports the whole object as the input.
   if ('discriminator' in issue)
     return { issue: { ...issue, input: (issue.input as Record<string, unknown>)[issue.discriminator as string] }, path }
   const meant = issue.errors.filter((option) => !option.some(isOther))

@@ -2,7 +2,7 @@ export const statuses = ['queued', 'running', 'suspended', 'completed', 'failed'
 
 export type Status = (typeof statuses)[number]
 
-/** README.md draws these transitions. Tests check that no other transition happens. */
+/** README.md has a diagram of most of these transitions. Tests check that no other transition happens. */
 export const transitions: Record<Status | 'new', Partial<Record<Status, string>>> = {
   new: {
     queued: 'enqueue',

@@ -10,7 +10,7 @@ export type Backoff = {
 }
 export type Retry = { max?: number; backoff?: Backoff }
 
-/** In milliseconds. If the worker cannot be reached, `unreached` replaces `max`. */
+/** Times are in milliseconds. If the worker cannot be reached, `unreached` replaces `max`. */
 export const retryDefaults = { max: 3, unreached: 10, base: 10_000, factor: 2, cap: 3_600_000, jitter: 0.2 } as const
 
 /**

@@ -246,7 +246,7 @@ export const changes = z
     waitFor: z.union([z.literal('children'), z.array(childName).max(10_000)]).optional(),
     at: ms.optional(),
     wait: ms.optional(),
-    /** The steps stay stored. The function continues at `until`, or when one of these children ends. */
+    /** The steps stay stored. The function continues at `until`, or when one of `children` ends. */
     pause: z.strictObject({ until: ms.optional(), children: z.array(childName).max(10_000).optional() }).optional(),
     result: closed.optional(),
     error: runError.optional(),

@@ -1,5 +1,5 @@
 export type SourceTable = {
-  /** As in stack frames: `worker.js`. */
+  /** Name of the file in stack frames, such as `worker.js`. */
   bundle: string
   files: { name: string; lines: string[] }[]
   /** All numbers count from 0. The file -1 is library code. */

@@ -64,7 +64,7 @@ const shortText = (bytes: Uint8Array, from: number, to: number): string | undefi
 // A byte order mark stays in the string.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Returns bytes if the string is no UTF-8, because old MessagePack writers used strings for bytes. */
+/** Returns bytes if the string is not UTF-8, because old MessagePack writers used strings for bytes. */
 const longText = (bytes: Uint8Array): string | Uint8Array => {
   try {
     return decoder.decode(bytes)

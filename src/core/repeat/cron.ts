@@ -1,6 +1,6 @@
 // When clocks change, a pattern with all 24 hours runs in each hour that exists. Any other pattern runs once: at the
-// first of two equal times, or right after the gap. croner decides this differently for `*/15 2 * * *`, so croner only
-// matches wall-clock times.
+// first of two equal times, or right after the change if its time is skipped. croner decides differently for
+// `*/15 2 * * *`, so croner only matches wall-clock times.
 
 import { CronDate, CronPattern } from 'croner'
 import { SidejobError } from '../errors.ts'

@@ -9,8 +9,8 @@ export type Rule = {
   /** Returns the last slot up to `now`. `from` is a slot. */
   last: (from: number, now: number) => number
   /**
-   * Returns the next slot within a year that the clock skips when it goes forward. `wall` is the wall-clock time of the
-   * slot, read as UTC.
+   * Finds the next slot that the clock skips when it goes forward, at most a year ahead. `wall` is the wall-clock time
+   * of the slot, read as UTC.
    */
   moved?: (from: number) => { at: number; wall: number } | undefined
 }

@@ -90,7 +90,7 @@ export const fileFolder = z.string().refine((text) => /^[\w-]{3}$/.test(text), n
 
 export const status = z.enum(statuses)
 
-// Limits the work of one script. A longer list is refused with 413.
+// Limits the work of one script.
 export const VALUES = 10_000
 export const values = z.array(closed).max(VALUES)
 export const channelNames = z.array(channelName).max(1_000)
