@@ -20,7 +20,7 @@ export type AlertOptions = {
   to: readonly AlertTarget[]
   /** `false` disables a rule. `after` delays the message of a rule. By default, all rules are on. */
   rules?: { readonly [Name in RuleName]?: boolean | { after: Length } }
-  /** Maximum number of ready jobs, for all queues or by queue. */
+  /** Maximum number of ready jobs in each queue, or by queue. */
   depth?: number | Readonly<Record<string, number>>
   /** Maximum of `runs` or a counter such as `tokens`, per UTC day in all queues. */
   budget?: Readonly<Record<string, number>>

@@ -97,7 +97,7 @@ export function createHistoryStore(db: SqlDatabase) {
       if (statements.length > 0) await (await ready()).batch(statements)
     },
 
-    /** Newest end first. */
+    /** Returns the latest end first. */
     async list(ns: string, filter: HistoryFilter): Promise<HistoryPage> {
       await ready()
       const edge = await edgeOf(ns, filter)

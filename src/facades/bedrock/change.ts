@@ -28,7 +28,7 @@ export async function updateJob(engine: Engine, from: Given, call: Call): Promis
   // Ignores `nextRun` for a running job that does not repeat, because the job has no next run.
   if (isTaken(job) && job.repeat === null && !amendment.repeat) delete amendment.dueAt
   await engine.deliveries.update(id, amendment, call).catch((error) => {
-    // The repeat counts from a start that never happened, or the next start is after the year 9999.
+    // Either the repeat counts from a start that never happened, or its next start is after the year 9999.
     if (repeat && hasCode(error, 'BAD_REQUEST')) throw refusals.malformed('repeat')
     throw error
   })

@@ -47,7 +47,7 @@ const parentOf = (text: string | undefined): string | undefined => {
   return id === 0 ? undefined : String(id)
 }
 
-// Checks parameters in Bedrock's order, so that the first error is also the same.
+// Checks parameters in Bedrock's order, so that the first error is the same.
 const wantedOf = (from: Given): Wanted => ({
   name: needName(from),
   priority: priorityOf(from('jobPriority') ?? from('priority')),
@@ -114,7 +114,6 @@ const inWords = (error: unknown): never => {
   throw known ? known() : error
 }
 
-/** Merges the data into the existing job, and replaces its repeat and priority. */
 async function merge(engine: Engine, id: number, { data, repeat, priority = 0 }: Wanted): Promise<void> {
   for (let tries = 1; ; tries++) {
     const { args } = await engine.deliveries.get(String(id))

@@ -23,7 +23,7 @@ function answer(c: Context, status: string, tree: unknown, headers: Record<strin
   return respond(tree, format, Number(status.slice(0, 3)), { 'x-bedrock-status': status, ...headers })
 }
 
-// A header value has one line of Latin-1.
+// A header value has one line, and clients may misread characters that are not ASCII.
 const oneLine = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?')
 
 const fail = (c: Context, error: SidejobError): Response => {

@@ -54,7 +54,7 @@ export async function take(
   const { deliveries, failed } = await engine.deliveries.claim(QUEUE, lending, call)
   // A delivery to a disconnected caller does not count.
   if (call.signal.aborted) await engine.deliveries.giveBack(deliveries, call)
-  // If the claim failed all jobs that it found, the response is empty, and not 404.
+  // If all jobs that the claim found have failed, the response is empty instead of 404.
   if (deliveries.length === 0 && failed === 0)
     throw wait > 0 ? new Refusal(303, 'Timeout') : new Refusal(404, 'No job found')
   const parents = await parentsOf(engine, deliveries)
