@@ -1,4 +1,4 @@
-/** Yields '' when the subscription is active. */
+/** Yields '' when the subscription is active, then each call: a message that wakes the lane. */
 export type Listen = (lane: string, signal: AbortSignal) => AsyncIterable<string>
 
 export type Take = (call: string) => boolean

@@ -1,5 +1,5 @@
-// A call can bring jobs to a warm lane. Until the lane confirms these jobs, Redis repeats them in each answer, but each
-// job must start only once.
+// A call (a message that wakes a warm lane) can contain claimed jobs. Until the lane confirms these jobs, Redis repeats
+// them in each answer, but each job must start only once.
 
 import { createGathering } from '../../core/gathering.ts'
 import { sleep } from '../../core/sleep.ts'

@@ -1,6 +1,6 @@
 /** Renewals per lease, so that one failed renewal does no harm. */
 const RENEWALS = 3
-/** In milliseconds. A job that came with a call has a short lease, so the first renewal is early. */
+/** In milliseconds. A job that a warm lane received in a call has a short lease, so its first renewal is early. */
 const FIRST_RENEWAL_MS = 6_000
 
 export function createRenewals(lease: number, renew: () => void) {
