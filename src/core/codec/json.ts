@@ -112,7 +112,7 @@ type Hole = { name: string; closed: Closed; from: number; to: number }
 
 type Mould = { made: unknown; holes: Hole[]; texts: string[]; fitted: number }
 
-/** A pattern that matches fewer objects than this is dropped, because each object that does not match is read twice. */
+/** A mould that fits fewer objects than this is the last one, because an object that does not fit is read twice. */
 const FEW = 4
 
 const holdsClosed = (item: Closed): item is Pattern =>
@@ -208,7 +208,7 @@ class Reader {
     return items
   }
 
-  /** Compares adjacent objects of a list, because they usually differ only in the users' values. */
+  /** Compares each object of a list with an earlier one, because most differ only in the users' values. */
   private moulds(pattern: Pattern): () => unknown {
     let mould: Mould | undefined
     let isOver = false
