@@ -8,7 +8,7 @@ export const connect = defineFunction({
   out: { out: port() },
   perform(job) {
     job.connect({ in: 'in' }, { out: 'out' })
-    // A commit moves at most 10,000 values, so another run moves the remaining values.
-    if (job.size('in') > 10_000) return job.again()
+    // A commit moves at most 5,000 values, so another run moves the remaining values.
+    if (job.size('in') > 5_000) return job.again()
   },
 })

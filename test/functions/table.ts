@@ -133,6 +133,7 @@ export const table: Record<string, Row[]> = {
       outDefaults: { out: 5 },
     }),
     rule('null and false are values', { give: { in: [null, false, 0, ''] }, out: [null, false, 0, ''] }),
+    rule('all of 7,000 waiting values are moved', { give: { in: Array(7_000).fill(1) }, out: Array(7_000).fill(1) }),
     rule(
       'values that arrive later are moved too',
       { give: { in: [1] }, out: [1] },
