@@ -5,7 +5,7 @@ import type { Downloads } from './core/files.ts'
 import { MOST_HISTORY } from './core/schemas/job-options.ts'
 import { codeVersion } from './core/schemas/names.ts'
 import { duration } from './core/time.ts'
-import { addressIn, secretFault } from './core/url.ts'
+import { addressIn, isLocal, secretFault } from './core/url.ts'
 import type { Worker } from './core/worker.ts'
 import { development } from './development.ts'
 import type { EngineOptions } from './engine/index.ts'
@@ -198,9 +198,6 @@ const published: { [Name in SettingName]?: readonly string[] } = {
   QSTASH_CURRENT_SIGNING_KEY: [development.currentSigningKey, development.nextSigningKey],
   QSTASH_NEXT_SIGNING_KEY: [development.currentSigningKey, development.nextSigningKey],
 }
-
-const LOOPBACK = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/
-const isLocal = (url: string): boolean => LOOPBACK.test(new URL(url).hostname)
 
 function refusePublished(env: Environment): void {
   if (isLocal(env.PUBLIC_URL!)) return

@@ -1,7 +1,8 @@
 import { ApiError } from '../client/index.ts'
 import { SidejobError } from '../core/errors.ts'
+import { isLocal } from '../core/url.ts'
 import { UsageError } from './command.ts'
-import { isLocal, type Target } from './target.ts'
+import type { Target } from './target.ts'
 
 function unreachable({ url }: Target, cause: NodeJS.ErrnoException): string {
   const why = cause.code ?? cause.message

@@ -1,15 +1,13 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { isLocal } from '../core/url.ts'
 import { type Command, type Given, UsageError } from './command.ts'
 
 export type Target = { url: string; key: string }
 type Profiles = Record<string, Target>
 
 const { env } = process
-const LOOPBACK = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/
-export const isLocal = (url: string): boolean => LOOPBACK.test(new URL(url).hostname)
-
 const DEFAULT_URL = 'http://127.0.0.1:8787'
 
 const file = () => env.SIDEJOB_PROFILES ?? join(homedir(), '.config', 'sidejob', 'profiles.json')

@@ -102,6 +102,10 @@ export function callable(address: string, allowHosts: readonly string[], use: Us
   return url
 }
 
+/** True for addresses of this machine. */
+export const isLocal = (url: string): boolean =>
+  /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
+
 /** Hides the value, because it may be a secret. */
 export const secretFault = (setting: string, expected: string, { length }: string): SidejobError =>
   new SidejobError('MISCONFIGURED', `${setting}: expected ${expected}, got another value of ${length} characters`)

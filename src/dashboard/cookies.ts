@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
+import { isLocal } from '../core/url.ts'
 import type { Likes } from './look.ts'
 import { isZone } from './words/text.ts'
 
@@ -8,12 +9,10 @@ const SAID = 'sidejob_said'
 const UNTIL = 'until'
 export const LIFE = 43_200_000
 
-export const isLoopback = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host)
-
 /** Omits `Secure` for http on loopback, because browsers would not send the cookies. */
 const common = (c: Context, base: string) => {
-  const { hostname, protocol } = new URL(c.req.url)
-  return { path: base, sameSite: 'Strict', secure: protocol === 'https:' || !isLoopback(hostname) } as const
+  const { url } = c.req
+  return { path: base, sameSite: 'Strict', secure: url.startsWith('https:') || !isLocal(url) } as const
 }
 
 export const sessionOf = (c: Context): string | undefined => getCookie(c, SESSION)

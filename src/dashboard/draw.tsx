@@ -1,11 +1,12 @@
 import type { Context } from 'hono'
 import { hashOf } from '../core/crypto.ts'
 import { codes, errorBody, type SidejobError } from '../core/errors.ts'
+import { isLocal } from '../core/url.ts'
 import type { Deps } from '../http/deps.ts'
 import { type Around, around } from './around.ts'
 import { createAnswers, createCache } from './cache.ts'
 import { type AskApi, callerOf } from './call.ts'
-import { isLoopback, likesOf } from './cookies.ts'
+import { likesOf } from './cookies.ts'
 import { commandsOf } from './costs.ts'
 import { htmlOf, type Look } from './look.ts'
 import { entryOf } from './nav.ts'
@@ -27,7 +28,7 @@ type Parts = { deps: Deps; base: string; options: DashboardOptions; pages: reado
 
 export function createDraw({ deps, base, options, pages, ask }: Parts) {
   const { publicUrl: url } = deps
-  const { host, hostname } = new URL(url)
+  const { host } = new URL(url)
   const answers = createAnswers()
   const there = new Set(pages.flatMap(({ nav = [] }) => nav))
 
@@ -40,7 +41,7 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
       base,
       host,
       url,
-      name: options.name ?? (isLoopback(hostname) ? 'local' : undefined),
+      name: options.name ?? (isLocal(url) ? 'local' : undefined),
       now: Date.now(),
       here: `${path}${search}`,
       who: { name, scopes },
