@@ -12,7 +12,7 @@ import { countsOf, sum, sumOf } from '../words/counts.ts'
 import { faultsTitle, lookedAt } from '../words/doctor.ts'
 import { faultsIn, foundWords, isSlow, isTickMissing, TICK_REMEDY } from '../words/needs.ts'
 import { queuePath } from '../words/paths.ts'
-import { count, HOUR, many, span } from '../words/text.ts'
+import { count, HOUR, jobsWait, many, span } from '../words/text.ts'
 
 type Fault = NonNullable<DoctorData['examined']>['faults'][number]
 type Problem = NonNullable<Health['problems']>[number]
@@ -36,8 +36,8 @@ function unclaimedCheck(unclaimed: readonly QueueView[]): Checked {
     says: unclaimed.map(({ name, oldestReady, counts: { pull } }, i) => (
       <>
         {i > 0 && '; '}
-        {many(pull, 'job waits', 'jobs wait')} in queue <NameLink kind="link said" to={queuePath(name)} of={name} />,
-        for <Since at={oldestReady!} short />
+        {jobsWait(pull)} in queue <NameLink kind="link said" to={queuePath(name)} of={name} />, for{' '}
+        <Since at={oldestReady!} short />
       </>
     )),
     remedy: (

@@ -6,7 +6,7 @@ import { type Button, type Known, type Need, need, type Rule, resumeQueue } from
 import { jobPath, pullersPath, queuePath } from './paths.ts'
 import { readyIn, waitingIn } from './queue.ts'
 import { timesLonger, usualOf } from './stuck.ts'
-import { about, count, hostName, MINUTE, many } from './text.ts'
+import { about, count, hostName, jobsWait, MINUTE, many } from './text.ts'
 import { lineOf } from './why.ts'
 
 const OLDEST = MINUTE
@@ -119,7 +119,7 @@ function slowOf(queue: QueueView, now: number): Need {
   const isBusy = lanes >= maxLanes
   const why =
     counts.pull > 0
-      ? `${many(counts.pull, 'job waits', 'jobs wait')} for a pull worker; `
+      ? `${jobsWait(counts.pull)} for a pull worker; `
       : isBusy
         ? `All ${count(maxLanes)} lanes are open; `
         : 'Lanes are free; '

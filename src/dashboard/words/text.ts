@@ -55,6 +55,8 @@ export const bytes = (n: number): string => {
 
 export const many = (n: number, one: string, more = `${one}s`): string => `${count(n)} ${n === 1 ? one : more}`
 
+export const jobsWait = (n: number): string => many(n, 'job waits', 'jobs wait')
+
 export const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000] as const
 
 const two = (n: number): string => String(n).padStart(2, '0')

@@ -8,7 +8,7 @@ import { Search } from '../../parts/search.tsx'
 import { First } from '../../parts/snippet.tsx'
 import { sum } from '../../words/counts.ts'
 import { isFull, kindOfLimit, wayToChange, wayToLimit } from '../../words/limit.ts'
-import { count, many } from '../../words/text.ts'
+import { count, jobsWait, many } from '../../words/text.ts'
 import { acts } from './acts.ts'
 import { Breakers, reset } from './breakers.tsx'
 import { ChangeForm } from './change.tsx'
@@ -71,7 +71,7 @@ function Row({ limit, near }: { limit: LimitRow; near?: Near }) {
         <Slots limit={limit} holders={near?.holders} />
         <div class="q">
           {waiting > 0 ? (
-            <b class={isFull(limit) && waiting > 99 ? 'up' : undefined}>{many(waiting, 'job waits', 'jobs wait')}</b>
+            <b class={isFull(limit) && waiting > 99 ? 'up' : undefined}>{jobsWait(waiting)}</b>
           ) : (
             <span class="dim">no jobs wait</span>
           )}
@@ -93,10 +93,7 @@ function View({ data }: { data: LimitsData }) {
   const waiting = sum(limits, ({ waiting }) => waiting)
   return (
     <>
-      <Head
-        title="Limits"
-        note={`${many(limits.length, 'limit')}, ${count(full)} full; ${many(waiting, 'job waits', 'jobs wait')}`}
-      >
+      <Head title="Limits" note={`${many(limits.length, 'limit')}, ${count(full)} full; ${jobsWait(waiting)}`}>
         <Search label="Filter by key" value={wanted} />
         <LinkButton to="/limits?change=" scope="admin" icon="plus" kind="primary" hotkey="c">
           New limit

@@ -7,7 +7,7 @@ import { type Column, DataTable } from '../../parts/table.tsx'
 import { colourOf, isFull } from '../../words/limit.ts'
 import { groupPath, jobPath } from '../../words/paths.ts'
 import { isLong, timesLonger, usualOf } from '../../words/stuck.ts'
-import { about, clock, count, cut, many } from '../../words/text.ts'
+import { about, clock, count, cut, jobsWait } from '../../words/text.ts'
 import { byClass } from '../jobs/by-class.tsx'
 
 /** The newest holder of the limit. `usual`: upper bound of the duration of 95% of the class's runs today. */
@@ -136,7 +136,7 @@ export function Opened({ near, order = 'groups take turns' }: { near: Near; orde
       </div>
       {limit.waiting > 0 && (
         <div>
-          <h3>{many(limit.waiting, 'job waits', 'jobs wait')}</h3>
+          <h3>{jobsWait(limit.waiting)}</h3>
           <p class="note">{`Jobs start in this order: ${order}.`}</p>
           <Rows caption="Waiting jobs" rows={waiting} columns={waiterColumns} all={limit.waiting} />
         </div>

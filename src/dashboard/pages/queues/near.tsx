@@ -7,7 +7,7 @@ import { type Column, DataTable } from '../../parts/table.tsx'
 import { wayToLimit } from '../../words/limit.ts'
 import { jobsPath } from '../../words/paths.ts'
 import { startableIn } from '../../words/queue.ts'
-import { count, cut, listed, many, span } from '../../words/text.ts'
+import { count, cut, jobsWait, listed, many, span } from '../../words/text.ts'
 import { type ClassRow, queuePageColumns } from '../jobs/by-class.tsx'
 import { type Program, Seen } from '../workers/classes.tsx'
 
@@ -142,7 +142,7 @@ export function Held({ queue: { name: queue, counts }, held }: HeldProps) {
       {limited > 0 && (
         <p class="body">
           <To kind="link said" to={jobsPath({ waits: 'limit', queue })}>
-            {many(limited, 'job waits', 'jobs wait')}
+            {jobsWait(limited)}
           </To>{' '}
           for room in a limit:{' '}
           {held.map((key, i) => (

@@ -8,7 +8,7 @@ import { Bars } from '../../parts/spark.tsx'
 import { Table } from '../../parts/table.tsx'
 import { ofClass, queuePath, workerPath } from '../../words/paths.ts'
 import { isBuiltIn } from '../../words/queue.ts'
-import { about, count, cut, many, short } from '../../words/text.ts'
+import { about, count, cut, jobsWait, many, short } from '../../words/text.ts'
 import { byClass, type ClassRow } from '../jobs/by-class.tsx'
 
 export type Worker = WorkerView
@@ -165,7 +165,7 @@ function PullWorkers({ queue, programs = [], unnamed = [], pulls }: Pulling & { 
       )}
       {waiting > 0 && (
         <>
-          <span class="st suspended listener">{many(waiting, 'job waits', 'jobs wait')} for a pull worker</span>{' '}
+          <span class="st suspended listener">{jobsWait(waiting)} for a pull worker</span>{' '}
           {own.length === 0 && <NameLink kind="link said" to="/workers?register" of="Create a pull worker" />}
         </>
       )}
@@ -174,9 +174,7 @@ function PullWorkers({ queue, programs = [], unnamed = [], pulls }: Pulling & { 
 }
 
 function Paused({ waiting = 0 }: { waiting?: number }) {
-  return (
-    <span class="st suspended">{`paused${waiting > 0 ? `, ${many(waiting, 'job waits', 'jobs wait')}` : ''}`}</span>
-  )
+  return <span class="st suspended">{`paused${waiting > 0 ? `, ${jobsWait(waiting)}` : ''}`}</span>
 }
 
 type TableProps = Known & Pulling & { workers: readonly Worker[] }

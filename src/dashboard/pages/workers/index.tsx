@@ -8,7 +8,7 @@ import { searchRows } from '../../search-on.ts'
 import { limitOfClass, wayToLimit } from '../../words/limit.ts'
 import { queuePath, workerPath } from '../../words/paths.ts'
 import { pausedNames, runsIn } from '../../words/queue.ts'
-import { count, many, title } from '../../words/text.ts'
+import { count, jobsWait, many, title } from '../../words/text.ts'
 import { Kinds, kindsOf, readDeploys } from '../jobs/kinds.tsx'
 import { make } from '../new-job.tsx'
 import { Change, change, found } from './change.tsx'
@@ -150,7 +150,7 @@ function Held({ limit: { key, running, concurrency, waiting } }: { limit: Waited
   return (
     <p class="lead">
       <To kind="st suspended" to={wayToLimit(key)}>
-        {`${count(running)}${concurrency === null ? '' : ` of ${count(concurrency)}`} running, ${many(waiting, 'job waits', 'jobs wait')} for the limit of this class`}
+        {`${count(running)}${concurrency === null ? '' : ` of ${count(concurrency)}`} running, ${jobsWait(waiting)} for the limit of this class`}
       </To>
     </p>
   )
