@@ -119,12 +119,12 @@ export function Name({ of, most }: { of: string; most?: number }) {
   return text === whole ? <>{text}</> : <span title={whole}>{text}</span>
 }
 
-type NameLinkProps = { to: string; of: string; most?: number; kind?: string; label?: string; isMain?: boolean }
+type NameLinkProps = { to: string; of: string; most?: number; kind?: string; isMain?: boolean }
 
-export function NameLink({ to, of, most, kind, label, isMain }: NameLinkProps) {
+export function NameLink({ to, of, most, kind, isMain }: NameLinkProps) {
   const name = <Name of={of} most={most} />
   return (
-    <To to={to} kind={kind} label={label}>
+    <To to={to} kind={kind}>
       {isMain ? <b>{name}</b> : name}
     </To>
   )
