@@ -8,6 +8,7 @@ import { Search } from '../parts/search.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
 import { given } from '../words/form.ts'
 import { rowsText } from '../words/further.ts'
+import { apiPath } from '../words/paths.ts'
 import { bytes, cut, many } from '../words/text.ts'
 
 type Listed = Awaited<ReturnType<typeof listFiles>>
@@ -72,8 +73,6 @@ function None({ data: { total, wanted } }: { data: FilesData }) {
     )
   return <Empty act={<Link to="/files">Show all files</Link>}>No files match.</Empty>
 }
-
-const way = (file: string): string => `/v1/files/${encodeURIComponent(file)}`
 
 const nameOf = (url = ''): string => url.replace(/[?#].*/s, '').replace(/.*\//s, '')
 
@@ -154,7 +153,7 @@ export const files = page({
     if (!deps.downloads) return NO_FILES
     const got = query.get('get')
     // A click requests a signed address, because addresses in an open page would expire.
-    if (got) throw new Elsewhere(((await call('GET', way(got))) as { url: string }).url)
+    if (got) throw new Elsewhere(((await call('GET', apiPath('files', got))) as { url: string }).url)
     const { files } = deps.downloads
     const wanted = query.get('q')?.trim().slice(0, 200) ?? ''
     const cursor = query.get('cursor') ?? undefined
@@ -215,7 +214,7 @@ export const files = page({
         verb: 'Remove it',
       }),
       async does({ form, call }) {
-        await call('DELETE', way(given(form, 'file')))
+        await call('DELETE', apiPath('files', given(form, 'file')))
         return { say: `File ${given(form, 'file')} removed` }
       },
     },

@@ -9,6 +9,7 @@ import { Ago, Card, Choice, Head, Name } from '../parts/layout.tsx'
 import { Search } from '../parts/search.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
 import { given, maybe, unexpected } from '../words/form.ts'
+import { apiPath } from '../words/paths.ts'
 import { count, many } from '../words/text.ts'
 import { Audit, loadAudit, noteOf } from './audit.tsx'
 
@@ -164,7 +165,7 @@ export const keys = page({
         type: given(form, 'name'),
       }),
       async does({ form, call }) {
-        await call('DELETE', `/v1/keys/${encodeURIComponent(given(form, 'id'))}`)
+        await call('DELETE', apiPath('keys', given(form, 'id')))
         return { say: `Key ${given(form, 'name')} revoked` }
       },
     },

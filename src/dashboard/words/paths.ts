@@ -14,6 +14,9 @@ export const schedulePath = (alias: string): string => `/schedules?change=${at(a
 export const pullersPath = (queue: string): string => `/workers?q=${at(`${queue}/`)}`
 export const workerPath = (queue: string, name: string): string => `/workers/${at(queue)}/${at(name)}`
 
+/** @example apiPath('limits', 'ai/gpt') // '/v1/limits/ai%2Fgpt' */
+export const apiPath = (...names: string[]): string => ['/v1', ...names.map(at)].join('/')
+
 /** @example jobsPath({ status: 'failed', queue: 'media' }) // '/jobs?status=failed&queue=media' */
 export const jobsPath = (filter: Changes): string => `/jobs${queryWith('', filter)}`
 

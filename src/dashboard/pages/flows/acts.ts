@@ -2,6 +2,7 @@ import { SidejobError } from '../../../core/errors.ts'
 import type { GraphChange, GraphVersion, PortView } from '../../../engine/engine.ts'
 import type { Act, ActAsked, Confirm, Done } from '../../page.ts'
 import { sum } from '../../words/counts.ts'
+import { apiPath } from '../../words/paths.ts'
 import { begun, count, many } from '../../words/text.ts'
 import { typedFor } from '../../words/value-form.ts'
 import { KEEP } from './replay.tsx'
@@ -10,9 +11,9 @@ import { KEEP } from './replay.tsx'
 const MOST_BACK = 262_144
 
 const wireOf = ({ form }: ActAsked): string => String(form.get('wire') ?? '')
-const flowOf = ({ params }: ActAsked): string => `/v1/flows/${encodeURIComponent(params.job!)}`
+const flowOf = ({ params }: ActAsked): string => apiPath('flows', params.job!)
 const pathOf = (asked: ActAsked, verb: string): string =>
-  `${flowOf(asked)}/wires/${encodeURIComponent(wireOf(asked))}/${verb}`
+  apiPath('flows', asked.params.job!, 'wires', wireOf(asked), verb)
 
 async function targetOf({ engine, params, form }: ActAsked): Promise<PortView | undefined> {
   const { wires, nodes } = await engine.flows.get(params.job!)

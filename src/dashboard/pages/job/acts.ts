@@ -4,13 +4,13 @@ import type { PortView } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import type { Act, ActAsked } from '../../page.ts'
 import { given, jsonText, linesIn, maybe } from '../../words/form.ts'
-import { jobLink } from '../../words/paths.ts'
+import { apiPath, jobLink } from '../../words/paths.ts'
 import { count, many } from '../../words/text.ts'
 import { typedFor } from '../../words/value-form.ts'
 
 const FIRST = -2_147_483_648
 
-const of = ({ params }: ActAsked): string => `/v1/jobs/${encodeURIComponent(params.job!)}`
+const of = ({ params }: ActAsked): string => apiPath('jobs', params.job!)
 
 const jsonIn = (form: FormData, name: string): string => jsonText(given(form, name), name)
 
@@ -20,7 +20,7 @@ const portIn = (form: FormData) => ({ dir: sideOf(form, 'dir'), port: given(form
 
 function portOf(asked: ActAsked): string {
   const { dir, port } = portIn(asked.form)
-  return `${of(asked)}/${dir}/${encodeURIComponent(port)}`
+  return apiPath('jobs', asked.params.job!, dir, port)
 }
 
 async function portNow(

@@ -11,6 +11,7 @@ import { Table } from '../../parts/table.tsx'
 import { ValueFields } from '../../parts/value-fields.tsx'
 import { Value } from '../../parts/value-view.tsx'
 import { sum } from '../../words/counts.ts'
+import { apiPath } from '../../words/paths.ts'
 import { readSchema } from '../../words/schema.ts'
 import { count, cut, many } from '../../words/text.ts'
 import { typedAs } from '../../words/value-form.ts'
@@ -21,7 +22,7 @@ const isAwaited = (job: JobView, { dir, name }: PortRow): boolean =>
   dir === 'in' && Array.isArray(job.waitingFor) && job.waitingFor.includes(name)
 
 const wholeAt = (base: string, job: JobView, { dir, name }: PortRow): string =>
-  `${base}/v1/jobs/${job.id}/${dir}/${encodeURIComponent(name)}`
+  `${base}${apiPath('jobs', String(job.id), dir, name)}`
 
 function Values({ job, row }: { job: JobView; row: PortRow }) {
   const { base } = useLook()

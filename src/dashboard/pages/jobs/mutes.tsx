@@ -4,6 +4,7 @@ import { useLook } from '../../look.ts'
 import type { Act, ActAsked } from '../../page.ts'
 import { Act as Button, More } from '../../parts/act.tsx'
 import { given, maybe } from '../../words/form.ts'
+import { apiPath } from '../../words/paths.ts'
 import { ago, cut } from '../../words/text.ts'
 import { noteMute } from './seen-kinds.ts'
 
@@ -24,12 +25,10 @@ function howLong(form: FormData): string {
   return said?.toLowerCase() ?? 'until it is unmuted'
 }
 
-const way = (error: string): string => `/v1/errors/${encodeURIComponent(error)}`
-
 const momentOf = (at: number | string): number => new Date(at).getTime()
 
 async function change(asked: ActAsked, error: string, wanted: object): Promise<ErrorMute | null> {
-  const { muted, was } = (await asked.call('PATCH', way(error), wanted)) as MutedKind
+  const { muted, was } = (await asked.call('PATCH', apiPath('errors', error), wanted)) as MutedKind
   const mute = muted && { ...muted, at: momentOf(muted.at), until: muted.until && momentOf(muted.until) }
   await noteMute(asked.cache, error, mute)
   return was

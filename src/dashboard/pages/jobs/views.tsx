@@ -5,6 +5,7 @@ import { Icon, Name, To } from '../../parts/layout.tsx'
 import { type DeployMark, deployName } from '../../words/deploy.ts'
 import { viewOf } from '../../words/filter.ts'
 import { given } from '../../words/form.ts'
+import { apiPath } from '../../words/paths.ts'
 import { Columns } from './columns.tsx'
 import { isPast } from './past.tsx'
 
@@ -34,14 +35,12 @@ export const wayToView = (name: string, shared: readonly View[]): string | undef
   return found && `/jobs${found.query && `?${found.query}`}`
 }
 
-const way = (name: string): string => `/v1/views/${encodeURIComponent(name)}`
-
 export const viewActs: Record<string, Act> = {
   share: {
     scope: 'admin',
     async does({ form, query, call }) {
       const name = given(form, 'name')
-      await call('PUT', way(name), { query: viewOf(query) })
+      await call('PUT', apiPath('views', name), { query: viewOf(query) })
       return { say: `View ${name} is shared with everyone`, undo: { act: 'unshare', name, sure: 'yes' } }
     },
   },
@@ -54,7 +53,7 @@ export const viewActs: Record<string, Act> = {
     }),
     async does({ form, call }) {
       const name = given(form, 'name')
-      await call('DELETE', way(name))
+      await call('DELETE', apiPath('views', name))
       return { say: `View ${name} deleted` }
     },
   },

@@ -3,9 +3,8 @@ import type { LimitView } from '../../../engine/engine.ts'
 import type { Act, ActAsked } from '../../page.ts'
 import { given } from '../../words/form.ts'
 import { boundFields, boundsIn, kindOfLimit, wayToLimit } from '../../words/limit.ts'
+import { apiPath } from '../../words/paths.ts'
 import { many } from '../../words/text.ts'
-
-const way = (key: string): string => `/v1/limits/${encodeURIComponent(key)}`
 
 const restored = (was: LimitView): Record<string, string> => ({
   act: 'set',
@@ -21,7 +20,7 @@ const pausing = (paused: boolean): Act => ({
   scope: 'admin',
   async does({ form, call }) {
     const key = given(form, 'key')
-    await call('PUT', way(key), { paused })
+    await call('PUT', apiPath('limits', key), { paused })
     return {
       say: paused ? `Limit ${key} paused: no new runs start` : `Limit ${key} resumed`,
       undo: { act: paused ? 'resume' : 'pause', key },
@@ -37,7 +36,7 @@ export const acts = {
       const key = given(form, 'key')
       const bounds = boundsIn(form)
       const was = await before(asked, key)
-      const limit = (await call('PUT', way(key), bounds)) as LimitView
+      const limit = (await call('PUT', apiPath('limits', key), bounds)) as LimitView
       const done = was ? (form.has('restores') ? 'restored' : 'changed') : 'created'
       return {
         say: `Limit ${key} ${done}: ${kindOfLimit(limit)}`,
@@ -65,7 +64,7 @@ export const acts = {
     },
     async does({ form, call }) {
       const key = given(form, 'key')
-      await call('DELETE', way(key))
+      await call('DELETE', apiPath('limits', key))
       return { say: `Limit ${key} removed`, to: '/limits' }
     },
   },

@@ -4,6 +4,7 @@ import type { Act } from '../../page.ts'
 import { Act as Button } from '../../parts/act.tsx'
 import { Name, To } from '../../parts/layout.tsx'
 import { given } from '../../words/form.ts'
+import { apiPath } from '../../words/paths.ts'
 import { clock, hostName, many } from '../../words/text.ts'
 import { Bar } from './slots.tsx'
 
@@ -11,7 +12,7 @@ export const reset: Act = {
   scope: 'admin',
   async does({ form, call }) {
     const [host, of] = [given(form, 'host'), given(form, 'of')]
-    await call('DELETE', `/v1/breakers/${encodeURIComponent(host)}?of=${encodeURIComponent(of)}`)
+    await call('DELETE', `${apiPath('breakers', host)}?of=${encodeURIComponent(of)}`)
     return { say: `Calls to ${hostName(host)} resume` }
   },
 }

@@ -12,7 +12,7 @@ import { bodyOf, constraintOf, fields, fieldsOf, matchesOf, type Typed } from '.
 import { sum } from '../../words/counts.ts'
 import { given, maybe, unexpected } from '../../words/form.ts'
 import { boundOf } from '../../words/limit.ts'
-import { constraintPath } from '../../words/paths.ts'
+import { apiPath, constraintPath } from '../../words/paths.ts'
 import { count, cut, many } from '../../words/text.ts'
 import { Bounds } from './change.tsx'
 
@@ -21,8 +21,6 @@ const NAMED = 8
 
 type Tried = Awaited<ReturnType<typeof tryOn>>
 type Drafted = NonNullable<Awaited<ReturnType<typeof draftedIn>>>
-
-const way = (name: string): string => `/v1/constraints/${encodeURIComponent(name)}`
 
 async function tryOn({ engine }: Asked, typed: Typed) {
   let wanted: Constraint
@@ -65,7 +63,7 @@ const constraining = (verb: 'PUT' | 'DELETE', said: (isNew: boolean) => string):
     const { form, call, engine } = asked
     const name = given(form, 'constraint')
     const was = await engine.constraints.get(name).catch(missing)
-    await call(verb, way(name), verb === 'PUT' ? bodyOf(typedIn(form)) : undefined)
+    await call(verb, apiPath('constraints', name), verb === 'PUT' ? bodyOf(typedIn(form)) : undefined)
     return {
       say: `Constraint ${name} ${said(!was)}`,
       to: '/limits',

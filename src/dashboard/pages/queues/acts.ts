@@ -2,9 +2,7 @@ import { mapValues } from '../../../core/map-values.ts'
 import type { PatchedQueue } from '../../../engine/engine.ts'
 import type { Act } from '../../page.ts'
 import { given, maybe, numberIn } from '../../words/form.ts'
-import { queuePath } from '../../words/paths.ts'
-
-const way = (name: string): string => `/v1${queuePath(name)}`
+import { apiPath } from '../../words/paths.ts'
 
 const nameIn = ({ form, params }: Parameters<Act['does']>[0]): string => params.queue ?? given(form, 'queue')
 
@@ -12,7 +10,7 @@ const pausing = (paused: boolean): Act => ({
   scope: 'admin',
   async does(asked) {
     const queue = nameIn(asked)
-    await asked.call('PATCH', way(queue), { paused })
+    await asked.call('PATCH', apiPath('queues', queue), { paused })
     const undo = { act: paused ? 'resume' : 'pause', queue }
     return { say: paused ? `Queue ${queue} was paused. Current runs continue` : `Queue ${queue} was resumed`, undo }
   },
@@ -53,7 +51,7 @@ const change: Act = {
     const patch = Object.fromEntries(changed(form))
     const names = Object.keys(patch)
     if (names.length === 0) return { say: `Queue ${params.queue} was not changed` }
-    const { was } = (await call('PATCH', `${way(params.queue!)}?details=true`, patch)) as PatchedQueue
+    const { was } = (await call('PATCH', `${apiPath('queues', params.queue!)}?details=true`, patch)) as PatchedQueue
     return { say: `Queue ${params.queue} was changed: ${names.join(', ')}`, undo: back(was!) }
   },
 }

@@ -3,12 +3,12 @@ import type { JobView } from '../../../engine/engine.ts'
 import type { Act, ActAsked } from '../../page.ts'
 import { ruleIn } from '../../words/cron.ts'
 import { given, jsonText, maybe, objectOf } from '../../words/form.ts'
-import { jobLink } from '../../words/paths.ts'
+import { apiPath, jobLink } from '../../words/paths.ts'
 import { clock, many } from '../../words/text.ts'
 
 type Resumed = { next: string[]; missed: { made: string; count: number; more: boolean } | null }
 
-const of = ({ form }: ActAsked): string => `/v1/schedules/${encodeURIComponent(given(form, 'job'))}`
+const of = ({ form }: ActAsked): string => apiPath('schedules', given(form, 'job'))
 
 export function fieldsOf(
   alias: string,
@@ -79,7 +79,7 @@ export const acts: Record<string, Act> = {
       })
       const alias = given(form, 'alias')
       const was = await engine.jobs.get(alias).catch(() => undefined)
-      const { job } = (await call('PUT', `/v1/schedules/${encodeURIComponent(alias)}`, body)) as { job: number }
+      const { job } = (await call('PUT', apiPath('schedules', alias), body)) as { job: number }
       const undo = was ? fieldsOf(alias, was, args !== undefined) : { act: 'stop', job: String(job), sure: 'yes' }
       return {
         say: `Schedule ${alias} saved`,
