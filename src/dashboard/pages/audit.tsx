@@ -6,9 +6,8 @@ import type { Asked } from '../page.ts'
 import { Further } from '../parts/further.tsx'
 import { Ago, Name, NameLink } from '../parts/layout.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
-import { wayToChange } from '../words/limit.ts'
 import { neighbours } from '../words/neighbours.ts'
-import { constraintPath, decoded, jobPath, jobsPath, schedulePath } from '../words/paths.ts'
+import { changeLimitPath, constraintPath, decoded, jobPath, jobsPath, schedulePath } from '../words/paths.ts'
 import { count, many, title } from '../words/text.ts'
 
 type AuditEntry = Awaited<ReturnType<Engine['audit']['read']>>['entries'][number]
@@ -51,7 +50,7 @@ function pathOf(entry: AuditEntry): string | undefined {
   const { of, name } = partsOf(entry)
   if (entry.method === 'DELETE' || !name) return undefined
   if (of === 'errors') return jobsPath({ status: 'failed', error: name })
-  if (of === 'limits') return wayToChange(name)
+  if (of === 'limits') return changeLimitPath(name)
   if (of === 'constraints') return constraintPath(name)
   if (of === 'schedules') return /^\d+$/.test(name) ? jobPath(name) : schedulePath(name)
   return PAGE.exec(entry.path)?.[1]

@@ -6,8 +6,7 @@ import { Act as Button } from '../parts/act.tsx'
 import { Card, Empty, Head, Icon, To } from '../parts/layout.tsx'
 import { Search } from '../parts/search.tsx'
 import { searchedOf } from '../words/further.ts'
-import { wayToLimit } from '../words/limit.ts'
-import { channelPath, groupPath, queuePath, workerPath } from '../words/paths.ts'
+import { channelPath, groupPath, limitPath, queuePath, workerPath } from '../words/paths.ts'
 import { waitingIn } from '../words/queue.ts'
 import { count, cut, many, title } from '../words/text.ts'
 import { said } from './callbacks/opened.tsx'
@@ -164,7 +163,7 @@ async function linesOf(asked: Asked, text: string): Promise<Line[]> {
       .filter(isWanted)
       .slice(0, FOUND),
     ...limits.map((key) =>
-      line('limits', key, waitingAt(key) ? `${count(waitingAt(key))} waiting` : 'limit', wayToLimit(key)),
+      line('limits', key, waitingAt(key) ? `${count(waitingAt(key))} waiting` : 'limit', limitPath(key)),
     ),
     ...settings.filter(isWanted),
   ]

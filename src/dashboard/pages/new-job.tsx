@@ -12,8 +12,8 @@ import { Card, Head, Link, NameLink, To } from '../parts/layout.tsx'
 import { Search } from '../parts/search.tsx'
 import { sum } from '../words/counts.ts'
 import { given, jsonText, labelWords, maybe, objectOf } from '../words/form.ts'
-import { limitOfClass, wayToLimit } from '../words/limit.ts'
-import { isFlow, jobLink, jobPath, ofClass, queuePath } from '../words/paths.ts'
+import { limitOfClass } from '../words/limit.ts'
+import { isFlow, jobLink, jobPath, limitPath, ofClass, queuePath } from '../words/paths.ts'
 import { pausedNames } from '../words/queue.ts'
 import { membersOf, readSchema } from '../words/schema.ts'
 import { cut, many } from '../words/text.ts'
@@ -163,7 +163,7 @@ function Wait({ data: { paused, limits }, worker: { queue, class: name } }: { da
   const waiting = limits.find((limit) => limit.key === key)?.waiting ?? 0
   const isPaused = paused.has(queue)
   if (!isPaused && waiting === 0) return null
-  const [to, of] = isPaused ? [queuePath(queue), queue] : [wayToLimit(key), key]
+  const [to, of] = isPaused ? [queuePath(queue), queue] : [limitPath(key), key]
   return (
     <p class="gone">
       {isPaused ? 'The queue is paused: ' : `${many(waiting, 'job already waits', 'jobs already wait')} for limit `}

@@ -1,5 +1,4 @@
 import { SidejobError } from '../../core/errors.ts'
-import { pageOf } from '../../core/faults.ts'
 import { exactly } from '../../core/time.ts'
 import type { GroupView, LimitView } from '../../engine/engine.ts'
 import { maybe, numberIn } from './form.ts'
@@ -17,10 +16,6 @@ export const elsewhereIn = ({ jobs, running, waiting }: Pick<GroupView, 'jobs' |
   Math.max(0, jobs - running - waiting)
 
 export const limitOfClass = (queue: string, name: string): string => `worker:${queue}/${name}`
-
-export const wayToChange = (key: string): string => `/limits?change=${encodeURIComponent(key)}`
-
-export const wayToLimit = (key: string): string => pageOf({ kind: 'limit', who: key })
 
 const COLOURS = 7
 

@@ -1,9 +1,9 @@
 import type { Health, QueueView, RunUnderWay } from '../../engine/engine.ts'
 import { failing, lostRuns } from './class-failures.ts'
 import { sum } from './counts.ts'
-import { isFull, wayToChange, wayToLimit } from './limit.ts'
+import { isFull } from './limit.ts'
 import { type Button, type Known, type Need, need, type Rule, resumeQueue } from './need.ts'
-import { jobPath, pullersPath, queuePath } from './paths.ts'
+import { callbacksPath, changeLimitPath, jobPath, limitPath, pullersPath, queuePath } from './paths.ts'
 import { readyIn, waitingIn } from './queue.ts'
 import { timesLonger, usualOf } from './stuck.ts'
 import { about, count, hostName, jobsWait, MINUTE, many } from './text.ts'
@@ -24,7 +24,7 @@ const callbacksGivenUp: Rule = ({ givenUp, moreGivenUp = false }) => {
       since: Math.min(...failed.map(({ endedAt, createdAt }) => endedAt ?? createdAt)),
       buttons: [
         {
-          to: `/callbacks?state=FAILED&host=${encodeURIComponent(host)}`,
+          to: callbacksPath({ state: 'FAILED', host }),
           text: failed.length === 1 ? 'See it' : 'See them',
         },
         { act: 'resend', at: '/callbacks', fields: { host }, scope: 'write', icon: 'retry', text: 'Resend' },
@@ -90,8 +90,8 @@ const fullLimits: Rule = ({ limits, now }) =>
           more: many(waiting, 'job is waiting', 'jobs are waiting'),
           since: waitedSince ?? undefined,
           buttons: [
-            { to: wayToLimit(key), text: 'See waiting jobs' },
-            { to: wayToChange(key), text: 'Change' },
+            { to: limitPath(key), text: 'See waiting jobs' },
+            { to: changeLimitPath(key), text: 'Change' },
           ],
           jobs: waiting,
         }),

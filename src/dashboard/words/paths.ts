@@ -1,3 +1,4 @@
+import { pageOf } from '../../core/faults.ts'
 import { readable } from '../../core/readable.ts'
 import { type Changes, queryWith } from './query.ts'
 
@@ -9,6 +10,8 @@ export const jobPath = (id: number | string): string => `/jobs/${id}`
 export const queuePath = (queue: string): string => `/queues/${at(queue)}`
 export const groupPath = (id: string): string => `/groups/${at(id)}`
 export const channelPath = (channel: string): string => `/channels?at=${at(channel)}`
+export const limitPath = (key: string): string => pageOf({ kind: 'limit', who: key })
+export const changeLimitPath = (key: string): string => `/limits?change=${at(key)}`
 export const constraintPath = (name: string): string => `/limits?constraint=${at(name)}`
 export const schedulePath = (alias: string): string => `/schedules?change=${at(alias)}`
 export const pullersPath = (queue: string): string => `/workers?q=${at(`${queue}/`)}`
@@ -19,6 +22,8 @@ export const apiPath = (...names: string[]): string => ['/v1', ...names.map(at)]
 
 /** @example jobsPath({ status: 'failed', queue: 'media' }) // '/jobs?status=failed&queue=media' */
 export const jobsPath = (filter: Changes): string => `/jobs${queryWith('', filter)}`
+
+export const callbacksPath = (filter: Changes): string => `/callbacks${queryWith('', filter)}`
 
 export const ofClass = (queue: string, name: string): string => `queue=${at(queue)}&class=${at(name)}`
 

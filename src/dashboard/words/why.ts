@@ -1,9 +1,8 @@
 import { type ReasonCode, reasons } from '../../core/reasons.ts'
 import type { JobView, LimitView, Reason, Why, WhyLink } from '../../engine/engine.ts'
 import { messageOf, shareOf } from './job.ts'
-import { wayToLimit } from './limit.ts'
 import { type Button, type Known, resumeQueue } from './need.ts'
-import { jobPath, ofClass, pullersPath } from './paths.ts'
+import { jobPath, limitPath, ofClass, pullersPath } from './paths.ts'
 import { timesLonger, usualOf } from './stuck.ts'
 import { about, clock, count, listed, many, percent, span, timeOn, title } from './text.ts'
 
@@ -20,7 +19,7 @@ const first = onJob('first', 'Start first')
 const run = onJob('run', 'Run now')
 const retry = onJob('retry', 'Retry')
 const requeue = onJob('requeue', 'Run again', 'admin')
-const holdersOf = (key: string): Button => ({ to: wayToLimit(key), text: 'Show holders' })
+const holdersOf = (key: string): Button => ({ to: limitPath(key), text: 'Show holders' })
 
 export type Cell = {
   job: number

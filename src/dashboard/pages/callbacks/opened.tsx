@@ -8,6 +8,7 @@ import { type Fact, Facts } from '../../parts/facts.tsx'
 import { Ago, Card, JobId, Link, Name } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { Json } from '../../parts/value-view.tsx'
+import { callbacksPath } from '../../words/paths.ts'
 import { count, hostName, plain, span, title } from '../../words/text.ts'
 import { Shut } from '../limits/breakers.tsx'
 
@@ -103,7 +104,7 @@ export function Opened({ near, breakers }: { near: Near; breakers: readonly Open
     [
       'Host',
       <span>
-        {host && <Link to={`/callbacks?host=${encodeURIComponent(host)}`}>{hostName(host)}</Link>}{' '}
+        {host && <Link to={callbacksPath({ host })}>{hostName(host)}</Link>}{' '}
         {open ? <Shut of={open} /> : 'called normally: its circuit breaker is closed'}
       </span>,
     ],

@@ -6,8 +6,7 @@ import { type Fact, Facts } from '../../parts/facts.tsx'
 import { LabelTags } from '../../parts/label-tags.tsx'
 import { Ago, Card, JobId, Link, Name, NameLink, StatusMark, To } from '../../parts/layout.tsx'
 import { failedRuns } from '../../words/job.ts'
-import { wayToLimit } from '../../words/limit.ts'
-import { workerPath } from '../../words/paths.ts'
+import { jobsPath, limitPath, workerPath } from '../../words/paths.ts'
 import { atLeast, count, dayOf, hourOf, many, moment, money, span } from '../../words/text.ts'
 import type { Family as Known } from '../../words/timeline.ts'
 import { runnerOf } from '../../words/why.ts'
@@ -24,9 +23,9 @@ const rank = ({ status }: Child): number => (status === 'failed' ? -1 : statuses
 
 function Summary({ id, all, more }: { id: number; all: readonly Child[]; more: number }) {
   const groups = [...Map.groupBy(all, ({ is }) => is)].map(([is, { length }]) => (
-    <Link to={`/jobs?parent=${id}&status=${is}`}>{`${count(length)} ${is.replace(',', ' or ')}`}</Link>
+    <Link to={jobsPath({ parent: id, status: is })}>{`${count(length)} ${is.replace(',', ' or ')}`}</Link>
   ))
-  if (more > 0) groups.push(<Link to={`/jobs?parent=${id}`}>{`${count(more)} more`}</Link>)
+  if (more > 0) groups.push(<Link to={jobsPath({ parent: id })}>{`${count(more)} more`}</Link>)
   return <p class="note foot">{groups.map((link, i) => [i > 0 && ', ', link])}</p>
 }
 
@@ -105,7 +104,7 @@ const Limits = ({ job: { group, limits, waitingAt } }: { job: JobView }) => (
     {limits.slice(0, 4).map((key, i) => (
       <>
         {i > 0 && ', '}
-        <NameLink to={wayToLimit(key)} of={key === `group:${group}` ? 'its group' : key} most={30} />
+        <NameLink to={limitPath(key)} of={key === `group:${group}` ? 'its group' : key} most={30} />
         {key === waitingAt && ' (waits)'}
       </>
     ))}

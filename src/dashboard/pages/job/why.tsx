@@ -1,8 +1,7 @@
 import type { JobView } from '../../../engine/engine.ts'
 import { PlainButtons } from '../../parts/act.tsx'
 import { Icon, Shape, To } from '../../parts/layout.tsx'
-import { wayToLimit } from '../../words/limit.ts'
-import { jobPath } from '../../words/paths.ts'
+import { jobPath, limitPath } from '../../words/paths.ts'
 import { type Family, idNote } from '../../words/timeline.ts'
 import type { Cell } from '../../words/why.ts'
 
@@ -21,7 +20,7 @@ export function CellText({ cell: { text, limit }, kind }: { cell: Cell; kind?: s
   return (
     <>
       {text.slice(0, at)}
-      <To kind={kind} to={wayToLimit(limit)}>
+      <To kind={kind} to={limitPath(limit)}>
         {limit}
       </To>
       {text.slice(at + limit.length)}

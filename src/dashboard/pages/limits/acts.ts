@@ -2,8 +2,8 @@ import { missing } from '../../../core/errors.ts'
 import type { LimitView } from '../../../engine/engine.ts'
 import type { Act, ActAsked } from '../../page.ts'
 import { given } from '../../words/form.ts'
-import { boundFields, boundsIn, kindOfLimit, wayToLimit } from '../../words/limit.ts'
-import { apiPath } from '../../words/paths.ts'
+import { boundFields, boundsIn, kindOfLimit } from '../../words/limit.ts'
+import { apiPath, limitPath } from '../../words/paths.ts'
 import { many } from '../../words/text.ts'
 
 const restored = (was: LimitView): Record<string, string> => ({
@@ -40,7 +40,7 @@ export const acts = {
       const done = was ? (form.has('restores') ? 'restored' : 'changed') : 'created'
       return {
         say: `Limit ${key} ${done}: ${kindOfLimit(limit)}`,
-        to: wayToLimit(key),
+        to: limitPath(key),
         undo: was ? restored(was) : { act: 'remove', key, sure: 'yes' },
       }
     },

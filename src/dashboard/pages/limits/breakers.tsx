@@ -4,7 +4,7 @@ import type { Act } from '../../page.ts'
 import { Act as Button } from '../../parts/act.tsx'
 import { Name, To } from '../../parts/layout.tsx'
 import { given } from '../../words/form.ts'
-import { apiPath } from '../../words/paths.ts'
+import { apiPath, callbacksPath } from '../../words/paths.ts'
 import { clock, hostName, many } from '../../words/text.ts'
 import { Bar } from './slots.tsx'
 
@@ -38,12 +38,7 @@ function Row({ breaker }: { breaker: OpenBreaker }) {
             <Name of={name} most={40} />
           </b>
           <span class="sub">
-            {of === 'callbacks' ? (
-              <To to={`/callbacks?host=${encodeURIComponent(host)}`}>callbacks</To>
-            ) : (
-              'runs of push workers'
-            )}
-            , built in
+            {of === 'callbacks' ? <To to={callbacksPath({ host })}>callbacks</To> : 'runs of push workers'}, built in
           </span>
         </div>
         <div>

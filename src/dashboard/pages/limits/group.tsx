@@ -7,8 +7,8 @@ import { Further } from '../../parts/further.tsx'
 import { Ago, Card, Empty, Head, JobId, Link, Name, NameLink, StatusMark, Zero } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { searchRows } from '../../search-on.ts'
-import { boundOf, elsewhereIn, wayToChange } from '../../words/limit.ts'
-import { jobPath, jobsPath } from '../../words/paths.ts'
+import { boundOf, elsewhereIn } from '../../words/limit.ts'
+import { changeLimitPath, jobPath, jobsPath } from '../../words/paths.ts'
 import { cut, many } from '../../words/text.ts'
 import { WhatHappened } from '../jobs/rows.tsx'
 import { acts } from './acts.ts'
@@ -92,7 +92,7 @@ export const group = page({
         }
         note={<Note data={data} />}
       >
-        <LinkButton to={wayToChange(groupKey(data.id))} scope="admin">
+        <LinkButton to={changeLimitPath(groupKey(data.id))} scope="admin">
           Change limit
         </LinkButton>
         <Pause paused={data.near?.limit.paused ?? false} scope="admin" fields={{ key: groupKey(data.id) }} />

@@ -3,7 +3,8 @@ import type { GroupView } from '../../../engine/engine.ts'
 import { LinkButton } from '../../parts/act.tsx'
 import { Card, NameLink } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
-import { colourOf, elsewhereIn, wayToChange, wayToLimit } from '../../words/limit.ts'
+import { colourOf, elsewhereIn } from '../../words/limit.ts'
+import { changeLimitPath, limitPath } from '../../words/paths.ts'
 import { count } from '../../words/text.ts'
 import { Slots } from './slots.tsx'
 
@@ -14,7 +15,7 @@ const columns: readonly Column<GroupView>[] = [
     head: 'Group',
     cell: ({ id, paused }) => (
       <>
-        <NameLink to={wayToLimit(groupKey(id))} of={id} most={28} isMain /> {paused && <span class="tag">paused</span>}
+        <NameLink to={limitPath(groupKey(id))} of={id} most={28} isMain /> {paused && <span class="tag">paused</span>}
       </>
     ),
   },
@@ -38,7 +39,7 @@ const columns: readonly Column<GroupView>[] = [
   {
     head: '-Acts',
     cell: ({ id }) => (
-      <LinkButton to={wayToChange(groupKey(id))} scope="admin" small label={`Change group ${id}`}>
+      <LinkButton to={changeLimitPath(groupKey(id))} scope="admin" small label={`Change group ${id}`}>
         Change
       </LinkButton>
     ),

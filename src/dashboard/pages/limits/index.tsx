@@ -7,7 +7,8 @@ import { Card, Empty, Head, Icon, Name, To } from '../../parts/layout.tsx'
 import { Search } from '../../parts/search.tsx'
 import { First } from '../../parts/snippet.tsx'
 import { sum } from '../../words/counts.ts'
-import { isFull, kindOfLimit, wayToChange, wayToLimit } from '../../words/limit.ts'
+import { isFull, kindOfLimit } from '../../words/limit.ts'
+import { changeLimitPath, limitPath } from '../../words/paths.ts'
 import { count, jobsWait, many } from '../../words/text.ts'
 import { acts } from './acts.ts'
 import { Breakers, reset } from './breakers.tsx'
@@ -60,7 +61,7 @@ function Row({ limit, near }: { limit: LimitRow; near?: Near }) {
     <div class={`limit${isFull(limit) ? ' full' : ''}`} id={`limit-${key}`}>
       <div class="line">
         <div class="grow">
-          <To kind="name" to={isOpen ? '/limits' : wayToLimit(key)} label={`${isOpen ? 'Close' : 'Open'} ${key}`}>
+          <To kind="name" to={isOpen ? '/limits' : limitPath(key)} label={`${isOpen ? 'Close' : 'Open'} ${key}`}>
             <Icon name={isOpen ? 'down' : 'right'} size={14} />
             <b class="clip">
               <Name of={key} most={34} />
@@ -77,7 +78,7 @@ function Row({ limit, near }: { limit: LimitRow; near?: Near }) {
           )}
         </div>
         <div class="acts">
-          <LinkButton to={wayToChange(key)} scope="admin" small label={`Change ${key}`}>
+          <LinkButton to={changeLimitPath(key)} scope="admin" small label={`Change ${key}`}>
             Change
           </LinkButton>
         </div>

@@ -5,7 +5,7 @@ import type { Asked } from '../../page.ts'
 import { Ago, JobId, Link, Name, NameLink, Since } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { colourOf, isFull } from '../../words/limit.ts'
-import { groupPath, jobPath } from '../../words/paths.ts'
+import { groupPath, jobPath, jobsPath } from '../../words/paths.ts'
 import { isLong, timesLonger, usualOf } from '../../words/stuck.ts'
 import { about, clock, count, cut, jobsWait } from '../../words/text.ts'
 import { byClass } from '../jobs/by-class.tsx'
@@ -116,8 +116,8 @@ function StuckText({ of: { class: name, process, startedAt, usual } }: { of: Stu
       <b class="up">Stuck:</b> no run has ended for <Since at={startedAt!} />.{' '}
       {usual && `Runs of ${cut(name)} usually take up to ${about(usual)}. `}
       Check {process ? `worker ${cut(process)}` : 'the workers'} and the{' '}
-      <Link to={`/jobs?status=running&class=${encodeURIComponent(name)}`}>running jobs</Link>. To start more jobs now,
-      raise the limit.
+      <Link to={jobsPath({ status: 'running', class: name })}>running jobs</Link>. To start more jobs now, raise the
+      limit.
     </p>
   )
 }

@@ -4,8 +4,7 @@ import { useLook } from '../../look.ts'
 import { Ago, Card, JobId, Link, Name, NameLink, Since, Tag, To } from '../../parts/layout.tsx'
 import { runColumns } from '../../parts/runs.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
-import { wayToLimit } from '../../words/limit.ts'
-import { jobsPath } from '../../words/paths.ts'
+import { jobsPath, limitPath } from '../../words/paths.ts'
 import { startableIn } from '../../words/queue.ts'
 import { count, cut, jobsWait, listed, many, span } from '../../words/text.ts'
 import { type ClassRow, queuePageColumns } from '../jobs/by-class.tsx'
@@ -148,7 +147,7 @@ export function Held({ queue: { name: queue, counts }, held }: HeldProps) {
           {held.map((key, i) => (
             <>
               {i > 0 && ', '}
-              <NameLink kind="link said" to={wayToLimit(key)} of={key} most={40} />
+              <NameLink kind="link said" to={limitPath(key)} of={key} most={40} />
             </>
           ))}
         </p>

@@ -5,8 +5,8 @@ import { Act as Button, LinkButton } from '../../parts/act.tsx'
 import { Choice, Head, Name, NameLink, To } from '../../parts/layout.tsx'
 import { Search } from '../../parts/search.tsx'
 import { searchRows } from '../../search-on.ts'
-import { limitOfClass, wayToLimit } from '../../words/limit.ts'
-import { queuePath, workerPath } from '../../words/paths.ts'
+import { limitOfClass } from '../../words/limit.ts'
+import { limitPath, queuePath, workerPath } from '../../words/paths.ts'
 import { pausedNames, runsIn } from '../../words/queue.ts'
 import { count, jobsWait, many, title } from '../../words/text.ts'
 import { Kinds, kindsOf, readDeploys } from '../jobs/kinds.tsx'
@@ -149,7 +149,7 @@ function ClassHead({ worker, isChanging }: { worker: Worker; isChanging: boolean
 function Held({ limit: { key, running, concurrency, waiting } }: { limit: WaitedLimit }) {
   return (
     <p class="lead">
-      <To kind="st suspended" to={wayToLimit(key)}>
+      <To kind="st suspended" to={limitPath(key)}>
         {`${count(running)}${concurrency === null ? '' : ` of ${count(concurrency)}`} running, ${jobsWait(waiting)} for the limit of this class`}
       </To>
     </p>
