@@ -3,7 +3,7 @@ import { SidejobError } from '../core/errors.ts'
 import { leaveWord } from './cookies.ts'
 import { type Draw, wantsData } from './draw.tsx'
 import { formOf } from './form.ts'
-import { htmlOf, type Look } from './look.ts'
+import { documentOf, htmlOf, type Look } from './look.ts'
 import type { ActAsked, Confirm, Done, Page } from './page.ts'
 import { ConfirmForm } from './parts/confirm.tsx'
 import { type Frame, Shell } from './parts/shell.tsx'
@@ -19,13 +19,14 @@ const isSure = ({ verb, type = 'yes', isCounting = false, fields = {} }: Confirm
 
 export function createActs({ base, draw }: Parts) {
   function card(c: Context<Env>, look: Look, { title, at, children }: Pick<Frame, 'title' | 'at' | 'children'>) {
-    const shell = htmlOf(
-      look,
-      <Shell look={look} title={title} at={at} there={draw.there}>
-        <div class="card confirm">{children}</div>
-      </Shell>,
+    return c.html(
+      documentOf(
+        look,
+        <Shell look={look} title={title} at={at} there={draw.there}>
+          <div class="card confirm">{children}</div>
+        </Shell>,
+      ),
     )
-    return c.html(`<!doctype html>${shell}`)
   }
 
   function confirmation(c: Context<Env>, { nav: at }: Page, { look, form }: ActAsked, confirm: Confirm) {

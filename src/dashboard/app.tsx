@@ -6,7 +6,7 @@ import { createActs } from './acts.tsx'
 import { around as aroundOf } from './around.ts'
 import { assets } from './assets.ts'
 import { sessionOf, takeWord } from './cookies.ts'
-import { createDraw, type Draw, wantsData } from './draw.tsx'
+import { createDraw, type Draw, drawBrief, hereIn, wantsData } from './draw.tsx'
 import { AGAIN, comesFromElsewhere, createLogin } from './login.tsx'
 import type { DashboardOptions } from './options.ts'
 import { Elsewhere, type Page } from './page.ts'
@@ -69,8 +69,7 @@ function refuse(c: Context, base: string): Response {
       401,
     )
   if (!sessionOf(c) && comesFromElsewhere(c.req.raw)) return c.html(AGAIN)
-  const { pathname, search } = new URL(c.req.url)
-  const to = `${pathname.slice(pathname.indexOf('/ui') + 3)}${search}` || '/'
+  const to = hereIn(c)
   return c.redirect(`${base}/login${to === '/' ? '' : `?to=${encodeURIComponent(to)}`}`, 303)
 }
 
@@ -78,7 +77,7 @@ async function show(c: Context<Env>, page: Page, draw: Draw): Promise<Response> 
   const asked = draw.asked(c)
   expectScope(asked.look, page.scope ?? 'read', 'this page')
   if (page.brief && c.req.header('x-live') && wantsData(c))
-    return draw.brief(c, page.brief, { asked, data: await page.load(asked) })
+    return drawBrief(c, page.brief, { asked, data: await page.load(asked) })
   const [data, around] = await Promise.all([page.load(asked), aroundOf(asked)])
   return draw.page(c, page, { asked, data, around, word: takeWord(c, asked.look.base) })
 }

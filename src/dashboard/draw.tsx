@@ -8,7 +8,7 @@ import { createAnswers, createCache } from './cache.ts'
 import { type AskApi, callerOf } from './call.ts'
 import { likesOf } from './cookies.ts'
 import { commandsOf } from './costs.ts'
-import { htmlOf, type Look } from './look.ts'
+import { documentOf, htmlOf, type Look } from './look.ts'
 import { entryOf } from './nav.ts'
 import type { DashboardOptions } from './options.ts'
 import type { Asked, Brief, Page } from './page.ts'
@@ -22,9 +22,42 @@ export type Drawn = { asked: Asked; data: unknown; around: Around; word?: string
 
 export const wantsData = (c: Context): boolean => c.req.header('accept')?.startsWith('application/json') ?? false
 
-const DOCTYPE = '<!doctype html>'
+/** The path below `/ui`, with its query. */
+export function hereIn({ req }: Context): string {
+  const { pathname, search } = new URL(req.url)
+  return `${pathname.slice(pathname.indexOf('/ui') + 3) || '/'}${search}`
+}
 
 type Parts = { deps: Deps; base: string; options: DashboardOptions; pages: readonly Page[]; ask: AskApi }
+
+async function isSeen(c: Context, text: string): Promise<boolean> {
+  const tag = `"${(await hashOf(withoutTimes(text))).slice(0, 20)}"`
+  if (c.req.header('if-none-match') === tag) return true
+  c.header('etag', tag)
+  return false
+}
+
+async function answer(c: Context, html: string): Promise<Response> {
+  if (await isSeen(c, html)) return c.body(null, 304)
+  const names = c.req.header('x-live')
+  const patch = names === undefined ? undefined : patchOf(html, names)
+  return patch ? c.json({ patch }) : c.html(html)
+}
+
+export async function drawBrief(
+  c: Context<Env>,
+  { as, data: dataOf, parts }: Brief<unknown>,
+  { asked, data }: Pick<Drawn, 'asked' | 'data'>,
+) {
+  const { look, query } = asked
+  const drawn = Object.entries(parts).map(([id, View]) => [
+    id,
+    htmlOf(look, <View data={data} look={look} query={query} />),
+  ])
+  const told = { as: as(data), data: dataOf(data), parts: Object.fromEntries(drawn) }
+  if (await isSeen(c, JSON.stringify(told))) return c.body(null, 304)
+  return c.json({ ...told, now: look.now })
+}
 
 export function createDraw({ deps, base, options, pages, ask }: Parts) {
   const { publicUrl: url } = deps
@@ -34,8 +67,6 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
 
   function asked(c: Context<Env>): Asked {
     const { place, caller, csrf } = c.get('seen')
-    const { search, pathname, searchParams } = new URL(c.req.url)
-    const path = pathname.slice(pathname.indexOf('/ui') + 3) || '/'
     const { name, scopes } = caller
     const look: Look = {
       base,
@@ -43,51 +74,21 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
       url,
       name: options.name ?? (isLocal(url) ? 'local' : undefined),
       now: Date.now(),
-      here: `${path}${search}`,
+      here: hereIn(c),
       who: { name, scopes },
       csrf,
       ...likesOf(c),
     }
-    const params = c.req.param() as Record<string, string>
     const { engine } = place
     return {
       engine,
       deps,
-      params,
-      query: searchParams,
+      params: c.req.param() as Record<string, string>,
+      query: new URL(c.req.url).searchParams,
       look,
       call: callerOf(ask, c),
       cache: createCache(answers.of(engine), engine),
     }
-  }
-
-  async function isSeen(c: Context, text: string): Promise<boolean> {
-    const tag = `"${(await hashOf(withoutTimes(text))).slice(0, 20)}"`
-    if (c.req.header('if-none-match') === tag) return true
-    c.header('etag', tag)
-    return false
-  }
-
-  async function answer(c: Context, html: string): Promise<Response> {
-    if (await isSeen(c, html)) return c.body(null, 304)
-    const names = c.req.header('x-live')
-    const patch = names === undefined ? undefined : patchOf(html, names)
-    return patch ? c.json({ patch }) : c.html(html)
-  }
-
-  async function brief(
-    c: Context<Env>,
-    { as, data: dataOf, parts }: Brief<unknown>,
-    { asked, data }: Pick<Drawn, 'asked' | 'data'>,
-  ) {
-    const { look, query } = asked
-    const drawn = Object.entries(parts).map(([id, View]) => [
-      id,
-      htmlOf(look, <View data={data} look={look} query={query} />),
-    ])
-    const told = { as: as(data), data: dataOf(data), parts: Object.fromEntries(drawn) }
-    if (await isSeen(c, JSON.stringify(told))) return c.body(null, 304)
-    return c.json({ ...told, now: look.now })
   }
 
   function page(
@@ -99,7 +100,7 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
     const { look, query } = asked
     const at = navOf?.(data) ?? nav
     const entry = at && entryOf(at)
-    const html = htmlOf(
+    const html = documentOf(
       look,
       <Shell
         look={look}
@@ -122,7 +123,7 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
         )}
       </Shell>,
     )
-    return answer(c, DOCTYPE + html)
+    return answer(c, html)
   }
 
   async function error(c: Context<Env>, error: SidejobError): Promise<Response> {
@@ -134,7 +135,7 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
     const { look, engine, cache } = page
     const known = code === 'NOT_FOUND' ? around(page).catch(() => undefined) : cache.last<Around>('around')
     const { signs, foot }: Partial<Around> = (await known) ?? { foot: { ok: true, text: 'Redis is up' } }
-    const html = htmlOf(
+    const html = documentOf(
       look,
       <Shell
         look={look}
@@ -146,8 +147,8 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
         <ErrorPage code={code} message={message} hasHistory={engine.history.isOn} />
       </Shell>,
     )
-    return c.html(DOCTYPE + html, status as 400)
+    return c.html(html, status as 400)
   }
 
-  return { asked, page, brief, error, there, forget: answers.expire }
+  return { asked, page, error, there, forget: answers.expire }
 }

@@ -33,6 +33,9 @@ export function htmlOf(look: Look, page: { toString: () => unknown }): string {
   }
 }
 
+export const documentOf = (look: Look, page: { toString: () => unknown }): string =>
+  `<!doctype html>${htmlOf(look, page)}`
+
 export function useLook(): Look {
   if (!current) throw new Error('useLook was called outside of the rendering of a page')
   return current
