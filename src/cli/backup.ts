@@ -12,7 +12,7 @@ async function namespaceOfFolder(): Promise<string | undefined> {
   return name === undefined ? undefined : `${name}:`
 }
 
-/** The token is not an option, because every process on the machine can read a command line. */
+/** Reads the token from the environment, because every process on the machine can read a command line. */
 async function place() {
   const { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token, SIDEJOB_NAMESPACE } = process.env
   if (!url || !token)

@@ -3,7 +3,7 @@ import { duration } from '../core/time.ts'
 import { type Command, everyPage, forEach, type Given, type Io, UsageError, yes } from './command.ts'
 
 const AT_ONCE = 8
-/** Also finds ids in URLs and in lines of an access log. */
+/** Finds ids of files: alone, in URLs, and in lines of an access log. */
 const ID = /(?:^|\/)([\w-]{14})(?=$|[?\s])/
 
 type File = Awaited<ReturnType<Client['files']['list']>>['files'][number]

@@ -10,7 +10,7 @@ if (major < OLDEST) {
   process.exit(1)
 }
 
-// A reader such as `head` closes the pipe after some lines, and this is no error.
+// A reader such as `head` closes the pipe after some lines. This is not an error.
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0)

@@ -24,7 +24,6 @@ export async function resultOf(client: Client, job: number | string, query: Reco
   }
 }
 
-/** Returns the values of the output ports without taking them. */
 async function outputsOf(
   client: Client,
   id: number,

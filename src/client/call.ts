@@ -22,7 +22,7 @@ export type ClientOptions = {
   traceparent?: () => string | undefined
   /** Reason for the audit log. */
   reason?: string
-  /** Maximum number of attempts after network failures and 503 responses. */
+  /** Maximum attempts of a call (default: 3). Only network failures and 503 responses are repeated. */
   attempts?: number
   /**
    * Output of `npx sidejob schemas`. If a schema has changed, jobs that do not fit are refused with 409 SCHEMA_CHANGED.

@@ -12,7 +12,7 @@ export type RunOptions<W extends AnyDefined> = {
 
 export type Ran<W extends AnyDefined> = { id: number; result: ResultOf<W>; out: OutputsOf<W> }
 
-/** The job failed, was terminated, or took too long. */
+/** The job failed, was terminated, took too long, or wrote too many values. */
 export class RunFailed extends Error {
   readonly job: number
 

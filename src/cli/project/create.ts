@@ -26,7 +26,7 @@ const nameOf = (folder: string): string =>
 const replaceIn = (path: string, from: string, to: string) =>
   writeFileSync(path, readFileSync(path, 'utf8').replaceAll(from, to))
 
-/** Copies a tarball into the project, so that the project works on other machines too. */
+/** Copies a tarball of sidejob into the project, so that the project works on other machines too. */
 function dependencyIn(folder: string): string {
   const { SIDEJOB_PACKAGE: version = `^${ownVersion()}` } = process.env
   if (!/^[^:]+\.tgz$/.test(version)) return version

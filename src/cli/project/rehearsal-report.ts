@@ -39,7 +39,10 @@ export function createReport() {
   const sum = (findings: Iterable<Finding>, fits: (finding: Finding) => boolean): number =>
     [...findings].filter(fits).reduce((jobs, finding) => jobs + finding.jobs, 0)
 
-  /** True if only other deployments serve the class. False if no deployment of this code is known. */
+  /**
+   * True if other code serves the class: a push or pull worker (null), or only deployments that are not in `ours`.
+   * If `ours` is empty, the deployments of this code are unknown.
+   */
   const isElsewhere = ({ servedBy }: GivenWaitingJob): boolean =>
     servedBy === null || (servedBy.length > 0 && ours.size > 0 && !servedBy.some((id) => ours.has(id)))
 

@@ -24,7 +24,6 @@ type Package = {
   devDependencies?: Record<string, string>
 }
 
-/** Keeps a dependency that the project already has, such as `file:` or `workspace:*`. */
 function packageChange(folder: string): { change: Change; advice: string[] } {
   const path = join(folder, 'package.json')
   const before = read(path)
