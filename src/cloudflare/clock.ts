@@ -29,7 +29,7 @@ export function createClock() {
     },
     now: () => Date.now() + offset,
     advance,
-    /** Each new isolate starts at the real time. */
+    /** Gets the offset from QStash, because each new isolate starts at the real time. */
     catchUp: async (env: Environment) => {
       if (env.SIDEJOB_TEST_CLOCK === '1' && !isInTime) await advance(env, 0)
     },

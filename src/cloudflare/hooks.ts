@@ -17,7 +17,7 @@ export type HookWrite = { job: number | string; port: string; value: unknown }
 
 export type Hook<E = unknown> = {
   signed: Dialect
-  /** Name of the variable with the secret, or with two secrets separated by a comma during a rotation. */
+  /** Name of the variable with the secret. During a rotation, the variable has two secrets, separated by a comma. */
   secret: string
   /** Return nothing to ignore the event. */
   to: (event: HookEvent, env: E) => JobInput | HookWrite | undefined | Promise<JobInput | HookWrite | undefined>

@@ -65,14 +65,14 @@ const tell = (report: RunReport): void => {
   else console.log(line)
 }
 
-/** The platform's log also gets audit entries: Redis keeps only the newest, and no API key can change this log. */
+/** Redis keeps only the newest audit entries, and no API key can change the platform's log. */
 export const tellAudit = (entry: AuditEntry & { url: string }): void =>
   console.log(JSON.stringify({ sidejob: 'audit', ...entry }))
 
 export type Hooks = {
   /** Called after every run. */
   onRun?: (report: RunReport) => unknown
-  /** Called after the last retry has failed. */
+  /** Called after a run that fails its job: no retries are left. */
   onFailed?: (report: RunReport) => unknown
 }
 

@@ -104,7 +104,7 @@ function mounted<E extends SidejobEnv>(env: E, mount: string): E {
   return { ...env, PUBLIC_URL: at(url), ...(versionUrl ? { SIDEJOB_VERSION_URL: `${versionUrl}${mount}` } : {}) }
 }
 
-/** The binding counts requests of many isolates. */
+/** Unlike http/bucket.ts, the binding counts requests of many isolates. */
 const limiterOf = ({ SIDEJOB_LIMITER: binding }: SidejobEnv) =>
   binding ? { limiter: async (address: string) => (await binding.limit({ key: `sidejob ${address}` })).success } : {}
 
@@ -172,7 +172,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
   const retry = settings.retry && readRetry(settings.retry)
   const mount = mountOf(settings.mount)
   const invocation = new AsyncLocalStorage<ExecutionContext>()
-  /** Returns false in the invocation of an isolated run, which must wait for the work. */
+  /** Returns false in an isolated run: the run itself must wait for the work. */
   const keep = (work: Promise<unknown>): boolean => {
     const context = invocation.getStore()
     context?.waitUntil(work)

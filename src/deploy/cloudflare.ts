@@ -77,7 +77,6 @@ export function createCloudflare(options: { token: string; base?: string }) {
       (
         await unlessMissing(ask<{ name: string }[]>('GET', `/accounts/${account}/workers/scripts/${worker}/secrets`))
       )?.map(({ name }) => name),
-    /** Returns 'off' if the account has not enabled R2. */
     async makeBucket(account: string, name: string): Promise<'new' | 'there' | 'off'> {
       try {
         await ask('POST', `/accounts/${account}/r2/buckets`, { name })

@@ -40,7 +40,7 @@ const WARM = '0s'
 /** Maximum lost runs in a row. Each endless loop ends the Worker, so a job with such a loop must fail soon. */
 const MAX_LOST = '3'
 const HISTORY = '20'
-/** A run that uses more CPU milliseconds counts as an endless loop. Production has the limit of the plan. */
+/** A run that uses more CPU milliseconds than this counts as an endless loop. Production has the limit of the plan. */
 const LOOP_AFTER = 3_000
 
 /**

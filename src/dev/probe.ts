@@ -1,4 +1,4 @@
-// Sends a request to the Worker, because mistakes in settings and classes only cause errors in requests.
+// Sends a request to the Worker, because mistakes in settings and classes cause errors only in requests.
 
 import { mountOf } from '../deploy/mount.ts'
 

@@ -165,7 +165,7 @@ function makePrivate(folder: string): void {
   chmodSync(folder, 0o700)
 }
 
-/** Files, tokens and keys stay valid after a restart, so their secrets are stored. */
+/** Stores the secret, so that files, tokens and keys stay valid after a restart. */
 function secretIn(folder: string, name: string, create: () => string, persist = true): string {
   const path = join(folder, name)
   if (existsSync(path)) return readFileSync(path, 'utf8').trim()
