@@ -247,7 +247,7 @@ const failed = (c: Context, error: unknown, { report, publicUrl }: Pick<Deps, 'r
 
 const known = (error: unknown, report: (error: unknown) => void = console.error): SidejobError => {
   if (!(error instanceof SidejobError)) return unexpected(error, report)
-  // The operator also has to see errors of our code and settings.
+  // The operator must also see errors of the code and the settings.
   if (codes[error.code] === 500) report(error)
   return error
 }

@@ -27,7 +27,7 @@ export const isAudited = (route: Listed, request: Request): boolean => {
 const settings = /^(keys|queues|limits|groups|constraints|breakers|processes|alerts|errors|history)\./
 const MAX_CHANGE = 300
 
-/** Members of bulk actions and schedules without data of users. */
+/** Members without data of users, in the bodies of bulk actions and schedules. */
 const shown = ['action', 'jobs', 'status', 'queue', 'class', 'repeat', 'cron', 'bedrock', 'tz']
 
 export function changeIn({ resource, verb }: Listed, bytes: Uint8Array, body: unknown): { change?: string } {
@@ -53,7 +53,6 @@ export async function formerIn(
 
 const MAX_REASON = 200
 
-/** The header is percent-encoded. */
 export function reasonIn(headers: Headers): string | undefined {
   const given = headers.get('sidejob-reason')
   if (!given) return undefined

@@ -115,7 +115,6 @@ async function events(
         await stream.writeSSE({ id: `${Date.now()}-${++sent}`, data: writeJson({ channel, message: raw(message) }) })
       }
     } catch (error) {
-      // An error after a disconnect does not matter.
       if (!gone.signal.aborted) throw error
     } finally {
       stop()

@@ -14,7 +14,7 @@ export type Deps = {
   clock?: { advance: (ms: number) => void | Promise<void> }
   downloads?: Downloads
   tenants?: Tenants
-  /** Pages of these origins (`https://app.example.com`) may read streams. `*` allows all origins. */
+  /** Pages of these origins (`https://app.example.com`) may call the API. `*` allows all origins. */
   origins?: readonly string[]
   limits?: { body?: number }
   limiter?: Limiter

@@ -8,7 +8,7 @@ import { networkOf } from './network.ts'
 import type { Caller } from './places.ts'
 
 export type Gate = {
-  /** Takes a token from the bucket of the caller's address, and returns the token if the caller is found. */
+  /** Takes a token from the bucket of the caller's address. If the caller is found, puts the token back. */
   lookUp: <T>(request: Request, name: string | undefined, find: () => Promise<T | undefined>) => Promise<T | undefined>
   /** The stream counts until the returned function is called. @throws LIMITED */
   listen: (caller: Pick<Caller, 'id' | 'unlimited' | 'tenant'>, isAtRoot: boolean) => () => void

@@ -1,4 +1,4 @@
-// Hono's runtime also has hooks and code for browsers.
+// Replaces Hono's runtime, which also has hooks and code for browsers.
 
 import type { Child } from 'hono/jsx'
 

@@ -59,7 +59,7 @@ const schemasOf = ({ path, query, body, answers, facade }: Route): z.ZodType[] =
     (schema) => schema !== undefined,
   )
 
-/** Reads the JSON Schema, because zod would first compile the schema to parse an empty body, which is slow. */
+/** Reads the JSON Schema instead of parsing an empty body, because zod would first compile each schema. */
 function needsBody(
   { $ref, anyOf, required = [], minProperties = 0, type }: Shape,
   named: Record<string, Shape>,

@@ -62,7 +62,7 @@ export function createPlaces<E extends Engine>(
     return { files: objects.length, cursor: next === undefined ? null : FILES + next }
   }
 
-  /** Starts as true, so that the first tick finds tenants even if Redis lost the mark of tenants. */
+  /** Starts as true, so that the first tick looks for tenants even if Redis lost the entry `d:tenants`. */
   let wereThere = true
 
   async function tickEach(): Promise<void> {

@@ -122,7 +122,7 @@ type Definition<
   Body extends z.ZodType | undefined,
   A extends Answers,
 > = {
-  /** The route of Hono, if it differs from `path`. */
+  /** Hono's pattern, if it differs from `path`. */
   pattern?: string
   scope: Entry
   /** `?force=true` needs this scope instead. */

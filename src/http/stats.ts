@@ -3,7 +3,7 @@ import { classes, classesQuery, series, seriesQuery, stats as shown, statsQuery 
 import { metrics } from './metrics.ts'
 import { route } from './route.ts'
 
-/** Maximum limits and maximum groups in the metrics. Groups with the most waiting jobs come first. */
+/** Maximum numbers of limits and of groups in the metrics. Groups with the most waiting jobs come first. */
 const [SEEN, MOST_GROUPS] = [1_000, 100]
 
 export const stats = {

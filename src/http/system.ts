@@ -6,7 +6,7 @@ import { docs, errors } from './docs.ts'
 import { reply, route } from './route.ts'
 import { workerDocument } from './worker-document.ts'
 
-/** Jobs with these ids were lost by a restore of Redis. */
+/** `lost`: ids of the jobs that a restore of Redis removed. */
 const restored = z.object({
   times: z.int(),
   noticedAt: z.int(),
