@@ -15,8 +15,8 @@ const failure = (code: string, message: string, status: number) =>
   Response.json({ error: { code, message } }, { status })
 
 /**
- * Makes `jobs.client(env)` of every Worker in this process add new jobs to `made`, with the checks of the API. Runs no
- * jobs, and refuses all calls except `jobs.enqueue`.
+ * Until `restore()`, `jobs.client(env)` of every Worker in this process checks new jobs and adds them to `made`. No job
+ * runs. All calls except `jobs.enqueue` fail.
  *
  * @example
  * const jobs = fakeJobs()

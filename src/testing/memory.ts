@@ -97,7 +97,7 @@ function move(memory: Memory, from: PortRef, to: PortRef[]): boolean {
   return woken.length > 0
 }
 
-/** Returns true if the op wakes the job. Ops without a verb are only recorded. */
+/** A verb returns true if it wakes the job. Ops without a verb are only recorded. */
 const verbs: { [K in Op['op']]?: (memory: Memory, op: Extract<Op, { op: K }>) => boolean | undefined } = {
   write(memory, { to, values, context = encodeValue({ job: ID }), setDefault }) {
     const port = portAt(memory, to)
