@@ -26,7 +26,7 @@ import { stepFrom } from './board/steps.ts'
 import { markAt } from './board/svg.ts'
 import { createView } from './board/view.ts'
 
-/** With more busy wires, no beads (moving dots) are drawn, because they cost time in every frame. */
+/** With more busy wires than this, no beads (moving dots) are drawn, because they cost time in every frame. */
 const MOST_BEADS = 24
 
 type State = {

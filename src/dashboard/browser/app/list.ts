@@ -75,7 +75,7 @@ export async function peek(row: HTMLElement): Promise<void> {
   openDialog([...parts, foot], { kind: 'drawer', label, isLight: true })
 }
 
-/** Searches while the user types. With `list`, the page of an exact match does not open. */
+/** Searches while the user types. With `list=1`, the server shows an exact match instead of opening its page. */
 function startSeeking(): void {
   let timer: ReturnType<typeof setTimeout> | undefined
   document.addEventListener('input', ({ target }) => {

@@ -40,7 +40,7 @@ function swap(next: Document, id: string): void {
   if (old && fresh) Idiomorph.morph(old, [...fresh.childNodes], { morphStyle: 'innerHTML', callbacks })
 }
 
-/** Without the hashes of their contents, because a deploy must not reload an open page. */
+/** Removes hashes from the names, because a deploy must not reload an open page. */
 const assetsOf = (page: Document): string =>
   [...page.head.querySelectorAll('link[rel=stylesheet], script')]
     .map((one) => (one.getAttribute('href') ?? one.getAttribute('src'))?.replace(/-\w+\.(?=\w+$)/, '.'))

@@ -20,7 +20,7 @@ const [GAP, LANE, TRACK, BEND] = [18, 28, 9, 6] as const
 /** Space between a port's name and the next column. */
 const CLEAR = 3
 const PORT_NAME = { letters: 14, letter: 7, offset: 7 } as const
-/** A graph with more nodes is drawn in one row: users then need its shape more than readable texts. */
+/** A graph with more nodes than this is drawn in one row, because its shape then matters more than its texts. */
 const MOST_WRAPPED = 16
 
 export const clip = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text)
@@ -92,9 +92,7 @@ function backWires(nodes: Iterable<string>, wires: readonly GraphWire[]) {
 
 type Ports = Map<string, { ins: string[]; outs: string[] }>
 
-/**
- * Each row draws its part of a wire between two rows as a stub. `stubs`: length of each stub, in columns of nodes.
- */
+/** A wire between two rows ends as a stub in each row. `stubs`: length of each stub, in columns of nodes. */
 type Asked = {
   wires: readonly GraphWire[]
   back: Set<string>
@@ -271,7 +269,7 @@ function routesBetween(rows: readonly Row[], between: readonly Between[]): [stri
   const edge = Math.max(...rows.map(({ right }) => right)) + GAP
   const [rightAt, leftAt] = [createTracks(TRACK), createTracks(TRACK)]
   const used: number[] = []
-  // In this order, wires enclose each other and do not cross.
+  // From bottom to top, so that wires enclose each other and do not cross.
   return between
     .map(({ id, from, to, lane }) => {
       const [out, into] = [rows[from]!.lines.get(id)!, rows[to]!.lines.get(id)!]
@@ -348,7 +346,7 @@ export function layout(nodes: readonly Named[], wires: readonly GraphWire[], wid
   }
   let laid = withLoose([whole])
   if (nodes.length > MOST_WRAPPED) return laid
-  // Try shorter rows until the graph fits, because the wires between rows need space on both sides.
+  // The wires between rows need space on both sides, so try shorter rows until the graph fits.
   const first = Math.ceil((whole.layers * wide) / laid.box.width)
   for (let most = first; most > 0 && laid.box.width > wide; most--) laid = withLoose(wrapped(whole, wired, asked, most))
   return laid
