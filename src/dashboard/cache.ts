@@ -14,7 +14,7 @@ type Answers = { changedAt: number; kept: Lru<string, Kept> }
 
 export type Cache = ReturnType<typeof createCache>
 
-/** After a user changes something, all cached answers of this engine are outdated. */
+/** `expire`: after a user changes something, all cached answers of the engine are outdated. */
 export function createAnswers() {
   const owners = new WeakMap<Engine, Answers>()
   return {

@@ -82,7 +82,7 @@ function changeOf({ change, was, reason }: AuditEntry): string {
   return [members.join('; ') || (!action && change), reason].filter(Boolean).join(' · ')
 }
 
-/** Equal consecutive entries without a stored change share a row, such as logins. */
+/** Equal consecutive entries without a change or a reason, such as logins, share a row. */
 const rowsOf = (entries: readonly AuditEntry[]) =>
   neighbours(
     entries,

@@ -35,7 +35,7 @@ const errorsIn = (of: Period): number => (of?.counts.runs ? of.counts.errors / o
 const errorsText = (of: Period): string => (of?.counts.runs ? percent(errorsIn(of)) : '–')
 const tookText = (of: Period): string => (of?.took ? `≤ ${about(of.took.p50)} / ${about(of.took.p95)}` : '–')
 
-/** A deploy is worse if the share of failed runs rises by more. */
+/** A deploy is worse if the share of failed runs rises by more than this. */
 const WORSE = 0.01
 
 type Row = Comparison['classes'][number]

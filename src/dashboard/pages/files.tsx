@@ -40,7 +40,6 @@ async function endsOf({ engine, cache }: Asked): Promise<(file: string) => numbe
 
 type Maker = { by?: string; from?: string }
 
-/** Adds the jobs that stored the files, unless they have been read before. */
 async function readMakers({ engine }: Asked, files: Listed['files'], makers: Map<number | null, Maker>): Promise<void> {
   const ids = files.flatMap(({ job }) => (job === null || makers.has(job) ? [] : job)).sort((a, b) => b - a)
   if (ids.length === 0) return

@@ -26,7 +26,6 @@ function Stack({ stack }: { stack: string }) {
 
 const hasMore = (error: Encoded): boolean => linesOf(error).rest !== '' || error.length > 300
 
-/** Returns true if `Fault` shows more than the message. */
 export const hasDetails = (error: Encoded): boolean => stackOf(error) !== undefined || hasMore(error)
 
 export function Fault({ error, at, run }: { error: Encoded; at?: number; run?: number }) {

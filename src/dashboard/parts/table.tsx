@@ -55,7 +55,7 @@ export function Table({ caption, heads, isPlain, kind, id, grows, children }: Ta
 export type Column<Row> = {
   head: Child
   kind?: string | ((row: Row) => string)
-  /** Phones show it before the cell. True means the head in lower case. */
+  /** Text before the cell on phones. True means the head in lower case. */
   label?: true | string | ((row: Row) => string | undefined)
   title?: (row: Row) => string | undefined
   cell: (row: Row, i: number) => Child

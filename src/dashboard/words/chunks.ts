@@ -24,8 +24,6 @@ export type Chunk = [name: string, html: string]
 export type Patch = (Chunk | number)[]
 
 /**
- * Undefined if there are too many chunks.
- *
  * @example patchOf('<b>1<li>2<li>4', '1a 1b 1c') // [0, 1, ['1x2', '<li>4']]
  */
 export function patchOf(html: string, names: string): Patch | undefined {

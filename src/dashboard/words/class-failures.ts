@@ -79,7 +79,7 @@ export const failing: Rule = (known) => {
   ]
 }
 
-/** Classes without an alert that were failing, and whose failed jobs were neither retried nor muted. */
+/** Classes that were failing before, and still have failed jobs with unmuted errors. */
 export function leftFailed({ kinds = [], classes, deploys, now }: Known, needs: readonly Need[]): Need[] {
   // Another rule covers callbacks.
   const told = [CALLBACKS.class, ...needs.flatMap(({ rule, name }) => (rule === 'failing' ? name : []))]

@@ -17,7 +17,7 @@ type Known = { failed: number; hasMutes: boolean; now: number }
 
 const [red, grey] = [signOf('bad'), signOf('')]
 
-/** The kinds of jobs that failed after the last read are unknown, so these jobs are counted separately. */
+/** The errors of jobs that failed after the last read are unknown, so these jobs are counted separately. */
 function ofAll(failed: number, { looked, silent }: SeenKinds): FailedSign | undefined {
   const [told, since] = [Math.min(looked - silent, failed), Math.max(0, failed - looked)]
   const later = `${count(since)} failed since the last count; some may have muted errors (see Overview)`
@@ -25,7 +25,7 @@ function ofAll(failed: number, { looked, silent }: SeenKinds): FailedSign | unde
   return red(told, since > 0 ? `${title}; ${later}` : title) ?? grey(since, later)
 }
 
-/** Red only if some kinds are known to be unmuted. `seen` is absent before the first read of the kinds. */
+/** Red only if some errors are known to be unmuted. `seen` is absent until the kinds of errors are read. */
 export function failedSign({ failed, hasMutes, now }: Known, seen?: SeenKinds): FailedSign | undefined {
   if (!hasMutes) return red(failed, `${count(failed)} failed`)
   if (!seen || seen.looked === 0 || now - seen.at > KNOWN)

@@ -83,7 +83,7 @@ export function failingClasses(known: Known): FailingClass[] {
     .sort((a, b) => b.failed - a.failed)
 }
 
-/** Redis stores `minutes` for six hours. Assumes that the number of older failures per minute was constant. */
+/** Redis stores `minutes` for six hours. Assumes that older failures were spread evenly over time. */
 function minutesOf({ minutes = [], count, firstAt, lastAt }: ErrorKind) {
   if (minutes.length > 0) return minutes
   return [{ at: lastAt, count: Math.ceil(count / Math.ceil((lastAt - firstAt + 1) / FAILURES.span)) }]

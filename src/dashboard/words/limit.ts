@@ -39,7 +39,6 @@ export const boundOf = ({ concurrency, rate }: Bound): string =>
     .filter(Boolean)
     .join(', ') || 'unlimited'
 
-/** The fields of a form. */
 export const boundFields = ({ concurrency, rate }: Bound): Record<string, string> => ({
   ...(typeof concurrency === 'number' && { concurrency: String(concurrency) }),
   ...(rate && { limit: String(rate.limit), period: exactly(rate.period) }),

@@ -26,7 +26,7 @@ export type Known = {
   bells?: Stats['bells']
   restored?: Health['restored']
   examined?: Health['examined']
-  /** null means never. A tenant has no ticks. */
+  /** null means never. Undefined in a tenant, because the deployment ticks for its tenants. */
   tickAt?: Health['tickAt']
   breakers: readonly OpenBreaker[]
   kinds?: readonly ErrorKind[]

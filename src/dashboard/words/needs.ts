@@ -230,7 +230,6 @@ const faultsFound: Rule = ({ examined }) => {
   ]
 }
 
-/** Reports runs that take ten times longer than usual for their class. */
 export function stuckRuns(runs: readonly RunUnderWay[], { classes = [], now }: Known): Need[] {
   const stuck = runs.filter((run) => timesLonger(run, usualOf(run, classes) ?? Infinity, now) !== undefined)
   const byClass = Map.groupBy(stuck, ({ queue, class: name }) => `${name} ${queue}`)

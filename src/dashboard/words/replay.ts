@@ -70,7 +70,7 @@ const readBy = (counts: readonly Count[], at: number): number =>
     .slice(lastBy(counts, at - MINUTE) + 1, lastBy(counts, at) + 1)
     .reduce((sum, { was, is }) => sum + Math.max(0, was - is), 0)
 
-/** Parts without records have not changed. */
+/** The board now. Parts without recorded events have always looked like this. */
 export type BoardNow = { graph: Wired & GraphNodes; nodes: readonly FlowNodeView[]; wires: readonly WireView[] }
 type GraphNodes = { nodes: Record<string, { queue?: string; class: string }> }
 

@@ -152,5 +152,5 @@ export const isZone = (name: string): boolean => {
   }
 }
 
-/** After the `/`, a host has the key of its callbacks. */
+/** Hosts of callbacks are stored as `host/key`, with the id of an API key. */
 export const hostName = (host: string): string => host.split('/')[0]!

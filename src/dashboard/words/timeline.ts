@@ -4,7 +4,7 @@ import type { KeptWait } from '../../core/schemas.ts'
 import type { JobView, Reason } from '../../engine/engine.ts'
 import { cut, listed, many, percent, span } from './text.ts'
 
-/** `unstored`: runs and waits without records. `waiting` includes `queued` if the end of the wait is unknown. */
+/** `unstored`: runs and waits without records. `waiting` includes `queued` if the job's ready time is unknown. */
 export type StretchKind = 'queued' | 'waiting' | 'unstored' | 'done' | 'failed' | 'running'
 
 export type Stretch = { kind: StretchKind; from: number; to: number; text?: string; share?: number; run?: number }
@@ -31,7 +31,7 @@ export type Scale = {
 }
 
 const END = 96.4
-/** The drawing shortens parts that last longer than this many short runs. */
+/** The drawing shortens parts that last more than this many times as long as a short run (the first quartile). */
 const FOLD = 10
 
 const shortOf = (lengths: readonly number[]): number =>

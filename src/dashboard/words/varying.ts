@@ -3,7 +3,7 @@ const VARYING = /(#|<(?:url|text|id|time|path)>)/
 export type Piece = { text: string; varies: boolean }
 
 /**
- * If the texts do not match, returns the message as one piece.
+ * Returns the pieces of `message` if `example` does not match it.
  *
  * @example varyingIn('card # declined', 'card 4242 declined') // 'card ', '4242' which varies, ' declined'
  */

@@ -55,7 +55,6 @@ const ahead = (reason: Reason): string => {
   return n === 0 ? 'It is next.' : `${many(n, 'job is', 'jobs are')} ahead of it.`
 }
 
-/** No button if no job is ahead. */
 const goFirst = (reason: Reason, job: number): Button[] => (numberOf(reason, 'ahead') === 0 ? [] : [first(job)])
 
 type Said = Pick<Cell, 'text' | 'sub' | 'limit'> & { remedies?: Button[] }

@@ -85,7 +85,7 @@ async function load(asked: Asked) {
     open ? engine.callbacks.get(open).catch(missing) : undefined,
   ])
   return {
-    // The list is read from an index that changes later than the callback.
+    // The index of the list changes later than the callback, so the opened callback replaces its row.
     callbacks: callbacks.map((one) => (near && one.of === near.callback.of ? near.callback : one)),
     cursor,
     newest,

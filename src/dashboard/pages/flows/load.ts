@@ -5,7 +5,7 @@ import { jamOf, type LimitRoom } from '../../words/flow.ts'
 import { messageOf } from '../../words/job.ts'
 import { readDeploys } from '../jobs/kinds.tsx'
 
-/** Maximum values of a wire, and maximum failed nodes. */
+/** Maximum number of values to read from a wire, and of failed nodes to read. */
 const [VALUES, FAILED] = [5, 100]
 
 export type Chosen =

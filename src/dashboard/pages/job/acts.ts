@@ -32,7 +32,7 @@ async function portNow(
   return Object.hasOwn(ports, port) ? ports[port] : undefined
 }
 
-/** Undefined if the shown default is shortened. */
+/** Undefined if a part of the default is hidden, because the default then cannot be restored. */
 function asItWas({ form }: ActAsked, was: PortView | undefined): Record<string, string> | undefined {
   const port = portIn(form)
   if (was?.default === undefined) return { act: 'undefault', ...port }

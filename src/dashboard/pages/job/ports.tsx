@@ -45,7 +45,7 @@ const labelOf = (verb: string, { dir, name }: PortRow): string => `${verb}: ${na
 
 const FIELD = 4_000
 
-/** Returns '' if a part of the default is hidden. */
+/** Undefined if the default is too long for a field, or a part of it is hidden. */
 function presentDefault({ view }: PortRow, schema: string | undefined): ((field: string) => string) | undefined {
   const json = view.default === undefined ? undefined : encodedToJson(view.default)
   if (json === undefined || json.length > FIELD || json.includes(REDACTED)) return undefined

@@ -25,7 +25,7 @@ const ARGS = 'args.'
 export const pathsIn = (columns: readonly string[]): string[] =>
   columns.filter((name) => name.startsWith(ARGS)).map((name) => name.slice(ARGS.length))
 
-/** Encodes the value under its name, so that the encoder hides it if the name suggests a secret. */
+/** Puts the value into an object under its name, so that `textOf` hides it if the name suggests a secret. */
 function wordsOf({ labels, args }: JobRow, column: string): string | undefined {
   const name = column.slice(column.indexOf('.') + 1)
   const value = column.startsWith(ARGS) ? args?.[name] : labels[name]

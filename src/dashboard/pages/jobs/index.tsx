@@ -148,7 +148,6 @@ function selectedIn(given: URLSearchParams): { selected: ReadonlySet<string>; qu
 const isCounted = ({ past }: JobsData, query: URLSearchParams): boolean =>
   !past && tokensOf(query).every(({ name }) => name === 'status' || name === 'queue')
 
-/** Undefined if the number of matching jobs is unknown. */
 function matchesIn(data: JobsData, query: URLSearchParams): number | undefined {
   if (!isCounted(data, query)) return data.total
   const { counts } = data

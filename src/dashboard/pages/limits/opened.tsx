@@ -10,9 +10,9 @@ import { isLong, timesLonger, usualOf } from '../../words/stuck.ts'
 import { about, clock, count, cut, jobsWait } from '../../words/text.ts'
 import { byClass } from '../jobs/by-class.tsx'
 
-/** The newest holder of the limit. `usual`: upper bound of the duration of 95% of the class's runs today. */
+/** The newest holder of the limit. `usual`: 95% of its class's runs today took at most this many milliseconds. */
 type Stuck = Holder & { usual?: number }
-/** `jobs`: queued and running jobs of a group. */
+/** `jobs`: number of queued and running jobs of a group. */
 export type Near = { limit: RoomView; jobs: number; holders: Holder[]; waiting: LimitWaiter[]; stuck?: Stuck }
 
 const READ = 100

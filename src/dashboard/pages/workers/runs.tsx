@@ -78,7 +78,7 @@ export function Today({ worker: { queue, class: name }, of, kinds, deploys }: To
 
 type NewestProps = { worker: Worker; last: Step<JobRow>; paused: ReadonlySet<string> }
 
-/** Jobs that wait for the same reason, and not for a time, share a row. */
+/** Jobs that wait for the same reason share a row, unless they wait for a time. */
 function reasonOf(job: JobRow, paused: ReadonlySet<string>): string {
   const { text, at } = happened(job, paused)
   return job.status === 'queued' && !at ? text : String(job.id)
