@@ -25,7 +25,7 @@ export type ClientOptions = {
   /** Maximum attempts of a call (default: 3). Only network failures and 503 responses are repeated. */
   attempts?: number
   /**
-   * Output of `npx sidejob schemas`. If a schema has changed, jobs that do not fit are refused with 409 SCHEMA_CHANGED.
+   * Output of `npx sidejob schemas`. If a schema has changed, jobs that do not match it fail with 409 SCHEMA_CHANGED.
    */
   schemas?: Readonly<Record<string, string>>
 }

@@ -5,7 +5,7 @@ import { checkSignature, type Dialect } from '../core/hook-signature.ts'
 import { HOOK } from '../core/idempotency.ts'
 
 export type HookEvent = {
-  /** The same for all deliveries of an event. For GitHub, this is the SHA-256 of the body. */
+  /** All deliveries of an event have the same id. For GitHub, this is the SHA-256 of the body. */
   id: string
   /** Type of the event, such as `payment_intent.succeeded` or `push`. Absent if the service sends none. */
   type?: string

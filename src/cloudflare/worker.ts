@@ -62,7 +62,7 @@ export type WorkerSettings<E = unknown> = Hooks & {
   dashboard?: Dashboard
   /** Reports problems to people: `alerts()` of `sidejob/alerts`. */
   alerts?: Alerting
-  /** Additional formats of callback bodies, which may read stored files. */
+  /** Additional formats of callback bodies. A format may read stored files. */
   payloads?: (downloads: Downloads) => Record<string, Payload>
 }
 

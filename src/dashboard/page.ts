@@ -34,7 +34,7 @@ export type Confirm = {
   isSafe?: boolean
 }
 
-/** `undo`: form fields of the act on the same page that undoes this act. */
+/** `undo`: form fields of the act that undoes this act, on the same page. */
 export type Done = {
   say: string
   to?: string

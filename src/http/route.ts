@@ -95,7 +95,7 @@ export type Answer<A extends Answers> =
 export type Facade = {
   failure: z.ZodType
   fail: (c: Context, error: SidejobError) => Response
-  /** Bodies are JSON with any Content-Type. If this is absent, the facade reads the body itself. */
+  /** The body is JSON with any Content-Type. Without `json`, the facade reads the body itself. */
   json?: true
 }
 

@@ -14,7 +14,7 @@ export type BoardData = {
   lit?: { nodes: string[]; wires: string[] }
 }
 
-/** The server's time is in a `time` element, because a new time does not count as a change of the page. */
+/** The server's time is in a `time` element, because its text does not count as a change of the page. */
 export const clockOf = (): number => Number(document.querySelector('[data-clock]')?.textContent ?? Date.now())
 
 export const dataOf = <Data>(name: string): Data | undefined => {

@@ -125,7 +125,7 @@ const isLoop = ({ id, from, to }: GraphWire, back: Set<string>): boolean =>
 
 type Column = { left: number; right: number; centre: number }
 
-/** Dagre determines the order of columns and all vertical positions. */
+/** Sets horizontal positions. Dagre sets the order of columns and all vertical positions. */
 function columnsOf(graph: ReturnType<typeof place>, ports: Ports) {
   const extents = new Map<number, { left: number; right: number }>()
   const extend = (x: number, left: number, right = left): void => {
