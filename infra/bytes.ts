@@ -1,4 +1,4 @@
-// The sum of the bounds in bytes.json may only fall.
+// bytes.json has a maximum of source bytes for each folder. The sum of these bounds may only fall.
 // node infra/bytes.ts --update    lower the bounds of folders that shrank
 
 import { execFileSync } from 'node:child_process'

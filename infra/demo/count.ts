@@ -15,7 +15,7 @@ export async function countWords(
   show: (done: number) => void,
   made: (id: number) => void = () => {},
 ): Promise<Counted> {
-  // A smaller number than the priority of children, so that the parent merges results before more words are counted.
+  // Smaller numbers run first, so the parent merges results before its children count more words.
   const options = { class: 'word_count', priority: -1, createdBy: 'demo' }
   const { id } = await client.jobs.enqueue({ ...options, args: { files: texts.length } })
   made(id)

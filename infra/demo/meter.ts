@@ -7,7 +7,7 @@ export type Reading = { runs: number; lost: number; trips?: number; billed?: num
 export async function read(client: Client, note?: StackNote): Promise<Reading> {
   const own = await counted(client)
   if (!note) return own
-  // The response to a ping counts the requests so far.
+  // The sync token of a response contains the number of requests so far.
   const ping = await fetch(`${note.gateway.url}/ping`, { headers: bearer(note.gateway.token) })
   const trips = Number(ping.headers.get('upstash-sync-token')?.split(':')[1])
   return { ...own, trips, billed: await billed(note), messages: await messages(note) }

@@ -56,7 +56,6 @@ const stem = (term: string): string => {
 const options: Options<Section> = {
   fields: ['title', 'page', 'keywords', 'text'],
   storeFields: ['title', 'page'],
-  // `keep` finds `keepResult`, and `chain` finds `why-chain`.
   tokenize: wordsOf,
   processTerm: stem,
   searchOptions: {

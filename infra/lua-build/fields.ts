@@ -28,7 +28,7 @@ const makers: Record<string, string> = { 'cache.find': 'fields', 'cache.need': '
 
 const KINDS = ['table', 'number']
 
-/** A kind is a position in KINDS, because every script contains the result. */
+/** Writes a kind as a number, because every script contains this table. */
 const kindsOf = (fields: Record<string, readonly string[]>): string =>
   `{${Object.values(fields).flatMap(([name, , kind]) => (kind ? [`${name}=${KINDS.indexOf(kind) + 1}`] : []))}}`
 

@@ -9,7 +9,7 @@ import { headerOf, luaFiles, readLua } from './sources.ts'
 
 const target = join(import.meta.dirname, '../../src/redis/scripts.generated.ts')
 
-/** Edits a Lua file before the build. Tests use it to remove rules. */
+/** Edits a Lua file before the build, so that tests can break it. */
 export type Editing = (file: string, text: string) => string
 
 export const editedTexts = (edit: Editing = (_, text) => text): Map<string, string> =>

@@ -181,7 +181,7 @@ function eagerOf(units: readonly Unit[], unitOf: ReadonlyMap<Given, Unit>, alway
   return new Set(units.filter((unit) => eager.has(unit)))
 }
 
-/** All values are in one group, because a script reads a value to know if it needs the functions. */
+/** Values have a separate group: reading a value must not create the functions of its module. */
 const isValue = ({ isFunction, gives }: Unit): boolean => !isFunction && gives.some(({ isMember }) => isMember)
 
 const local = (names: readonly string[], values = ''): string =>

@@ -34,7 +34,7 @@ async function cronArrives(url: string, patience: number, pause: number): Promis
   }
 }
 
-/** Pinned jobs run at the address of their version, even after another version has replaced it. */
+/** Pinned jobs run at the address of their version, even after the deploy of a newer version. */
 function earlierVersion(url: string | undefined): Question {
   const about = 'the address of a version that no longer serves PUBLIC_URL'
   const expected = 'healthy with the secrets of its upload, and refuses unsigned runs with 401'

@@ -1,4 +1,4 @@
-// Finds the texts in code that users see. Joins the parts of a text, and prints inserted values as ${…}.
+// Finds the texts for users in the code. Joins the parts of a text, and prints inserted values as ${…}.
 
 import { parseAst } from 'vitest/node'
 import { children, read } from '../lua-build/syntax.ts'

@@ -41,7 +41,6 @@ export const plans = {
   payg: { redis, qstash, workers },
   /** QStash Fixed 1M: https://upstash.com/pricing/qstash.md */
   fixed: { redis, qstash: { ...qstash, daily: 1_000_000, parallelism: 200, message: 50 * MB }, workers },
-  /** QStash's API allows delays of a year and messages of 10 MB. */
   off: {
     redis: { record: NONE, commandsASecond: NONE, commandsAMonth: NONE },
     qstash: { daily: NONE, parallelism: NONE, message: NONE, delay: NONE },

@@ -1,5 +1,5 @@
-// Applies the limits of a plan, with Upstash's error messages. Reads the size of a record from Redis only if the
-// known additions may have filled the record.
+// Applies the limits of a plan, with Upstash's error messages. Asks Redis for the size of a record only if the
+// additions since the last answer may have filled it.
 package main
 
 import (
