@@ -76,7 +76,7 @@ function countTrips(): () => number {
 
 type Cost = { trips: number; commands: number }
 
-/** Measures at `moment`, because cached answers may be too old at another moment. */
+/** Stops the clock at `moment`, so that cached answers do not expire. */
 async function look(path: string, of = pages, by = reader, moment = Date.now()): Promise<Cost> {
   const trips = countTrips()
   const { billed } = await costOf(of, async () => {

@@ -85,7 +85,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       return found
     })
 
-  /** Finds controls that are too small to tap. Links inside a sentence may be small. */
+  /** Links inside a sentence may be small. */
   const small = (page: Page) =>
     page.evaluate(() =>
       [...document.querySelectorAll<HTMLElement>('a, button, summary, select, textarea, input:not([type=hidden])')]

@@ -290,7 +290,7 @@ describe('a class that fails', () => {
     expect(rows([kind(last)])).toEqual([['failed', 'resize', text]])
     expect(rows([kind({ ...last, class: 'callback' })])).toEqual([])
     expect(rows([{ ...kind(), ...kindOf15({ n: 24 }) }]).map(([rule]) => rule)).toEqual(['failing'])
-    // Alerts count failures per minute, and this class never failed often enough for an alert.
+    // Without counts per minute, the class never had an alert, so it gets no row.
     expect(rows([kind({ ...last, minutes: [] })])).toEqual([])
     expect(rows([kind(last)], { classes: completed(9_000) })).toEqual([])
     // Redis stores failures per minute for six hours, and completed jobs for a day.

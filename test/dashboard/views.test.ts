@@ -22,7 +22,7 @@ beforeAll(async () => {
     await pages.engine.workers.register('default', name, { pull: true, retry: { max: 0 } })
   jobs.before = await pages.make('later')
   jobs.slow = await pages.make('slow')
-  // The first claim registers the classes of a deployment.
+  // The first claim registers the deployment, so `before` and `slow` are a minute older than the deploy.
   await pages.advance(60_000)
   await claim('slow')
   jobs.failedEarly = await pages.make('early')

@@ -36,7 +36,7 @@ export async function flowsPage(facts: Facts, scene: Scene): Promise<Claims> {
 const isBacking = ({ now }: Facts, wire: WireView): boolean =>
   waitsOn(wire) > 0 && wire.to.node !== null && wire.oldestAt !== null && now - wire.oldestAt > MINUTE
 
-/** A jam can have other causes, but not in the scene of this test. */
+/** In the scene of this test, the node behind the wire causes each jam. */
 function jamIn(facts: Facts, nodes: readonly FlowNodeView[], wires: readonly WireView[]) {
   const [wire] = wires.filter((one) => isBacking(facts, one)).toSorted((a, b) => waitsOn(b) - waitsOn(a))
   return wire && { wire, fact: factOf(facts, nodes.find(({ name }) => name === wire.to.node)!) }

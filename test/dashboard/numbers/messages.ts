@@ -78,7 +78,7 @@ export function logLine({ at, job, class: name, entry }: Entry, withJob = false)
 const isEqual = (a: Entry, b: Entry): boolean =>
   a.level === b.level && a.class === b.class && String(a.entry) === String(b.entry)
 
-/** In the log of several jobs, equal log entries follow the newest equal log entry. */
+/** A log of several jobs shows equal entries together, at the place of the newest entry. */
 function groupsOf(entries: readonly Entry[]): Entry[][] {
   const groups: Entry[][] = []
   for (const entry of entries) {

@@ -22,7 +22,7 @@ const SHARED = 15_000
 const signsAt = (facts: Facts, now: number): string[] =>
   [heldIn(facts, now), fullIn(facts)].flatMap((of) => (of.length ? n(of.length) : []))
 
-/** Pages share these numbers for some seconds, and a queue may become slow in the meantime. */
+/** Pages cache these numbers for some seconds, so the numbers of 15 seconds ago are accepted too. */
 const signsOf =
   (facts: Facts, first: readonly string[] = []) =>
   (found: readonly string[]): string[] => {
@@ -34,7 +34,6 @@ const signsOf =
     return numbers.join() === before.map((text) => text.replace(/^\{.*\}/, '')).join() ? before : now
   }
 
-/** Failed jobs, queues that are paused or slow, and full limits. */
 export const morePage = (facts: Facts): Claims => {
   const failed = n(counted(facts, { status: 'failed' }))
   return { '.pages .n': signsOf(facts, [`{${failed} failed}${failed}`]) }

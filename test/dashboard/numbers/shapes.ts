@@ -32,7 +32,7 @@ const linesOf = async (page: Page, selector: string): Promise<number[][]> => {
   )
 }
 
-/** Numbers are shares of the whole height or width, because a page rounds them to hundredths of a pixel. */
+/** Numbers are shares of the whole height or width, not pixels. */
 type Shape = { path: string; read: (page: Page) => Promise<unknown>; expected: (facts: Facts) => unknown }
 
 const QUARTER = 900_000
