@@ -133,7 +133,7 @@ test('defaults of retention and of unique keys', async () => {
   expect(await keptFor(child, 'completed')).toBeNull()
   const unwritten = await kit.make('noop', { parent: String(parent), name: 'unwritten' })
   await kit.rest(unwritten, 'completed')
-  // The fact `a child is removed when its parent has seen its end` (test/redis/rules/family.ts) tests "at least until".
+  // test/redis/rules/family.ts tests "at least until": a child is removed when its parent has seen its end.
   expect(said('`retain`, with a parent, without input ports')).toMatch(
     /^as for a job without a parent, but at least until/,
   )

@@ -43,12 +43,11 @@ afterEach(async () => {
   await cloud.close()
 })
 
-/** Removes lines that set values, because the environment already contains these values. */
+/** Removes the lines that cannot run here, and answers the prompts. */
 const without = (block: string): string =>
   block
     .replace('npx wrangler login\n', '')
     .replace(/^export [\s\S]*?[^\\]\n/m, '')
-    // Answers the prompt.
     .replace(/^(npx wrangler secret put)/gm, 'echo secret | $1')
     .replace(/^npx sidejob (profiles|ls) .*\n/gm, '')
     .replace(/^(npx sidejob destroy(?!.*--yes) .*?)( +#.*)?$/m, '$1 --yes')

@@ -1,6 +1,6 @@
 export type Group = 'output' | 'drawing' | 'made' | 'listed'
 
-/** Blocks that no claim and no play runs. `by`: the test that runs or compares the block. */
+/** Blocks that neither claims.ts nor plays.ts runs. `by`: the test that runs or compares the block. */
 export type Elsewhere = { page: string; starts: string; group: Group | 'run'; by?: string; why: string }
 
 const drawing = (page: string, ...starts: string[]): Elsewhere[] =>

@@ -19,7 +19,7 @@ const named = (name: string, perform: Worker['perform'] = () => undefined) =>
 const unserved = (site: Site, name: string, queue = 'default') =>
   site.client.workers.register(queue, name, { pull: true })
 
-/** Milliseconds until the job fails, because `sidejob tail` must listen before that. */
+/** Milliseconds until the job fails. Before that, `sidejob tail` must start to listen. */
 let failsAfter = 0
 const failing = named('fails', async () => {
   await new Promise((resolve) => setTimeout(resolve, failsAfter))

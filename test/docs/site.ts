@@ -66,7 +66,7 @@ export async function startSite(work: Worker[] | Served, vars: Record<string, un
     env,
     redis: state.options,
     qstash,
-    /** Makes the next job get this id. */
+    /** Creates jobs until the next job will get this id. */
     async from(id: number) {
       await client.workers.register('before', 'before', { pull: true })
       if (id > 1)

@@ -1,5 +1,3 @@
-// snippets/assumed.d.ts declares the names that snippets use without a declaration.
-
 import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -47,7 +47,7 @@ async function start(env: Record<string, string> = {}) {
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  // Stop the server with the process, because no file knows whether it is the last file of the process.
+  // Stop the server when the process ends, because no test file knows whether it is the last.
   process.once('exit', () => {
     server.kill('SIGTERM')
     rmSync(dir, { recursive: true, force: true })

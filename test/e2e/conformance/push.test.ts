@@ -56,7 +56,7 @@ test('a worker receives a signed snapshot, and its changes are committed', async
   expect(call!.body).toMatchObject({ run: { attempt: 1, reason: 'run' }, job: { id, args: { list: [] }, ranAt: null } })
   expect(call!.headers['webhook-id']).toBe(call!.body.run.token)
   expect(Math.abs(Number(call!.headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(30)
-  // The header also has signatures with the secrets of this endpoint.
+  // The header has more signatures, because each endpoint also has its own secrets.
   expect(call!.headers['webhook-signature']!.split(' ')).toEqual(
     expect.arrayContaining([signature(SECRET, call!), signature(OLD, call!)]),
   )
