@@ -40,7 +40,7 @@ beforeAll(async () => {
     webhookSecrets: [SECRET, NEXT],
     random: () => 0.5,
   })
-  // After this tick, lanes claim only a few callbacks each, because callbacks make HTTP calls.
+  // The tick registers the class of callbacks. These make HTTP calls, so a lane claims only a few at a time.
   await kit.engine.tick()
 })
 afterAll(() => kit.close())
@@ -403,7 +403,7 @@ test('after an outage of 30 minutes, a receiver gets everything once, without a 
   await step()
   while (Date.now() + offset < start + 30 * MINUTE) await step()
   const hits = receiver.came.length
-  // `hits` includes the calls before the pause, and the test calls during the pause.
+  // These are the first calls, which fail, and the test calls during the pause that follows.
   expect(hits).toBeGreaterThan(8)
   expect(hits).toBeLessThan(30)
   down = false

@@ -72,7 +72,7 @@ describe.skipIf(kind === 'embedded')('a day on which nothing happens', () => {
     await kit.advance(120_000)
     const noted = await costOf(kit, one.tick)
     expect([noted.calls, noted.billed]).toEqual([1, 2])
-    // Jobs that are due within 15 minutes get no separate bell.
+    // A tick does more work if a job is due within the next 15 minutes.
     await kit.engine.jobs.enqueue([{ queue: 'default', class: 'work', runAt: kit.now() + 14 * 60_000 } as never])
     await one.tick()
     expect((await costOf(kit, one.tick)).billed).toBe(4)

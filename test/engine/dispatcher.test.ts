@@ -31,9 +31,8 @@ const holding = defineWorker({
     await hold.promise
   },
 })
-/** The timeout is shorter than the 27 s for which a run may continue after the response. */
+/** A run may continue for 27 s after the response. */
 const short = defineWorker({ class: 'short', timeout: 20_000, perform: (job) => void noop.perform(job) })
-/** The timeout is longer than the 27 s for which a run may continue after the response. */
 const long = defineWorker({ class: 'long', timeout: 28_000, perform: (job) => void noop.perform(job) })
 const breaks = defineWorker({
   class: 'breaks',

@@ -170,7 +170,7 @@ describe('behind 1,500 newer jobs', () => {
     for (const queue of ['rare', 'retried', 'newer']) await kit.engine.workers.register(queue, 'job', { pull: true })
     await make({ queue: 'rare', group: { id: 'one', concurrency: 1 } })
     await kit.engine.runs.claim('rare', { max: 1 })
-    // No queue mentions its paused limits, so only a scan of all limits finds this limit.
+    // Queues do not list their paused limits, so only a scan of all limits finds this limit.
     await kit.engine.groups.set('one', { paused: true })
     limited = await make({ queue: 'rare', group: { id: 'one' } })
     again = await make({ queue: 'retried', retry: { max: 2, backoff: { delays: ['1h'] } } })

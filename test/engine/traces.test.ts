@@ -79,7 +79,7 @@ afterAll(async () => {
   await Promise.all([collector.close(), world.close()])
 })
 
-/** Advances the clock once a second: if the answer to a claim was lost, the job runs again after its lease. */
+/** Advances the clock, because a job whose claim was lost runs again after its lease. */
 async function eventually(fact: () => boolean): Promise<void> {
   for (let second = 0; second < 20; second++) {
     const isTrue = await kit.until(fact, 1_000).then(

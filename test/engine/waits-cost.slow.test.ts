@@ -68,7 +68,7 @@ describe.skipIf(kind === 'embedded')('a run', () => {
   }
 
   async function weighed(className: string, runs: number[]): Promise<Weighed[]> {
-    // The first run of a day costs more, because it also stores the counts of the previous day.
+    // Begin a day: its first run costs more (it stores the counts of the day before), and is not measured.
     await kit.advance(DAY - (kit.now() % DAY))
     const { jobs } = await engine.jobs.enqueue([{ queue: 'default', class: className }])
     const answers: Weighed[] = []

@@ -31,7 +31,7 @@ describe.skipIf(kind === 'embedded')('a value from end to end', () => {
     return { fresh: await value('1'), running: await value('2') }
   }
 
-  /** `original`: round trips of SideJob. `fresh` and `running`: maximum round trips of a new and of a running flow. */
+  /** Round trips: `original` of SideJob, an older system, and the maximum of a new and of a running flow. */
   const rows: [n: number, original: number, fresh: number, running: number][] = [
     [1, 251, 5, 3],
     [2, 431, 7, 4],

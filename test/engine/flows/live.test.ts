@@ -6,7 +6,7 @@ import { type Kit, startKit } from '../../kit/index.ts'
 import { costOf } from '../../redis/commandstats.ts'
 import { acted, chain, edge, type Graph, inOf, node, outOf, startFlow, workers } from './kit.ts'
 
-/** Billed commands, without the reads of the flows' jobs. */
+/** Billed commands of a list of flows, without the two commands for each flow. */
 const LIST = 21
 
 let kit: Kit
