@@ -1,4 +1,4 @@
-// `npm run bench` compares sidejob, through its full path, with BullMQ over TCP, alternately on one Redis.
+// `npm run bench` compares sidejob over HTTP with BullMQ over TCP. The two take turns on one Redis.
 // --strict            uses Upstash's Lua and limits, with Redis 2 ms and QStash 50 ms away
 // --write             writes the results into README.md and docs/benchmarks.md
 // --node              runs without workerd

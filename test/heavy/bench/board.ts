@@ -1,5 +1,5 @@
-// `npm run bench:board` measures a large, busy board. `--moving 24` limits the number of wires with moving values, and
-// the board shows no beads if there are more such wires. With `--over`, the exit code is 1 if a goal is missed.
+// `npm run bench:board` measures a large, busy board. With `--moving 24`, values move on 24 wires only: with more, the
+// board draws no beads. With `--over`, the exit code is 1 if a goal is missed.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'

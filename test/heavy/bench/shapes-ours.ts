@@ -82,7 +82,7 @@ export async function startOurs(stack: Measured) {
     limited: (n, concurrency) =>
       ended(n, () => made(many(n, () => ({ class: 'noop', group: { id: 'bench', concurrency } })))),
     async delayed(n, ms) {
-      // QStash delivers only at whole seconds, so on average a message waits half a second.
+      // QStash delivers at whole seconds. These jobs are due 500 ms before, which is the average wait.
       const at = Math.ceil((Date.now() + ms) / 1_000) * 1_000 - 500
       await ended(n, () => made(many(n, () => ({ class: 'noop', at: new Date(at).toISOString() }))))
       return Date.now() - at

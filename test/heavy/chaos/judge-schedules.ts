@@ -123,7 +123,7 @@ export function createSlotsJudge(report: Report) {
     },
 
     caughtUp({ jobs }: View, now: number): void {
-      // Jobs are ordered by due time, so a schedule that catches up is first.
+      // A queue runs jobs in the order of their due times, so a schedule that catches up delays the jobs behind it.
       const isBehind = ({ place, queue, sequence }: JobRecord) =>
         place === 'p' &&
         [...jobs.values()].some(({ doc }) => doc.place === 'p' && doc.queue === queue && doc.sequence < sequence)

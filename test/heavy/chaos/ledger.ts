@@ -93,7 +93,7 @@ export function createLedger(world: World) {
       return {}
     },
 
-    /** A refused lane that committed nothing has no stored answer, so a repeated claim may get jobs. */
+    /** Redis stores no answer if it refuses a lane that committed nothing, so a repeated claim may get jobs. */
     claim(key: string, { lent, word, answers }: CommitAnswer): boolean {
       const tokens = lent.map(({ document }) => document.token!)
       const known = lentTo.get(key)

@@ -116,7 +116,7 @@ async function playBedrock(kit: Kit, random: Random, { depth }: { depth: number 
   let stranded = await left()
   for (let round = 0; stranded.length > 0 && round < MAX_ROUNDS; round++) {
     const jobs = members.size
-    // Bedrock delivers a refused job again, so the number of rounds is limited.
+    // Bedrock delivers a refused job again, so this loop needs a limit.
     for (let n = 0; n <= jobs; n++) for (const member of await take()) await finish(member)
     for (const member of [...members.values()]) await tidy(member)
     await kit.advance(6 * MINUTE)
