@@ -70,7 +70,7 @@ const tooMuch: Record<string, unknown[]> = {
   record: ['a', 1, {}].map((one) => Object.fromEntries(Array.from({ length: MANY }, (_, i) => [`a${i}`, one]))),
 }
 
-/** These parts need no limit: the numbers are only compared, and the strings are cut. */
+/** These numbers need no limit. */
 const PLAIN = [
   // The id of a job.
   /\.(job|parent)( |$)/,

@@ -38,7 +38,7 @@ const asking =
     return { status: answer.statusCode!, text: await text(answer) }
   }
 
-/** Searched in this order, because the refusal for bytes also mentions jobs. */
+/** The order matters: the refusal for bytes also mentions jobs. */
 const limitsHit = { 'requests with this API key': 0, 'bytes of jobs': 0, 'jobs that have not ended': 0 }
 type Limit = keyof typeof limitsHit
 const seen = { let: 0, refused: { ...limitsHit }, other: [] as string[] }

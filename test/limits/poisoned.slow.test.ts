@@ -1,4 +1,4 @@
-// The commit of a "poison" is always refused, which must not affect the 99 other runs of the batch.
+// One run of each batch has a very large or invalid commit. It must not affect the 99 other runs.
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -72,7 +72,7 @@ const poisons: Record<string, Poison> = {
   },
 }
 
-/** As slow as real work, because the cost of a fault is compared with the cost of real work. */
+/** As slow as real work, because the test compares the times of batches with and without a fault. */
 const quick = defineWorker({ class: 'quick', perform: () => new Promise((resolve) => setTimeout(resolve, 900)) })
 const workers = Object.entries(poisons)
   .filter(([, { push }]) => !push)

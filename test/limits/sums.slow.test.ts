@@ -1,4 +1,4 @@
-// Redis must refuse each of these calls or handle it quickly.
+// sidejob must refuse each of these calls, or Redis must handle it quickly.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type * as z from 'zod'
