@@ -63,7 +63,8 @@ const rule37: Facts = {
     const [early] = (
       await world.store.enqueue([1, 2, 3].map(() => ({ queue: 'q', class: 'plain', known: true, priority: 1 })))
     ).made
-    // `fresh` becomes ready 20 s before `later` counts as much, because creating it may take seconds.
+    // `later` is ready at 40 s, and counts like priority 0 at 100 s. `fresh` is created at 80 s, because a slow
+    // machine may need some seconds.
     const later = await world.make({ ...making(1), wait: 40_000 })
     world.advance(STEP + 20_000)
     const fresh = await world.make(making(0))

@@ -1,5 +1,5 @@
-// Rules 104–106: jobs with ports can be stored together, in pieces. The runs of a piece end together if they only read
-// all their input and wrote to output ports.
+// Rules 104–106: jobs with ports can be stored together, in pieces. The runs of a piece end together if they read all
+// their input, and changed nothing but output ports.
 
 import { expect } from 'vitest'
 import type { NewJob } from '../../../src/redis/new-job.ts'

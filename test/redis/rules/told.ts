@@ -1,4 +1,4 @@
-// Rules 90 and 91: scripts record the last bell and the log for viewers, without an extra command.
+// Rules 90 and 91: scripts record the time of the last bell, and the class of each log entry.
 
 import { expect } from 'vitest'
 import { logWords } from '../../../src/redis/changes.ts'
