@@ -763,7 +763,7 @@ export type Answers = {
   [Noun in keyof Engine]?: Engine[Noun] extends (...args: never[]) => unknown ? Engine[Noun] : Partial<Engine[Noun]>
 }
 
-/** Not recorded: these calls authenticate a request, before its route is called. */
+/** The code around the routes makes these calls, so they are not recorded. */
 const ofTheDoor = ['keys.authenticate', 'keys.isActive', 'audit.write']
 
 export const fakeEngine = (given: Answers = {}) => {

@@ -135,7 +135,7 @@ describe.skipIf(kind !== 'strict' || !canBuild() || !findServer())('the strict R
         Array.from({ length: 100 }, (_, i) => ['log', 'info', JSON.stringify('x'.repeat(size(from + i + 1) - 2))]),
       )
     await stack.limit('record', 30 * MiB)
-    // The largest size at which the log stores the text of an entry.
+    // 16,384 bytes is the largest size at which the log stores the text of an entry.
     for (let n = 0; n < 2_000; n += 100) await log(n, () => 16_384)
     // Redis trims whole nodes, and a node contains one entry of this size.
     expect(await stack.redis.xlen(key)).toBeLessThanOrEqual(1_281)

@@ -140,7 +140,7 @@ export async function startKit({ hold = false, on = kind, ...options }: KitOptio
     async close() {
       const faults = await engine.doctor.verify()
       await qstash.close()
-      // Idle lanes wait for calls until their subscriptions end.
+      // Idle lanes wait for new jobs until their subscriptions end.
       if (running.size > 0) await rawCommand(state.redis.port, 'CLIENT', 'KILL', 'TYPE', 'pubsub')
       await Promise.allSettled(running)
       const closed = new Promise((resolve) => receiver.close(resolve))

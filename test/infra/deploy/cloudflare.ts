@@ -111,7 +111,7 @@ export function createCloudflareApi(state: State, onDeployed: OnDeployed = async
       return ok(assets.begin(manifest))
     }
     if (!worker) return noWorker()
-    // A new version is not served before a separate call deploys it.
+    // A new version serves requests only after a separate call deploys it.
     if (at === 'POST /versions') {
       const uploaded = await upload(call, name)
       if ('status' in uploaded) return uploaded

@@ -6,7 +6,7 @@ import { delimiter, dirname, join, resolve } from 'node:path'
 
 const root = resolve(import.meta.dirname, '../../..')
 
-/** Excludes commands of this repository. */
+/** Commands use the Node of this process. */
 const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter)
 const environment = { ...process.env, PATH, WRANGLER_SEND_METRICS: 'false', NO_COLOR: '1', CI: '1' }
 

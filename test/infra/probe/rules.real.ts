@@ -32,7 +32,7 @@ for (const [n, [name, play]] of selected().entries())
     await play(world)
   })
 
-// The doctor runs once, because a run after each fact would cost 15 times as much as the facts.
+// The doctor runs once, because a check after each test would take 15 times as long as the tests.
 afterAll(async () => {
   const ids = await Promise.all(worlds.map(({ store }) => store.lastId()))
   const fullest = worlds[ids.indexOf(Math.max(...ids))]
