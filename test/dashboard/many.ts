@@ -29,7 +29,6 @@ const AT_ONCE = 1_000
 
 type Listed = { ids: number[]; pages: number; progress: string[]; note: string }
 
-/** `ended`: number of ended jobs in the history. */
 export function suite(size: number, ended: number): void {
   const folder = mkdtempSync(join(tmpdir(), 'sidejob-many-'))
   const past = openPast(join(folder, 'history.sqlite'))

@@ -59,7 +59,6 @@ function handOf(page: Page) {
       const rows = await page.locator('main tbody > tr').allInnerTexts()
       for (let i = 0; i <= rows.findIndex((row) => row.includes(text)); i++) await this.press('j')
     },
-    /** The page handles keys only after it has loaded. */
     async comes(path: string | RegExp): Promise<void> {
       await page.waitForURL((url) => (typeof path === 'string' ? url.pathname === `/ui${path}` : path.test(url.href)))
       await page.waitForLoadState()

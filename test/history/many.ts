@@ -17,7 +17,6 @@ const LABELS = `INSERT INTO labels (ns, name, value, ended, job)
   SELECT ns, 'customer', labels ->> '$.customer', ended, job FROM ends
   WHERE ns = '${NS}' AND job >= ?1 AND job < ?2 AND labels IS NOT NULL`
 
-/** `first` is the id of the first job. */
 export async function fillHistory(
   db: SqlDatabase,
   rows: number,

@@ -67,7 +67,6 @@ export async function startDoors(options: KitOptions = {}) {
   }
 
   const slow: string[] = []
-  /** Records a call during which Redis was busy for too long. */
   async function watched<T>(name: string, work: () => Promise<T>): Promise<T> {
     if (!server) return work()
     await raw('SLOWLOG', 'RESET')

@@ -5,7 +5,6 @@ import { createEngine } from '../../src/engine/index.ts'
 import { type Client, createClient } from '../../src/redis/client.ts'
 import { createStore } from '../../src/redis/store.ts'
 
-/** If undefined, the server does not respond. */
 let answer: { status: number; error: string } | { status: 200; result: unknown } | undefined
 let asked = 0
 const server = createServer((request, response) => {

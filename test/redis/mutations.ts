@@ -1,5 +1,5 @@
-// These parts of rules have no mutations, because TypeScript implements them: take back an unpublished bell (rule 2),
-// wait for jobs that are due soon (rule 19), and compute the next slot (rule 22).
+// TypeScript implements these parts of rules, so they have no mutations: take back an unpublished bell (rule 2), wait
+// for jobs that are due soon (rule 19), and compute the next slot (rule 22).
 
 import type { Mutation } from './mutation.ts'
 import { mutations as ageing } from './rules/ageing.mutations.ts'

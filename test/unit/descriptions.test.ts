@@ -12,7 +12,6 @@ const silentIn = (schema: z.ZodType): string[] => {
   return Object.keys(properties).filter((name) => !properties[name]!.description)
 }
 
-/** These names need no description. */
 const named = ['queue', 'class', 'name', 'createdBy']
 
 test.each(Object.entries({ jobInput, jobPatch, worker }))('every option of %s is described', (_, schema) => {

@@ -37,7 +37,6 @@ function isAbout(received: unknown, expected: unknown): boolean {
   }
 }
 
-/** `ended`: number of ended jobs in the history. */
 export function suite(size: number, ended: number): void {
   describe.skipIf(!program())('each number of a page', { timeout: 180_000 }, () => {
     const folder = mkdtempSync(join(tmpdir(), 'sidejob-numbers-'))

@@ -1,4 +1,4 @@
-// `npm run bench:workloads` compares workloads with BullMQ on the same Redis, alternately, and with QStash alone.
+// `npm run bench:workloads` compares sidejob with BullMQ on the same Redis, in turns, and with QStash alone.
 // --strict     uses Upstash's Lua and limits, without BullMQ
 // --million    adds a million waiting jobs
 // --write      writes docs/speed.md

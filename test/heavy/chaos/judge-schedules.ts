@@ -50,8 +50,7 @@ export function createSlotsJudge(report: Report) {
     const end = facts.slots.find(({ job }) => job === id)
     const series = seriesOf(was)
     const [due, began] = [was.nextSlot!, was.ranAt!]
-    // A failed run that is retried keeps its slot. If a caller sets a new slot during a run, the run does not use the
-    // new slot.
+    // If a caller sets a new slot during a run, the run does not use the new slot.
     if (overtaken.has(was.token!) && is.nextSlot === due) return
     // If the run of a follower fails and a child has changed, the follower runs again immediately for the same slot.
     if (was.followed && is.nextSlot === due) return
