@@ -93,20 +93,22 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
 
   function page(
     c: Context<Env>,
-    { path, nav, navOf, every, slim, scripts = [], styles, title, crumbs, View }: Page,
+    { path, nav, navOf, every, slim, scripts = [], styles, title: titleOf, crumbs, View }: Page,
     drawn: Drawn,
   ) {
     const { asked, data, around, word } = drawn
     const { look, query } = asked
     const at = navOf?.(data) ?? nav
     const entry = at && entryOf(at)
+    const title = titleOf?.(data, look) ?? entry!.title
+    const own = entry?.path === path ? [] : [{ name: title }]
     const html = documentOf(
       look,
       <Shell
         look={look}
-        title={title(data, look)}
+        title={title}
         at={at}
-        crumbs={[...(entry ? [{ name: entry.title, to: entry.path }] : []), ...(crumbs?.(data, look) ?? [])]}
+        crumbs={[...(entry ? [{ name: entry.title, to: entry.path }] : []), ...(crumbs?.(data, look) ?? own)]}
         every={every}
         commands={commandsOf(path)}
         slim={slim}

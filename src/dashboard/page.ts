@@ -68,7 +68,9 @@ export type Page<Data = unknown> = {
   /** The side bar shows only icons. */
   slim?: true
   load: (asked: Asked) => Promise<Data>
-  title: (data: Data, look: Look) => string
+  /** By default, the title of the section. */
+  title?: (data: Data, look: Look) => string
+  /** By default, the title, unless the page is the start of its section. */
   crumbs?: (data: Data, look: Look) => { name: string; to?: string }[]
   View: View<Data>
   brief?: Brief<Data>

@@ -192,7 +192,6 @@ export const channels = page({
       to,
     }
   },
-  title: () => 'Channels',
   View: ({ data: { channels, cursor, isFirst, at, to } }) => {
     const areAll = cursor === null && isFirst
     const counted = `${many(channels.length, 'channel')}, ${count(channels.filter(isHeard).length)} with listeners`

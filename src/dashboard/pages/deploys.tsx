@@ -168,7 +168,6 @@ export const deploys = page({
   path: '/deploys',
   nav: 'deploy',
   every: 60_000,
-  title: () => 'Deploys',
   load,
   View: ({ data, data: { open, comparison }, look: { zone } }) => (
     <>

@@ -234,7 +234,6 @@ export const doctor = page({
   every: 0,
   scripts: [script.name],
   load,
-  title: () => 'Doctor',
   View({ data, data: { health, examined, total } }) {
     const { now } = useLook()
     const { found = [], sound = [] } = Object.groupBy(checksOf(data, now), ({ ok }) => (ok ? 'sound' : 'found'))

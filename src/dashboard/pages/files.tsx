@@ -178,7 +178,6 @@ export const files = page({
     const open = all.find(({ id }) => id === query.get('open'))
     return { ...listed, files: all, total, wanted, open, text: open && (await textOf(files, open)) }
   },
-  title: () => 'Files',
   View: ({ data }) => (
     <>
       <Head title="Files" note={noteOf(data)}>

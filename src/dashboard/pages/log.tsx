@@ -141,7 +141,6 @@ export const log = page({
   nav: 'log',
   every: 2_000,
   load,
-  title: () => 'Log',
   View: ({ data: { entries, cursor, level, job, tail, whole, noMoment }, look: { zone }, query }) => {
     const to = (changes: Record<string, string | undefined>) =>
       `/log${queryWith(query, { cursor: undefined, entry: undefined, ...changes })}`

@@ -11,7 +11,6 @@ export const more = page({
   every: 0,
   load: async (asked) => (await around(asked)).signs,
   title: () => 'All pages',
-  crumbs: () => [{ name: 'All pages' }],
   View: ({ data: signs, look: { who } }) => (
     <>
       <Head title="All pages" note="Press g, then the key." />

@@ -210,7 +210,6 @@ export const newJob = page({
   every: 0,
   load,
   title: titleOf,
-  crumbs: (data) => [{ name: titleOf(data) }],
   View({ data, query }) {
     const worker = named(data.workers, data.queue, data.class)
     if (!worker) return <Choose data={data} query={query} />

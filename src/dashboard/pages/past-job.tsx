@@ -107,7 +107,6 @@ export const pastJob = page({
   every: 0,
   load,
   title: ({ id }) => `History of job ${id}`,
-  crumbs: ({ id }) => [{ name: `History of job ${id}` }],
   View: ({ data, data: { found, id, job, isOn } }) =>
     found ? (
       <Ended {...data} />

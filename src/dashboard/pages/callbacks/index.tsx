@@ -198,7 +198,6 @@ export const callbacks = page({
   nav: 'callbacks',
   every: 10_000,
   load,
-  title: () => 'Callbacks',
   View,
   acts: { resend },
   styles: [style.name],

@@ -177,7 +177,6 @@ export const flow = page({
   styles: [style.name],
   load,
   title: ({ view }) => view.flow.name,
-  crumbs: ({ view }) => [{ name: view.flow.name }],
   View,
   brief: {
     as: asOf,

@@ -216,7 +216,6 @@ export const flows = page({
     const { limits } = views.some(({ flow }) => isLate(flow, now)) ? await cache.bounds() : { limits: [] }
     return { flows: views.map((view) => ({ ...view.flow, held: heldBy(view, limits, now) })), cursor, stored }
   },
-  title: () => 'Flows',
   View,
   acts: { begin },
 })

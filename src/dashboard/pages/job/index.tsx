@@ -218,7 +218,6 @@ export const job = page({
   every: 2_000,
   load,
   title: ({ job }) => `${job.class} #${job.id}`,
-  crumbs: ({ job }) => [{ name: `${job.class} #${job.id}` }],
   View,
   acts,
 })

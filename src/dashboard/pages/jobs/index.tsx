@@ -244,7 +244,6 @@ export const jobs = page({
   nav: 'jobs',
   every: 2_000,
   load,
-  title: () => 'Jobs',
   crumbs: (_, { here }) => [{ name: nameOf(new URLSearchParams(here.slice(here.indexOf('?') + 1 || here.length))) }],
   View,
   acts: { ...acts, ...viewActs, ...muteActs },

@@ -126,7 +126,6 @@ export const limits = page({
   nav: 'limits',
   every: 2_000,
   load,
-  title: () => 'Limits',
   View,
   acts: { ...acts, ...constraintActs, reset },
   styles: [style.name],

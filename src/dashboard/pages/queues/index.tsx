@@ -18,7 +18,6 @@ export const queues = page({
     const { queues } = glance.isNew ? glance.stats : await asked.engine.stats.totals()
     return { queues: withPulled(queues.toSorted(byTrouble), glance), ends: { of: glance.series.queues ?? {}, range } }
   },
-  title: () => 'Queues',
   View({ data: { queues, ends } }) {
     const idle = queues.filter((queue) => !isInUse(queue))
     return (

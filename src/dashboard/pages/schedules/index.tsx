@@ -123,7 +123,6 @@ export const schedules = page({
   nav: 'schedules',
   every: 10_000,
   load,
-  title: () => 'Schedules',
   View,
   acts,
   styles: [style.name],

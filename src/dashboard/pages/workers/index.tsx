@@ -83,7 +83,6 @@ export const workers = page({
   nav: 'workers',
   every: 10_000,
   load: loadAll,
-  title: () => 'Workers',
   crumbs: ({ draft }) => (draft ? [{ name: 'Register a class' }] : []),
   View: ({ data, query }) =>
     query.has('register') ? (
@@ -185,7 +184,6 @@ export const worker = page({
   every: 2_000,
   load: loadOne,
   title: ({ worker }) => `${worker.queue}/${worker.class}`,
-  crumbs: ({ worker }) => [{ name: `${worker.queue}/${worker.class}` }],
   View: ({ data: { worker, draft, ...data }, query }) => (
     <>
       <ClassHead worker={worker} isChanging={draft !== undefined} />
