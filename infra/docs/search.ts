@@ -83,7 +83,7 @@ const either = (word: string): Query => {
   return ours ? { combineWith: 'OR', queries: [...new Set([word, ...ours.split(' ')])] } : word
 }
 
-export type Found = { id: string; title: string; page: string }
+type Found = { id: string; title: string; page: string }
 
 const OF_A_PAGE = 2
 

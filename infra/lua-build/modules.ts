@@ -29,8 +29,8 @@ export type File = {
   edits: readonly Edit[]
 }
 
-export type Module = File & { path: string; members: Map<string, Given>; names: Map<string, Given>; units: Unit[] }
-export type Modules = ReadonlyMap<string, Module>
+type Module = File & { path: string; members: Map<string, Given>; names: Map<string, Given>; units: Unit[] }
+type Modules = ReadonlyMap<string, Module>
 
 /** These names are used often, so each gets a short local. */
 export const handy: ReadonlyMap<string, Given> = new Map(

@@ -29,7 +29,7 @@ const COMMON = ['ns', 'clock', 'seed']
 const KNOWN = [...COMMON, 'at']
 
 /** @example paramsOf(read('local name, most = args.take(), args.take_int()').body)[1] // { name: 'most', int: true } */
-export function paramsOf(body: readonly Unit['node'][]): Param[] {
+function paramsOf(body: readonly Unit['node'][]): Param[] {
   const params: Param[] = []
   for (const statement of body) {
     const { variables = [], init = [] } = statement as never as { variables?: { name: string }[]; init?: Call[] }

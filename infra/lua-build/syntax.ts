@@ -7,7 +7,7 @@ export type Node = luaparse.Node & At
 export type Identifier = luaparse.Identifier & At
 
 /** `at`: offset of the declaration. `depth`: number of other locals that are visible at `at`. */
-export type Binding = { depth: number; at: number }
+type Binding = { depth: number; at: number }
 
 export type Place = {
   name: string

@@ -3,7 +3,7 @@ import { rules } from './rules.ts'
 type Hit = { path: string; line: number; sentence: string; rule: string; advice: string }
 
 /** Maximum characters, except in tables, code, and lines that consist of one link. */
-export const MAX_LINE = 120
+const MAX_LINE = 120
 
 export type Kind = 'comment' | 'string' | 'text'
 
@@ -78,7 +78,7 @@ function* piecesOfCode(path: string, text: string): Generator<Piece> {
   if (buffer) yield { line: from, kind: 'comment', text: buffer }
 }
 
-export type Sentence = { line: number; kind: Kind; sentence: string }
+type Sentence = { line: number; kind: Kind; sentence: string }
 
 export function sentencesIn(path: string, text: string): Sentence[] {
   const pieces = [...(path.endsWith('.md') ? piecesOfMarkdown(text) : piecesOfCode(path, text))]

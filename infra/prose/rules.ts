@@ -1,6 +1,6 @@
 // Native readers have to read these patterns twice. A sentence without a hit can still be hard to read.
 
-export type Rule = { name: string; pattern: RegExp; advice: string }
+type Rule = { name: string; pattern: RegExp; advice: string }
 
 const CLAUSE = 'start with a noun or a verb: "Returns …", "The … that …"'
 

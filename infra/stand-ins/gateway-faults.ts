@@ -1,6 +1,6 @@
 import type { Command } from './resp.ts'
 
-export type Fault =
+type Fault =
   | { kind: 'drop' }
   | { kind: 'lose' }
   | { kind: 'refuse'; status: number; error: string }
@@ -8,8 +8,6 @@ export type Fault =
 
 /** The fault affects `times` requests that `when` accepts, beginning with the `nth` (default: the next). */
 type Aim = { nth?: number; times?: number; when?: (commands: Command[]) => boolean }
-
-export type Faults = ReturnType<typeof createFaults>
 
 /** @example gateway.faults.refuse(429, { nth: 3 }) // refuses the third request */
 export function createFaults() {

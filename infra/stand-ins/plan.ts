@@ -12,7 +12,7 @@ export type Bounds = {
   kept?: number
 }
 
-export type Plan = {
+type Plan = {
   redis: { record: number; commandsASecond: number; commandsAMonth: number }
   qstash: { daily: number; parallelism: number; message: number; delay: number }
   workers: {

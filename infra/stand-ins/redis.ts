@@ -16,7 +16,7 @@ export type RunningRedis = Address & {
   close(): Promise<void>
 }
 
-export type RedisOptions = {
+type RedisOptions = {
   force?: string
   dir?: string
   persist?: boolean

@@ -5,7 +5,7 @@ const WIDTH = 30
 const CELL = 60
 
 /** Escapes control characters, because a terminal would execute them. */
-export const visible = (text: string): string =>
+const visible = (text: string): string =>
   text.replace(/[^\P{Cc}\n\t]/gu, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 const plain = (value: unknown): string => {
@@ -25,7 +25,7 @@ const cut = (text: string): string => {
   return line.length > CELL ? `${line.slice(0, CELL - 1)}…` : line
 }
 
-export function table(rows: readonly object[], columns: readonly string[]): string[] {
+function table(rows: readonly object[], columns: readonly string[]): string[] {
   const cells = rows.map((row) => columns.map((name) => cut(plain((row as Record<string, unknown>)[name]))))
   const widths = columns.map((name, at) => Math.max(name.length, ...cells.map((row) => row[at]!.length)))
   return [columns, ...cells].map((row) =>

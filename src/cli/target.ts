@@ -29,7 +29,7 @@ function profile(name: string): Target {
   throw new UsageError(`--profile: there is no profile ${name}; known: ${known}`)
 }
 
-export function addressOf(given: string): string {
+function addressOf(given: string): string {
   const url = /^https?:\/\//.test(given) ? given : `${/^(localhost|127\.)/.test(given) ? 'http' : 'https'}://${given}`
   if (!URL.canParse(url)) throw new UsageError(`--url: expected an address like https://jobs.example.com, got ${given}`)
   return url.replace(/\/+$/, '')

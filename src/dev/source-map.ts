@@ -1,7 +1,7 @@
 import { SourceMap } from 'node:module'
 import { relative, resolve } from 'node:path'
 
-export type Place = { file: string; line: number }
+type Place = { file: string; line: number }
 export type Locate = (line: number, column: number) => Place | undefined
 
 export function readMap(text: string, dir: string, root: string): Locate {

@@ -34,7 +34,7 @@ export type HostRequest = { ask: 'running' }
 
 export type RunningJob = { job: number; class: string; token: string; place?: string }
 
-export type WorkerOptions = Omit<HostOptions, 'inspectorPort'> & {
+type WorkerOptions = Omit<HostOptions, 'inspectorPort'> & {
   /** Limits: `cpu` in milliseconds, `memory` in bytes. */
   cpu?: number
   memory?: number

@@ -4,9 +4,9 @@ import { isPortName, type Status } from '../core/job.ts'
 import { mapValues } from '../core/map-values.ts'
 import type { Changes, Op, PortOptions, PortRef, SnapshotItem } from '../core/run.ts'
 
-export type Port = { taken: number; values: SnapshotItem[]; default?: SnapshotItem; channels: string[] }
-export type Side = Record<string, Port>
-export type Child = { id: number; class: string; status: Status; in: Side; out: Side; left?: Encoded }
+type Port = { taken: number; values: SnapshotItem[]; default?: SnapshotItem; channels: string[] }
+type Side = Record<string, Port>
+type Child = { id: number; class: string; status: Status; in: Side; out: Side; left?: Encoded }
 
 export type Memory = {
   who: string

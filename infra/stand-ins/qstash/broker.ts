@@ -18,7 +18,7 @@ type Origin = {
   onEnd?: Trip['onEnd']
 }
 type Receipt = { messageId: string }
-export type Keys = { current: string; next: string }
+type Keys = { current: string; next: string }
 type Options = {
   clock: Clock
   faults: Faults

@@ -15,7 +15,7 @@ export function parseDuration(text: string): number | undefined {
 }
 
 /** QStash's delays: 12 s, 2m28s, 30m8s, 6h7m6s, then a day. `retry` counts from 1. */
-export const backoff = (retry: number) => Math.min(86_400, Math.floor(Math.exp(2.5 * retry))) * SECOND
+const backoff = (retry: number) => Math.min(86_400, Math.floor(Math.exp(2.5 * retry))) * SECOND
 
 export function nextAttempt(retried: number, answer: Answered, now: number): number {
   return now + (steeredWait(answer, now) ?? backoff(retried + 1))

@@ -42,7 +42,7 @@ export function createSender() {
 }
 
 /** The receiver accepts the signature for five minutes. */
-export function sign({ url, body, key, now }: { url: string; body: Buffer; key: string; now: number }): string {
+function sign({ url, body, key, now }: { url: string; body: Buffer; key: string; now: number }): string {
   const issued = Math.floor(now / 1_000)
   const claims = {
     iss: 'Upstash',

@@ -11,7 +11,7 @@ type Finding = Judged & { jobs: number; example: number; pinnedTo?: string }
 
 type ClassReport = Named & { jobs: number; continues: number; findings: Finding[] }
 
-export type Report = {
+type Report = {
   jobs: number
   continues: number
   pinned: number

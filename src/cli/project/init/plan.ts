@@ -8,8 +8,8 @@ import { hasSidejob, patched, type Style, styleOf } from './entry.ts'
 import { jsonAt, parsed, withItem, withValue } from './json.ts'
 import { tomlText, withTomlItem, withTomlMember } from './toml.ts'
 
-export type Change = { path: string; before?: string; after: string }
-export type Plan = { changes: Change[]; advice: string[]; install: string }
+type Change = { path: string; before?: string; after: string }
+type Plan = { changes: Change[]; advice: string[]; install: string }
 
 const CRON = '* * * * *'
 const NO_MAIN =
