@@ -73,7 +73,7 @@ const ask = (verb: string, say: string): Act => ({
   },
 })
 
-const single: Record<string, Act> = {
+export const acts: Record<string, Act> = {
   again: {
     scope: 'write',
     async does(asked) {
@@ -158,9 +158,7 @@ const single: Record<string, Act> = {
   },
 
   first: { scope: 'write', does: (asked) => prioritize(asked, FIRST, 'goes first') },
-}
 
-const inside: Record<string, Act> = {
   write: {
     scope: 'write',
     async does(asked) {
@@ -258,5 +256,3 @@ const inside: Record<string, Act> = {
     }),
   },
 }
-
-export const acts: Record<string, Act> = { ...single, ...inside }

@@ -75,19 +75,15 @@ async function confirm(asked: ActAsked): Promise<Confirm> {
   })
 }
 
-const calls: Record<Verb, (id: string) => Parameters<ActAsked['call']>> = {
-  retry: (id) => ['POST', `/v1/jobs/${id}/retry`, {}],
-  run: (id) => ['POST', `/v1/jobs/${id}/run`, {}],
-  terminate: (id) => ['POST', `/v1/jobs/${id}/terminate`, {}],
-  delete: (id) => ['DELETE', `/v1/jobs/${id}?force=true`],
-}
+const callOf = (verb: Verb, id: string): Parameters<ActAsked['call']> =>
+  verb === 'delete' ? ['DELETE', `/v1/jobs/${id}?force=true`] : ['POST', `/v1/jobs/${id}/${verb}`, {}]
 
 async function eachOf(ids: readonly string[], verb: Verb, call: ActAsked['call']) {
   const refused: { id: string; message: string }[] = []
   const left = [...ids]
   const goOn = async () => {
     for (let id = left.shift(); id !== undefined; id = left.shift())
-      await call(...calls[verb](id)).catch((error: Error) => refused.push({ id: id!, message: error.message }))
+      await call(...callOf(verb, id)).catch((error: Error) => refused.push({ id: id!, message: error.message }))
   }
   await Promise.all(Array.from({ length: AT_ONCE }, goOn))
   return refused
@@ -116,8 +112,7 @@ async function byFilter(verb: Verb, asked: ActAsked): Promise<Done> {
   }
 }
 
-const mustAsk = ({ form }: ActAsked): boolean =>
-  isAll(form) || verbOf(form) === 'terminate' || verbOf(form) === 'delete'
+const mustAsk = ({ form }: ActAsked): boolean => isAll(form) || verbOf(form) in lost
 
 export const acts: Record<string, Act> = {
   selected: {

@@ -147,13 +147,6 @@ const columnsOf = ({ more, deploy }: KindsData): readonly Column<ShownRow>[] => 
   { head: '-Mute and retry', kind: 'num', cell: (kind) => <Acts kind={kind} /> },
 ]
 
-function Switch({ n, on }: { n: number; on: boolean }) {
-  if (n === 0) return null
-  return (
-    <Link to={`/jobs?status=failed${on ? '' : '&muted=true'}`}>{on ? 'Hide muted kinds' : `${count(n)} muted`}</Link>
-  )
-}
-
 type KindsProps = { data: KindsData; muted?: boolean; all?: boolean; title?: string }
 
 export function Kinds({ data, muted: isWhole = false, all = false, title = 'Kinds of error' }: KindsProps) {
@@ -170,7 +163,11 @@ export function Kinds({ data, muted: isWhole = false, all = false, title = 'Kind
       kind="kinds"
       right={
         <>
-          <Switch n={n} on={isWhole} />{' '}
+          {n > 0 && (
+            <Link to={`/jobs?status=failed${isWhole ? '' : '&muted=true'}`}>
+              {isWhole ? 'Hide muted kinds' : `${count(n)} muted`}
+            </Link>
+          )}{' '}
           {shown.length < kinds.length && (
             <Link to="/jobs?status=failed&kinds=all">{`All ${count(kinds.length)} kinds`}</Link>
           )}
