@@ -10,7 +10,7 @@ import { neighbours } from '../words/neighbours.ts'
 import { changeLimitPath, constraintPath, decoded, jobPath, jobsPath, schedulePath } from '../words/paths.ts'
 import { count, many, title } from '../words/text.ts'
 
-type AuditEntry = Awaited<ReturnType<Engine['audit']['read']>>['entries'][number]
+export type AuditEntry = Awaited<ReturnType<Engine['audit']['read']>>['entries'][number]
 
 /** Matches the part of an API path that is also the path of a page. */
 const PAGE = /^\/v1(\/(?:jobs|flows|queues|groups)\/[^/?]+|\/workers\/[^/]+\/[^/?]+)/

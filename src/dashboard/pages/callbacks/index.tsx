@@ -15,9 +15,8 @@ import { rowsText } from '../../words/further.ts'
 import { idsText } from '../../words/ids.ts'
 import { count, hostName, many } from '../../words/text.ts'
 import { Breakers } from '../limits/breakers.tsx'
-import { NextTry, Opened, Resend, StateOf, said } from './opened.tsx'
+import { NextTry, Opened, Resend, type State, StateOf, said } from './opened.tsx'
 
-type State = CallbackView['state']
 type CallbacksData = Awaited<ReturnType<typeof load>>
 
 const states: readonly State[] = ['PENDING', 'IN_PROGRESS', 'DELIVERED', 'FAILED']

@@ -12,9 +12,9 @@ import { callbacksPath } from '../../words/paths.ts'
 import { count, hostName, plain, span, title } from '../../words/text.ts'
 import { Shut } from '../limits/breakers.tsx'
 
-export type Near = Awaited<ReturnType<Engine['callbacks']['get']>>
+type Near = Awaited<ReturnType<Engine['callbacks']['get']>>
 
-type State = CallbackView['state']
+export type State = CallbackView['state']
 
 const kinds: Record<State, string> = {
   PENDING: 'queued',

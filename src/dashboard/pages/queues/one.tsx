@@ -1,5 +1,4 @@
 import type { QueueDetail } from '../../../engine/engine.ts'
-import type { Engine } from '../../../engine/index.ts'
 import { may } from '../../look.ts'
 import { type Asked, page } from '../../page.ts'
 import { LinkButton, Pause } from '../../parts/act.tsx'
@@ -8,6 +7,7 @@ import { RangeChoice } from '../../parts/range.tsx'
 import { jobsPath, queuePath } from '../../words/paths.ts'
 import { withPulled } from '../../words/queue.ts'
 import { columnsOf, deploysIn, rangeIn } from '../../words/series.ts'
+import type { AuditEntry } from '../audit.tsx'
 import { byClass } from '../jobs/by-class.tsx'
 import { readDeploys } from '../jobs/kinds.tsx'
 import { Ends } from '../overview/chart.tsx'
@@ -20,9 +20,10 @@ import { Settings } from './settings.tsx'
 const LATER = 10_000
 const NEXT = 20
 
-type Change = Awaited<ReturnType<Engine['audit']['read']>>['entries'][number]
-
-async function pausedBy({ engine, look, cache }: Asked, { name, paused }: QueueDetail): Promise<Change | undefined> {
+async function pausedBy(
+  { engine, look, cache }: Asked,
+  { name, paused }: QueueDetail,
+): Promise<AuditEntry | undefined> {
   if (!paused || !may(look, 'admin')) return undefined
   const { entries } = await cache.get('audit', LATER, () => engine.audit.read({ limit: 200 }))
   const path = `/v1${queuePath(name)}`
@@ -37,7 +38,7 @@ async function heldBy({ engine, cache }: Asked, { name: queue, counts }: QueueDe
   return [...new Set(jobs.flatMap(({ reason }) => (reason?.code === 'LIMITED' ? String(reason.data.limit) : [])))]
 }
 
-const PausedBy = ({ change: { name, at, reason } }: { change: Change }) => (
+const PausedBy = ({ change: { name, at, reason } }: { change: AuditEntry }) => (
   <p class="body">
     Paused by <Name of={name} most={40} /> <Ago at={at} />
     {reason && <Name of={`: ${reason}`} />}
