@@ -4,12 +4,15 @@ import type { GroupView, LimitView } from '../../engine/engine.ts'
 import { maybe, numberIn } from './form.ts'
 import { count, span } from './text.ts'
 
-export const isFull = ({
-  concurrency,
-  running,
-  waiting,
-}: Pick<LimitView, 'concurrency' | 'running' | 'waiting'>): boolean =>
-  concurrency !== null && running >= concurrency && waiting > 0
+type Slots = Pick<LimitView, 'concurrency' | 'running'>
+
+export const hasFreeSlots = ({ concurrency, running }: Slots): boolean => concurrency === null || running < concurrency
+
+/** Jobs wait for a slot. */
+export const isFull = (limit: Slots & Pick<LimitView, 'waiting'>): boolean => !hasFreeSlots(limit) && limit.waiting > 0
+
+export const slotsText = ({ concurrency, running }: Slots): string =>
+  `${count(running)}${concurrency === null ? '' : ` of ${count(concurrency)}`}`
 
 /** Queued jobs of a group that wait for something other than its limit. */
 export const elsewhereIn = ({ jobs, running, waiting }: Pick<GroupView, 'jobs' | 'running' | 'waiting'>): number =>

@@ -3,7 +3,7 @@ import type { GroupView } from '../../../engine/engine.ts'
 import { LinkButton } from '../../parts/act.tsx'
 import { Card, NameLink } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
-import { colourOf, elsewhereIn } from '../../words/limit.ts'
+import { colourOf, elsewhereIn, slotsText } from '../../words/limit.ts'
 import { changeLimitPath, limitPath } from '../../words/paths.ts'
 import { count } from '../../words/text.ts'
 import { Slots } from './slots.tsx'
@@ -31,8 +31,7 @@ const columns: readonly Column<GroupView>[] = [
   {
     head: '#Running',
     label: true,
-    cell: ({ concurrency, running }) =>
-      concurrency === null ? count(running) : `${count(running)} of ${count(concurrency)}`,
+    cell: slotsText,
   },
   { head: '#Wait for limit', label: true, kind: 'dim', cell: ({ waiting }) => count(waiting) },
   { head: '#Wait elsewhere', label: true, kind: 'dim', cell: (group) => count(elsewhereIn(group)) },

@@ -4,7 +4,7 @@ import { useLook } from '../../look.ts'
 import type { Asked } from '../../page.ts'
 import { Ago, JobId, Link, Name, NameLink, Since } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
-import { colourOf, isFull } from '../../words/limit.ts'
+import { colourOf, isFull, slotsText } from '../../words/limit.ts'
 import { groupPath, jobPath, jobsPath } from '../../words/paths.ts'
 import { isLong, timesLonger, usualOf } from '../../words/stuck.ts'
 import { about, clock, count, cut, jobsWait } from '../../words/text.ts'
@@ -125,14 +125,13 @@ function StuckText({ of: { class: name, process, startedAt, usual } }: { of: Stu
 export function Opened({ near, order = 'groups take turns' }: { near: Near; order?: string }) {
   const { zone } = useLook()
   const { limit, holders, waiting, stuck } = near
-  const { running, concurrency } = limit
   return (
     <div class="open">
       <div>
-        <h3>{`${count(running)}${concurrency === null ? '' : ` of ${count(concurrency)}`} slots are held`}</h3>
+        <h3>{slotsText(limit)} slots are held</h3>
         <p class="note">{roomText(near, zone)}</p>
         {stuck && <StuckText of={stuck} />}
-        <Rows caption="Holders of slots" rows={holders} columns={holderColumns} all={running} />
+        <Rows caption="Holders of slots" rows={holders} columns={holderColumns} all={limit.running} />
       </div>
       {limit.waiting > 0 && (
         <div>

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import type { Holder, LimitRow } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
-import { colourOf, periodOf } from '../../words/limit.ts'
+import { colourOf, hasFreeSlots, periodOf, slotsText } from '../../words/limit.ts'
 import { clock, count, pct, span } from '../../words/text.ts'
 
 /** Maximum cells. If a limit has more slots, each cell shows several slots. */
@@ -55,12 +55,13 @@ type SlotsProps = {
   small?: boolean
 }
 
-const hasRoom = ({ concurrency, running, rate, started }: SlotsProps['limit']): boolean =>
-  (concurrency === null || running < concurrency) && (!rate || (started !== undefined && started < rate.limit))
+const hasRoom = ({ rate, started, ...slots }: SlotsProps['limit']): boolean =>
+  hasFreeSlots(slots) && (!rate || (started !== undefined && started < rate.limit))
 
-function nowOf({ concurrency, running, shutUntil }: SlotsProps['limit'], now: number, zone: string): string {
+function nowOf(limit: SlotsProps['limit'], now: number, zone: string): string {
+  const { concurrency, shutUntil } = limit
   if (shutUntil && shutUntil > now) return `not called until ${clock(shutUntil, zone)}`
-  return concurrency === null ? `${count(running)} running` : `${count(running)} of ${count(concurrency)}`
+  return `${slotsText(limit)}${concurrency === null ? ' running' : ''}`
 }
 
 export function Slots({ limit, holders, small }: SlotsProps) {

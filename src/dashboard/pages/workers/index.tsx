@@ -5,7 +5,7 @@ import { Act as Button, LinkButton } from '../../parts/act.tsx'
 import { Choice, Head, Name, NameLink, To } from '../../parts/layout.tsx'
 import { Search } from '../../parts/search.tsx'
 import { searchRows } from '../../search-on.ts'
-import { limitOfClass } from '../../words/limit.ts'
+import { limitOfClass, slotsText } from '../../words/limit.ts'
 import { limitPath, queuePath, workerPath } from '../../words/paths.ts'
 import { pausedNames, runsIn } from '../../words/queue.ts'
 import { count, jobsWait, many, title } from '../../words/text.ts'
@@ -145,11 +145,11 @@ function ClassHead({ worker, isChanging }: { worker: Worker; isChanging: boolean
   )
 }
 
-function Held({ limit: { key, running, concurrency, waiting } }: { limit: WaitedLimit }) {
+function Held({ limit }: { limit: WaitedLimit }) {
   return (
     <p class="lead">
-      <To kind="st suspended" to={limitPath(key)}>
-        {`${count(running)}${concurrency === null ? '' : ` of ${count(concurrency)}`} running, ${jobsWait(waiting)} for the limit of this class`}
+      <To kind="st suspended" to={limitPath(limit.key)}>
+        {`${slotsText(limit)} running, ${jobsWait(limit.waiting)} for the limit of this class`}
       </To>
     </p>
   )
