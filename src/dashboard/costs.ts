@@ -1,7 +1,7 @@
 // Maximum cost of each page. A test measures the costs, and the docs list them.
 
 /** Consecutive round trips to Redis, commands per refresh, and commands of the first request of an isolate. */
-export type Cost = readonly [trips: number, look: number, first: number]
+type Cost = readonly [trips: number, look: number, first: number]
 
 /**
  * By path. Measured with two limits, failed jobs, no stored graphs, and a flow without nodes. Each further limit adds

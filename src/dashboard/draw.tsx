@@ -18,7 +18,7 @@ import type { Env } from './session.ts'
 import { patchOf, withoutTimes } from './words/chunks.ts'
 
 export type Draw = ReturnType<typeof createDraw>
-export type Drawn = { asked: Asked; data: unknown; around: Around; word?: string }
+type Drawn = { asked: Asked; data: unknown; around: Around; word?: string }
 
 export const wantsData = (c: Context): boolean => c.req.header('accept')?.startsWith('application/json') ?? false
 

@@ -3,8 +3,8 @@ import { queryWith } from './words/query.ts'
 
 export { queryWith }
 
-export type Theme = 'light' | 'dark'
-export type Density = 'comfortable' | 'compact'
+type Theme = 'light' | 'dark'
+type Density = 'comfortable' | 'compact'
 
 /** The browser stores likes in cookies, so that the server can apply them. */
 export type Likes = { theme?: Theme; density?: Density; zone: string }

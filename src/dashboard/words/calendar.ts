@@ -6,7 +6,7 @@ import type { ScheduleView } from '../../engine/engine.ts'
 import { isBad } from './job.ts'
 import { DAY, dateIn, HOUR, many } from './text.ts'
 
-export type Span = { name: string; text: string; before: number; after: number }
+type Span = { name: string; text: string; before: number; after: number }
 
 export const spans: readonly Span[] = [
   { name: 'day', text: '24 h', before: 12 * HOUR, after: 12 * HOUR },
@@ -37,8 +37,8 @@ export function movedBy({ span, from }: Shown, lengths: number): string {
  * `caught`: a missed slot that ran later; `passed`: a slot without a run; `moved`: a slot moved by a clock change;
  * `overdue`: a slot that should have run.
  */
-export type Mark = { at: number; kind: 'next' | 'overdue' | 'moved' | 'completed' | 'failed' | 'caught' | 'passed' }
-export type Lane = { marks: Mark[]; band?: { from: number; to: number } }
+type Mark = { at: number; kind: 'next' | 'overdue' | 'moved' | 'completed' | 'failed' | 'caught' | 'passed' }
+type Lane = { marks: Mark[]; band?: { from: number; to: number } }
 
 /** Maximum number of coming slots that are drawn one by one. More slots are drawn as a band. */
 const DENSE = 48

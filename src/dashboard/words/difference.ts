@@ -1,4 +1,4 @@
-export type Line = { sign: '+' | '-'; line: string }
+type Line = { sign: '+' | '-'; line: string }
 
 export function differenceOf(was: readonly string[], is: readonly string[]): Line[] {
   const [before, after] = [new Set(was), new Set(is)]

@@ -3,7 +3,7 @@ import { lengthOf } from '../../core/time.ts'
 import type { JobFilter } from '../../engine/engine.ts'
 import { dateIn } from './text.ts'
 
-export const filters = [
+const filters = [
   ...(['status', 'queue', 'class', 'group', 'tag', 'callback', 'parent', 'alias', 'error'] as const),
   ...(['since', 'until', 'ended', 'longer', 'waits', 'text'] as const),
 ] as const
@@ -81,7 +81,7 @@ export function canSort(query: URLSearchParams): boolean {
 export const isSorted = (query: URLSearchParams): boolean =>
   (query.get('sort') === 'ended' || stretchIn(query, 0) !== undefined) && canSort(query)
 
-export type Stretch = { from: number; to: number }
+type Stretch = { from: number; to: number }
 
 export const stretchText = ({ from, to }: Stretch): string =>
   [from, to].map((at) => new Date(at).toISOString().replace(':00.000Z', 'Z')).join('/')

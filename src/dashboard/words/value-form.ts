@@ -14,7 +14,7 @@ function read(text: string, name: string, kind: Kind): string {
   return jsonText(text, name)
 }
 
-export type Typed = {
+type Typed = {
   at: (field: string) => string | null | undefined
   depth?: number
 }

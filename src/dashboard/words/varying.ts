@@ -1,6 +1,6 @@
 const VARYING = /(#|<(?:url|text|id|time|path)>)/
 
-export type Piece = { text: string; varies: boolean }
+type Piece = { text: string; varies: boolean }
 
 /**
  * Returns the pieces of `message` if `example` does not match it.

@@ -7,7 +7,7 @@ const isDark = (): boolean =>
 
 const own = Intl.DateTimeFormat().resolvedOptions().timeZone
 
-export const looks = {
+const looks = {
   theme(): void {
     root.dataset.theme = isDark() ? 'light' : 'dark'
     cookie('theme', root.dataset.theme)

@@ -1,6 +1,6 @@
 import { base, made } from './page.ts'
 
-export type Told = {
+type Told = {
   say: string
   link?: { text: string; to: string }
   isError?: boolean

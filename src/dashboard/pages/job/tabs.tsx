@@ -18,7 +18,7 @@ import { runsOf } from './head.tsx'
 import { Runs } from './runs.tsx'
 
 const tabs = ['log', 'state', 'runs', 'steps'] as const
-export type Tab = (typeof tabs)[number]
+type Tab = (typeof tabs)[number]
 const hotkeys: Partial<Record<Tab, string>> = { log: 'l', state: 's', runs: 'f' }
 
 export const FIRST_TAB: Tab = 'log'

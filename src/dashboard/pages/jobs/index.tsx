@@ -131,7 +131,7 @@ async function load(asked: Asked) {
   }
 }
 
-export const nameOf = (query: URLSearchParams): string => {
+const nameOf = (query: URLSearchParams): string => {
   const values = tokensOf(query).map(({ name, value }) => (name === 'status' ? title(value) : value))
   return cut([...(isPast(query) ? ['History'] : []), ...values].join(', '), 60) || 'All'
 }

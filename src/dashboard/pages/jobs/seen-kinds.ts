@@ -7,7 +7,7 @@ import type { SeenKinds } from '../../words/failed.ts'
 export const kindsName = ({ queue = '', class: name = '' }: { queue?: string; class?: string } = {}): string =>
   `errors ${queue}\n${name}`
 
-export type Errors = Awaited<ReturnType<Engine['errors']['list']>> & { at: number }
+type Errors = Awaited<ReturnType<Engine['errors']['list']>> & { at: number }
 
 export async function seenKinds({ last }: Cache): Promise<SeenKinds | undefined> {
   const found = await last<Errors>(kindsName())

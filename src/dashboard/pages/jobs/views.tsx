@@ -9,7 +9,7 @@ import { apiPath } from '../../words/paths.ts'
 import { Columns } from './columns.tsx'
 import { isPast } from './past.tsx'
 
-export type View = { name: string; query: string }
+type View = { name: string; query: string }
 
 const SINCE = 'since=deploy'
 

@@ -77,7 +77,7 @@ export function Where({ queues, limits }: { queues: Queue[]; limits: WaitedLimit
   )
 }
 
-export type QueueEnds = { of: Readonly<Record<string, Point[]>>; range: Range }
+type QueueEnds = { of: Readonly<Record<string, Point[]>>; range: Range }
 
 const BARS = 24
 

@@ -15,7 +15,7 @@ type Rule = { cron?: string; tz?: string; every?: string | number; bedrock?: str
 
 export const zoneOf = (repeat: Encoded): string | undefined => (decodeValue(repeat) as Rule).tz
 
-export function isCron(repeat: Encoded): boolean {
+function isCron(repeat: Encoded): boolean {
   const { cron, tz: _, missed: __, ...more } = Object(decodeValue(repeat)) as Rule
   return typeof cron === 'string' && Object.keys(more).length === 0
 }

@@ -10,7 +10,7 @@ import { clock, cut, hourOf, longDay } from '../../words/text.ts'
 const NEXT = 5
 const MISSED = { '': 'run once (default)', run: 'run each', last: 'run once', skip: 'skip' }
 
-export type Preview = {
+type Preview = {
   cron: string
   tz: string
   words?: string
