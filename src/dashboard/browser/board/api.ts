@@ -17,7 +17,7 @@ export const tryWire = (
 ): Promise<{ runs: Tried[]; error?: undefined } | { error: Failure }> =>
   send(`${job}/wires/${encodeURIComponent(wire)}/try`, JSON.stringify(node))
 
-export type Told = { change: GraphChange } | { error: Failure }
+type Told = { change: GraphChange } | { error: Failure }
 
 export async function putGraph(
   job: number,

@@ -1,7 +1,7 @@
 import { openDialog } from '../app/dialog.ts'
 import { made } from '../app/page.ts'
 
-export type Field = { name: string; label: string; options?: readonly string[]; value?: string }
+type Field = { name: string; label: string; options?: readonly string[]; value?: string }
 
 function fieldOf({ name, label, options, value = '' }: Field): HTMLElement {
   const input = made('input', { name, value, className: 'field mono', required: true, autocomplete: 'off' })

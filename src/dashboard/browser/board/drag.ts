@@ -1,7 +1,6 @@
 import type { End } from '../../../core/wires.ts'
+import type { Point } from './layout.ts'
 import { make, pointIn, set } from './svg.ts'
-
-type Point = { x: number; y: number }
 
 const portAt = (target: EventTarget | null): (End & { dir: string }) | undefined => {
   const found = (target as Element | null)?.closest<SVGElement>('[data-port]')?.dataset

@@ -1,7 +1,7 @@
 import { ask } from './ask.ts'
 import type { Drawing } from './draw.ts'
 import type { Box, Layout } from './layout.ts'
-import type { createView } from './view.ts'
+import type { View } from './view.ts'
 
 type Named = { name: string; queue: string; class: string; job?: number | null }
 type Board = { laid: Layout; drawing: Drawing; nodes: readonly Named[] }
@@ -10,7 +10,7 @@ type Found = { texts: string[]; box: Box; focus: () => void }
 const isIn = (text: string, found: Found): boolean => found.texts.some((one) => one.toLowerCase().includes(text))
 
 /** When called again, offers the last text and moves to the next match. */
-export function createFind(view: ReturnType<typeof createView>, board: () => Board): () => void {
+export function createFind(view: View, board: () => Board): () => void {
   let [last, next] = ['', 0]
 
   function all({ laid, drawing, nodes }: Board): Found[] {

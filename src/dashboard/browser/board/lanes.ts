@@ -4,7 +4,7 @@ import { make, partOf, set } from './svg.ts'
 
 export type Mark = { at: number; text: string }
 export type Range = { from: number; to: number }
-export type Lane = { name: string; bars: readonly Bar[] }
+type Lane = { name: string; bars: readonly Bar[] }
 
 const [WIDE, HIGH, BAR] = [1_000, 15, 9] as const
 const LEAST = 2

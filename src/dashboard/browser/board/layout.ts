@@ -4,7 +4,7 @@ import type { End, GraphWire } from '../../../core/wires.ts'
 export type Box = { x: number; y: number; width: number; height: number }
 
 export type Placed = { name: string; box: Box; ins: string[]; outs: string[] }
-export type Route = { path: string; middle: { x: number; y: number }; box: Box }
+type Route = { path: string; middle: Point; box: Box }
 /** The Tab key visits nodes and wires in this order: by row, and from left to right. */
 export type Layout = {
   nodes: Map<string, Placed>
@@ -37,7 +37,7 @@ const ownPorts = (wires: readonly GraphWire[]): { key: string; port: string }[] 
     ...(wire.to.node === null ? [{ key: endOf(wire), port: wire.to.port }] : []),
   ])
 
-export type Named = { name: string; ins?: readonly string[]; outs?: readonly string[] }
+type Named = { name: string; ins?: readonly string[]; outs?: readonly string[] }
 
 function portsAt(node: Named, wires: readonly GraphWire[]): { ins: string[]; outs: string[] } {
   const ins = wires.filter(({ to }) => to.node === node.name).map(({ to }) => to.port)
@@ -50,7 +50,7 @@ export const portY = ({ height }: Box, ports: readonly string[], port: string): 
 
 const pillWidth = (port: string): number => Math.max(48, port.length * 8.2 + 26)
 
-type Point = { x: number; y: number }
+export type Point = { x: number; y: number }
 type Bent = { points?: Point[]; x?: number; y?: number }
 const round = (n: number): number => Math.round(n * 10) / 10
 

@@ -1,23 +1,18 @@
 import type { Layout } from './layout.ts'
-import { make, pointIn, set } from './svg.ts'
-import type { createView } from './view.ts'
+import { make, onDrag, pointIn, set } from './svg.ts'
+import type { View } from './view.ts'
 
 /** Pixels. */
 const [WIDE, HIGH] = [180, 120] as const
 
-export function createMap(board: Element, view: ReturnType<typeof createView>) {
+export function createMap(board: Element, view: View) {
   const frame = make('rect', { class: 'seen' })
   const nodes = new Map<string, SVGElement>()
   const svg = make('svg', { class: 'tools map wide', 'aria-hidden': 'true' }) as SVGSVGElement
   board.append(svg)
 
   view.onShow(({ x, y, width, height }) => set(frame, { x, y, width, height }))
-  const go = (event: PointerEvent): void => view.centre(pointIn(svg, event))
-  svg.addEventListener('pointerdown', (event) => {
-    svg.setPointerCapture(event.pointerId)
-    go(event)
-  })
-  svg.addEventListener('pointermove', (event) => event.buttons > 0 && go(event))
+  onDrag(svg, (event) => view.centre(pointIn(svg, event)))
 
   return {
     lay({ nodes: placed, box }: Layout): void {

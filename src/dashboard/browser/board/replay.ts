@@ -5,7 +5,8 @@ import { about, clock, count, MINUTE } from '../../words/text.ts'
 import { addressWith, made, putInUrl, readZone, tell } from '../app/page.ts'
 import type { BoardData } from './data.ts'
 import { createEvents, type Version, versionsOf } from './events.ts'
-import { createLanes, type Range } from './lanes.ts'
+import { createLanes, type Mark, type Range } from './lanes.ts'
+import { onDrag, set } from './svg.ts'
 
 /** Milliseconds between requests for new events, and between replayed frames. */
 const [ASK, DRAW] = [10_000, 80]
@@ -21,6 +22,31 @@ const inUrl = (name: string): number | undefined => {
 
 const graphAt = (versions: readonly Version[], at: number) =>
   (versions.find((one) => one.at <= at) ?? versions.at(-1))?.graph
+
+const marksOf = (versions: readonly Version[], { deploys }: BoardData): Mark[] => [
+  ...versions.map(({ at, by }) => ({ at, text: `graph changed${by ? ` by ${by}` : ''}` })),
+  ...deploys.map((one) => ({ at: one.at, text: deployName(one) })),
+]
+
+function eventBeside(events: readonly FlowEvent[], at: number | undefined, by: 1 | -1): FlowEvent | undefined {
+  if (at === undefined) return events.at(-1)
+  const here = lastBy(events, at)
+  if (by > 0) return events[here + 1]
+  return events[here]?.at === at ? events[here - 1] : events[here]
+}
+
+function showEvent(line: HTMLElement, event: FlowEvent | undefined, zone: string): void {
+  const { who, did } = event ? eventSaid(event) : { who: 'Nothing', did: 'has happened since recording started' }
+  line.replaceChildren(event ? `${clock(event.at, zone)} · ` : '', made('b', {}, who), ` ${did}`)
+}
+
+function showButtons(box: HTMLElement, pressed: readonly string[], isPlaying: boolean): void {
+  for (const one of box.querySelectorAll<HTMLElement>('[data-replay]')) {
+    const { replay = '' } = one.dataset
+    if (one.hasAttribute('aria-pressed')) set(one, { 'aria-pressed': String(pressed.includes(replay)) })
+    if (replay === 'play') one.querySelector('.word')!.textContent = isPlaying ? 'Pause' : 'Play'
+  }
+}
 
 export function createReplay(
   box: HTMLElement,
@@ -42,6 +68,7 @@ export function createReplay(
   let [asked, hash] = [0, '']
 
   const within = (at: number): number => Math.max(range.from, Math.min(range.to, at))
+  const here = (): number => at ?? range.to
 
   const moment = (): Shown | undefined => {
     const { data } = now()
@@ -50,28 +77,19 @@ export function createReplay(
     return { at, data: { ...data, ...momentOf(timeline, { graph, nodes: data.nodes, wires: data.wires }, at) } }
   }
 
-  function say(event: FlowEvent | undefined): void {
-    const { who, did } = event ? eventSaid(event) : { who: 'Nothing', did: 'has happened since recording started' }
-    said.replaceChildren(event ? `${clock(event.at, zone)} · ` : '', made('b', {}, who), ` ${did}`)
-  }
-
-  function pressed(): void {
-    for (const one of box.querySelectorAll<HTMLElement>('[data-replay]')) {
-      const { replay: what } = one.dataset
-      const isOn = { live: at === undefined, replay: at !== undefined, [`x${speed}`]: true }[what!]
-      if (one.hasAttribute('aria-pressed')) one.setAttribute('aria-pressed', String(isOn === true))
-      if (what === 'play') one.querySelector('.word')!.textContent = playing === undefined ? 'Play' : 'Pause'
-    }
-    const moment = at ?? range.to
-    const { from, to } = range
-    for (const [name, value] of Object.entries({ valuemin: from, valuemax: to, valuenow: moment }))
-      lanes.slider.setAttribute(`aria-${name}`, String(Math.round(value)))
-    lanes.slider.setAttribute('aria-valuetext', at === undefined ? 'now' : clock(at, zone))
+  function showState(): void {
+    showButtons(box, [at === undefined ? 'live' : 'replay', `x${speed}`], playing !== undefined)
+    set(lanes.slider, {
+      'aria-valuemin': Math.round(range.from),
+      'aria-valuemax': Math.round(range.to),
+      'aria-valuenow': Math.round(here()),
+      'aria-valuetext': at === undefined ? 'now' : clock(at, zone),
+    })
   }
 
   function drawMoment(): void {
-    lanes.at(at ?? range.to)
-    say(events.all[at === undefined ? events.all.length - 1 : lastBy(events.all, at)])
+    lanes.at(here())
+    showEvent(said, events.all[at === undefined ? events.all.length - 1 : lastBy(events.all, at)], zone)
     show(moment())
   }
 
@@ -79,15 +97,13 @@ export function createReplay(
     const { data, at: clockNow } = now()
     const first = events.all[0]?.at ?? clockNow
     range = { from: Math.max(clockNow - Number(keep), Math.min(first, clockNow - MINUTE)), to: clockNow }
-    const changes = versions.map((one) => ({ at: one.at, text: `graph changed${one.by ? ` by ${one.by}` : ''}` }))
-    const deploys = data.deploys.map((one) => ({ at: one.at, text: deployName(one) }))
-    const marks = [...changes, ...deploys].filter((one) => one.at > range.from)
+    const marks = marksOf(versions, data).filter((one) => one.at > range.from)
     const rows = data.nodes.map(({ name }) => ({ name, bars: barsOf(timeline.moves.get(name) ?? []) }))
     lanes.draw(rows, marks, range, (moment) => clock(moment, zone).slice(0, 5))
     box.querySelector('.kept')!.textContent =
       `Last ${about(range.to - range.from)}, ${count(events.all.length)}${events.isAll ? '' : ' newest'} events`
     drawMoment()
-    pressed()
+    showState()
   }
 
   async function ask(): Promise<void> {
@@ -123,13 +139,17 @@ export function createReplay(
         speed: at === undefined || speed === 10 ? undefined : speed,
       })
     drawMoment()
-    pressed()
+    showState()
+  }
+
+  function jump(to: number | undefined): void {
+    stop()
+    go(to)
   }
 
   function play(): void {
     if (playing !== undefined) {
-      stop()
-      go(at)
+      jump(at)
       return
     }
     if (at === undefined || at >= range.to) at = range.from
@@ -141,21 +161,16 @@ export function createReplay(
         drawn = time
         drawMoment()
       } else lanes.at(at)
-      if (at >= range.to) {
-        stop()
-        return go(undefined)
-      }
+      if (at >= range.to) return jump(undefined)
       playing = requestAnimationFrame(frame)
     }
     playing = requestAnimationFrame(frame)
-    pressed()
+    showState()
   }
 
   function step(by: 1 | -1): void {
     stop()
-    const here = at === undefined ? events.all.length : lastBy(events.all, at)
-    const next = at === undefined ? here - 1 : by > 0 ? here + 1 : events.all[here]?.at === at ? here - 1 : here
-    const event = events.all[next]
+    const event = eventBeside(events.all, at, by)
     if (event) go(event.at)
   }
 
@@ -170,22 +185,19 @@ export function createReplay(
     link: () => void copyLink(),
     back: () => step(-1),
     fwd: () => step(1),
-    live: () => {
-      stop()
-      go(undefined)
-    },
-    replay: () => go(at ?? range.to),
+    live: () => jump(undefined),
+    replay: () => go(here()),
   }
   for (const one of SPEEDS)
     acts[`x${one}`] = () => {
       speed = one
       if (at !== undefined) putInUrl({ speed: one === 10 ? undefined : one })
-      pressed()
+      showState()
     }
 
   const keys: Record<string, (part: number) => number | undefined> = {
-    ArrowLeft: (part) => (at ?? range.to) - part,
-    ArrowRight: (part) => (at ?? range.to) + part,
+    ArrowLeft: (part) => here() - part,
+    ArrowRight: (part) => here() + part,
     Home: () => range.from,
     End: () => undefined,
   }
@@ -195,18 +207,15 @@ export function createReplay(
       const what = (target as Element).closest<HTMLElement>('[data-replay]')?.dataset.replay
       if (what !== undefined) acts[what]?.()
     })
-    lanes.slider.addEventListener('pointerdown', (event) => {
+    onDrag(lanes.slider, (event) => {
       stop()
-      lanes.slider.setPointerCapture(event.pointerId)
       go(lanes.momentAt(event), false)
     })
-    lanes.slider.addEventListener('pointermove', (event) => event.buttons > 0 && go(lanes.momentAt(event), false))
     lanes.slider.addEventListener('pointerup', () => go(at))
     lanes.slider.addEventListener('keydown', (event) => {
       if (!Object.hasOwn(keys, event.key)) return
       event.preventDefault()
-      stop()
-      go(keys[event.key]!((range.to - range.from) / 100))
+      jump(keys[event.key]!((range.to - range.from) / 100))
     })
   }
 

@@ -32,3 +32,12 @@ export function partOf(element: Element, { clientX }: MouseEvent): number {
 export function write(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text
 }
+
+/** Also calls `moved` for the press that begins the drag. */
+export function onDrag(element: GlobalEventHandlers & Element, moved: (event: PointerEvent) => void): void {
+  element.addEventListener('pointerdown', (event) => {
+    element.setPointerCapture(event.pointerId)
+    moved(event)
+  })
+  element.addEventListener('pointermove', (event) => event.buttons > 0 && moved(event))
+}

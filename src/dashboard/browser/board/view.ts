@@ -1,5 +1,5 @@
 import { onClick } from '../app/page.ts'
-import type { Box } from './layout.ts'
+import type { Box, Point } from './layout.ts'
 import { pointIn, set } from './svg.ts'
 
 /** Below this scale, nodes show only their status, and their name in large type. */
@@ -14,6 +14,18 @@ const [NARROW, SIDES] = [760, 392]
 const [TEXTS, READABLE] = [0.86, 0.32]
 /** Milliseconds from the last turn of the wheel to the next drawing. */
 const STILL = 150
+
+const middleOf = ({ x, y, width, height }: Box): Point => ({ x: x + width / 2, y: y + height / 2 })
+
+/** Keeps the middle of the box. */
+const withSize = (box: Box, width: number, height: number): Box => ({
+  x: box.x - (width - box.width) / 2,
+  y: box.y - (height - box.height) / 2,
+  width,
+  height,
+})
+
+export type View = ReturnType<typeof createView>
 
 export function createView(svg: SVGSVGElement) {
   // Only for touch screens, because touch-action slows each frame down.
@@ -35,8 +47,7 @@ export function createView(svg: SVGSVGElement) {
   /** Extends `box` to the proportions of the board, and then by the factor `by`. */
   function shown(box: Box, by = 1): Box {
     const scale = Math.min(wide / box.width, high / box.height) / by
-    const [width, height] = [wide / scale, high / scale]
-    return { x: box.x - (width - box.width) / 2, y: box.y - (height - box.height) / 2, width, height }
+    return withSize(box, wide / scale, high / scale)
   }
 
   function show(isMoving = false): void {
@@ -67,15 +78,15 @@ export function createView(svg: SVGSVGElement) {
     else shift(`translate(${dx.toFixed(2)}px, ${dy.toFixed(2)}px)${by === 1 ? '' : ` scale(${by})`}`)
   }
 
-  function centre({ x, y }: { x: number; y: number }): void {
+  function centre({ x, y }: Point): void {
     seen = { ...seen, x: x - seen.width / 2, y: y - seen.height / 2 }
     show()
   }
 
   let timer: ReturnType<typeof setTimeout> | undefined
 
-  function zoom(by: number, at?: { x: number; y: number }): void {
-    const to = at ?? { x: seen.x + seen.width / 2, y: seen.y + seen.height / 2 }
+  function zoom(by: number, at?: Point): void {
+    const to = at ?? middleOf(seen)
     const [width, height] = [seen.width * by, seen.height * by]
     if (width < 160 || width > all.width * 8) return
     seen = { x: to.x - (to.x - seen.x) * by, y: to.y - (to.y - seen.y) * by, width, height }
@@ -88,8 +99,7 @@ export function createView(svg: SVGSVGElement) {
   }
 
   function showAll(): void {
-    const [width, height] = [Math.max(all.width, wide * 0.86), Math.max(all.height, high * 0.86)]
-    seen = { x: all.x - (width - all.width) / 2, y: all.y - (height - all.height) / 2, width, height }
+    seen = withSize(all, Math.max(all.width, wide * 0.86), Math.max(all.height, high * 0.86))
     show()
   }
 
@@ -103,7 +113,7 @@ export function createView(svg: SVGSVGElement) {
     show()
   }
 
-  let drag: { x: number; y: number } | undefined
+  let drag: Point | undefined
 
   svg.addEventListener('pointerdown', (event) => {
     if ((event.target as Element).closest('[data-name], [data-wire], [data-port]')) return
@@ -139,8 +149,6 @@ export function createView(svg: SVGSVGElement) {
     fit: showAll,
   }
   onClick('[data-view]', ({ dataset }) => buttons[dataset.view!]?.())
-
-  const middleOf = ({ x, y, width, height }: Box) => ({ x: x + width / 2, y: y + height / 2 })
 
   function look(box: Box): void {
     const width = Math.min(seen.width, wide)
