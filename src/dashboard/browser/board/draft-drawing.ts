@@ -6,7 +6,7 @@ import { type Graph, idsOf, type Node } from './draft.ts'
 import { createDrawing, type Drawing } from './draw.ts'
 import { type Layout, layout } from './layout.ts'
 import { stepFrom } from './steps.ts'
-import type { createView } from './view.ts'
+import type { View } from './view.ts'
 import { type Draft, type Editing, union } from './working.ts'
 
 export type Chosen = { node?: string; wire?: string }
@@ -40,7 +40,7 @@ export function createDraftDrawing(
   svg: SVGSVGElement,
   now: () => { data: Editing; at: number },
   draft: Draft,
-  view: ReturnType<typeof createView>,
+  view: View,
 ) {
   let shape = ''
   let drawn: Drawn | undefined
@@ -117,10 +117,12 @@ export function createDraftDrawing(
         }
       }),
     }),
-    offers: (dir: 'ins' | 'outs'): string[] =>
-      Object.keys(draft.now.nodes).flatMap((name) =>
+    offers: (dir: 'ins' | 'outs'): string[] => [
+      ...Object.keys(draft.now.nodes).flatMap((name) =>
         (drawn?.laid.nodes.get(name)?.[dir] ?? []).map((port) => `${name}.${port}`),
       ),
+      ...Object.keys(dir === 'ins' ? draft.now.outports : draft.now.inports),
+    ],
     step(key: string, node: string): boolean {
       const to = drawn && stepFrom(key, node, drawn.laid, union(draft).wires)
       if (to !== undefined) drawn!.drawing.nodeAt(to)?.focus()

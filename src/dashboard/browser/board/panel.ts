@@ -43,7 +43,7 @@ const section = (title: string, rows: Row[]): HTMLElement[] =>
       ]
 
 const nodeRows = ({ start, adopt, replace, stop }: GraphChange, added: readonly string[]): Row[] => [
-  ...added.map(
+  ...[...new Set([...added, ...start])].map(
     (name): Row => ({
       sign: '+',
       name,
@@ -54,9 +54,6 @@ const nodeRows = ({ start, adopt, replace, stop }: GraphChange, added: readonly 
           : 'starts when a value arrives',
     }),
   ),
-  ...start
-    .filter((name) => !added.includes(name))
-    .map((name): Row => ({ sign: '+', name, text: 'starts immediately' })),
   ...replace.map(({ node, job }): Row => ({ sign: '~', name: node, text: `gets a new job; #${job} is removed` })),
   ...stop.map(({ node, job }): Row => ({ sign: '−', name: node, text: `#${job} is removed` })),
 ]
@@ -73,7 +70,7 @@ export type Shown = {
   moves: (left: GraphChange['orphaned'][number]) => string | undefined
 }
 
-export function headOf({ change, added, gone, error }: Shown): string {
+function headOf({ change, added, gone, error }: Shown): string {
   if (error) return 'This change cannot be applied'
   if (!change) return 'Nothing has changed'
   const nodes = new Set([

@@ -1,0 +1,114 @@
+// Previews what a draft would change, and applies the draft.
+
+import { endText } from '../../../core/wires.ts'
+import type { GraphChange } from '../../../engine/engine.ts'
+import { queryWith } from '../../words/query.ts'
+import { clock } from '../../words/text.ts'
+import { base as path } from '../app/page.ts'
+import { putGraph } from './api.ts'
+import { idsOf } from './draft.ts'
+import { type Shown, showPanel } from './panel.ts'
+import { type Draft, type Editing, unwiredOf } from './working.ts'
+
+/** Milliseconds from the last change to its preview. */
+const SOON = 150
+
+const isChanged = ({ base, now }: Draft): boolean => JSON.stringify(base) !== JSON.stringify(now)
+
+const addedIn = (is: Draft['now'], was: Draft['now']): string[] =>
+  Object.keys(is.nodes).filter((name) => !Object.hasOwn(was.nodes, name))
+
+function staysOf({ wires }: Editing, { now }: Draft): Shown['stays'] {
+  const left = idsOf(now)
+  const ports = new Map(
+    wires.filter(({ id, size }) => left.has(id) && size > 0).map(({ to, size }) => [endText(to), size]),
+  )
+  return [...ports].map(([port, values]) => ({ port, values }))
+}
+
+const shownOf = (data: Editing, draft: Draft, change?: GraphChange): Omit<Shown, 'waits'> => ({
+  change,
+  added: addedIn(draft.now, draft.base),
+  gone: addedIn(draft.base, draft.now),
+  stays: staysOf(data, draft),
+  unwired: unwiredOf(draft, data.classes),
+  moves: ({ node, port }) => {
+    const wire = data.wires.find(({ to, size }) => to.node === node && to.port === port && size > 0)
+    return wire && `${path}/flows/${data.job}${queryWith('', { wire: wire.id })}`
+  },
+  checks: data.changedAt === null ? [] : [`Unchanged since ${clock(data.changedAt, data.zone).slice(0, 5)}`],
+})
+
+export function createPreview(data: () => Editing, draft: Draft, onChange: () => void) {
+  const panel = document.getElementById('would')!
+  const button = panel.querySelector<HTMLButtonElement>('[data-edit="apply"]')!
+  const mayWrite = !button.title
+  let change: GraphChange | undefined
+  let asked = 0
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let key: string = crypto.randomUUID()
+  let isWaiting = false
+  /** Key of the draft that is applied after its preview. */
+  let wanted: string | undefined
+
+  const put = (preview: boolean, key: string) =>
+    putGraph(data().job, JSON.stringify(draft.now), { preview, match: draft.hash, key })
+
+  function show(error?: string, waits = false): void {
+    const differs = isChanged(draft)
+    showPanel(panel, { ...shownOf(data(), draft, differs ? change : undefined), error, waits })
+    isWaiting = waits
+    panel.querySelector('.applybox a')!.textContent = differs || error !== undefined ? 'Discard' : 'Close'
+    button.disabled = !mayWrite || !differs || error !== undefined || waits || change === undefined
+  }
+
+  async function load(): Promise<void> {
+    const mine = ++asked
+    show(undefined, true)
+    const told = await put(true, crypto.randomUUID())
+    if (mine !== asked) return
+    change = 'change' in told ? told.change : undefined
+    onChange()
+    show('error' in told ? told.error.message : undefined)
+    const isWanted = wanted === key && !document.querySelector('dialog[open]')
+    wanted = undefined
+    if (isWanted) void apply()
+  }
+
+  async function apply(): Promise<void> {
+    if (isWaiting && mayWrite) {
+      wanted = key
+      panel.querySelector('.note')!.textContent = 'Loading the preview. If it has no errors, the graph is applied'
+    }
+    if (button.disabled) return
+    button.disabled = true
+    const told = await put(false, key)
+    if ('error' in told) {
+      show(told.error.message)
+      button.disabled = told.error.code !== 'UNAVAILABLE'
+      return
+    }
+    draft.forget()
+    location.assign(`${path}/flows/${data().job}`)
+  }
+
+  return {
+    apply,
+    change: () => change,
+    begin(): void {
+      if (isChanged(draft) || draft.hash !== data().hash) void load()
+      else show()
+    },
+    renew(): void {
+      key = crypto.randomUUID()
+      show(undefined, true)
+      clearTimeout(timer)
+      timer = setTimeout(() => void load(), SOON)
+    },
+    refuse(error: string): void {
+      clearTimeout(timer)
+      asked += 1
+      show(error)
+    },
+  }
+}
