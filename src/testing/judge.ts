@@ -27,9 +27,7 @@ function withoutFetch<T>(give: Give, run: () => Promise<T>): Promise<T> {
   return mine
 }
 
-export const judging = (
-  worker: Worker,
-  snapshot: Parameters<typeof judgingIn>[1],
-  options: JudgeOptions,
-  own: Parameters<typeof judgingIn>[3],
-): ReturnType<typeof judgingIn> => judgingIn(worker, snapshot, options, own, withoutFetch)
+type Asked = Parameters<typeof judgingIn>
+
+export const judging = (worker: Worker, snapshot: Asked[1], options: JudgeOptions, own: Asked[3]) =>
+  judgingIn(worker, snapshot, options, own, withoutFetch)

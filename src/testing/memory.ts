@@ -8,6 +8,8 @@ type Port = { taken: number; values: SnapshotItem[]; default?: SnapshotItem; cha
 type Side = Record<string, Port>
 type Child = { id: number; class: string; status: Status; in: Side; out: Side; left?: Encoded }
 
+export type Specs = Record<string, { default?: unknown; channels?: string[] }>
+
 export type Memory = {
   who: string
   in: Side
@@ -36,7 +38,7 @@ const portOf = (
   ...(value === undefined ? {} : { default: { data: value } }),
 })
 
-export const sideOf = (specs: Record<string, { default?: unknown; channels?: string[] }> = {}): Side =>
+export const sideOf = (specs: Specs): Side =>
   mapValues(specs, ({ default: value, channels }) =>
     portOf({ channels, ...(value === undefined ? {} : { default: encodeValue(value) }) }),
   )
@@ -97,6 +99,11 @@ function move(memory: Memory, from: PortRef, to: PortRef[]): boolean {
   return woken.length > 0
 }
 
+function forget(memory: Memory, { child }: { child: string }): boolean {
+  childOf(memory, child)
+  return !delete memory.children[child]
+}
+
 /** A verb returns true if it wakes the job. Ops without a verb are only recorded. */
 const verbs: { [K in Op['op']]?: (memory: Memory, op: Extract<Op, { op: K }>) => boolean | undefined } = {
   write(memory, { to, values, context = encodeValue({ job: ID }), setDefault }) {
@@ -135,10 +142,7 @@ const verbs: { [K in Op['op']]?: (memory: Memory, op: Extract<Op, { op: K }>) =>
     memory.children[name] = child
     return false
   },
-  disown(memory, { child }) {
-    childOf(memory, child)
-    return !delete memory.children[child]
-  },
+  disown: forget,
   ports(memory, { in: ins, out, of }) {
     if (of && 'job' in of) return false
     const job = of ? childOf(memory, of.child) : memory
@@ -155,10 +159,7 @@ const verbs: { [K in Op['op']]?: (memory: Memory, op: Extract<Op, { op: K }>) =>
     else delete memory.steps[op.name]
     return false
   },
-  inherit(memory, { child }) {
-    childOf(memory, child)
-    return !delete memory.children[child]
-  },
+  inherit: forget,
 }
 
 /** Leaves `before` unchanged, and throws if a change is refused. */
