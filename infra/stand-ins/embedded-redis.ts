@@ -1,12 +1,13 @@
 // Runs Redis in this process. Saves the data to a file at most once a second, and at the end.
 
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { deserialize, serialize } from 'node:v8'
 import type { KeyspaceEntry, RedisDatabase, RedisServerState } from 'js-redis-server/core'
 import { createExecutor, createState } from './embedded-repairs.ts'
+import { listen } from './listen.ts'
 import { connect } from './resp.ts'
 
 const HOST = '127.0.0.1'
@@ -31,8 +32,7 @@ export async function startEmbedded({ dir, port = 0 }: EmbeddedOptions) {
     socket.on('close', () => sockets.delete(socket))
     core.attachSession(new core.SocketConnectionTransport(socket), { state, executor })
   })
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, HOST, resolve))
-  const address = { host: HOST, port: (server.address() as AddressInfo).port }
+  const address = { host: HOST, port: await listen(server, 'Redis', HOST, port) }
   if (dir) writeFileSync(noteOf(dir), JSON.stringify({ pid: process.pid, port: address.port }))
 
   return {

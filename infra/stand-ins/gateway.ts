@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   commandFromJson,
@@ -13,6 +12,7 @@ import {
 } from './gateway-commands.ts'
 import { createFaults } from './gateway-faults.ts'
 import { type Encoding, manyResults, oneResult } from './gateway-json.ts'
+import { listen } from './listen.ts'
 import { refusedHost } from './local-host.ts'
 import {
   type Address,
@@ -52,8 +52,7 @@ export async function startGateway({ redis, token, readOnlyToken, port = 0, host
   // By default, Node closes idle connections after 5 s, which clients report as a network fault.
   server.keepAliveTimeout = 75_000
   server.requestTimeout = 0
-  await listen(server, port, host)
-  const address = server.address() as AddressInfo
+  const bound = await listen(server, 'the gateway', host, port)
 
   async function serve(request: IncomingMessage, response: ServerResponse) {
     const { body, size } = await readBody(request)
@@ -138,8 +137,8 @@ export async function startGateway({ redis, token, readOnlyToken, port = 0, host
   }
 
   return {
-    url: `http://${host}:${address.port}`,
-    port: address.port,
+    url: `http://${host}:${bound}`,
+    port: bound,
     token,
     faults,
     counters,
@@ -234,23 +233,6 @@ function createLink(redis: Address) {
       await connection?.then((open) => open.close()).catch(() => {})
     },
   }
-}
-
-function listen(server: ReturnType<typeof createServer>, port: number, host: string) {
-  return new Promise<void>((resolve, reject) => {
-    server.once('listening', resolve)
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const taken = error.code === 'EADDRINUSE'
-      reject(
-        taken
-          ? new Error(
-              `the gateway needs ${host}:${port}, which another process uses: stop that process, or choose another port`,
-            )
-          : error,
-      )
-    })
-    server.listen(port, host)
-  })
 }
 
 /** Reads an oversized body to its end, so that the client receives the error. Events are faster than an iterator. */

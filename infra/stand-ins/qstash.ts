@@ -1,6 +1,6 @@
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { development } from '../../src/development.ts'
+import { listen } from './listen.ts'
 import { refusedHost } from './local-host.ts'
 import { type PlanName, planOf, plans } from './plan.ts'
 import { createBroker } from './qstash/broker.ts'
@@ -70,12 +70,11 @@ export async function startQstash({
   })
   // Long, so that clients close idle connections first: a close by the server would look like a lost response.
   server.keepAliveTimeout = 65_000
-  await listen(server, port, host)
-  const address = server.address() as AddressInfo
+  const bound = await listen(server, 'the stand-in of QStash', host, port)
 
   return {
-    url: `http://${host}:${address.port}`,
-    port: address.port,
+    url: `http://${host}:${bound}`,
+    port: bound,
     token,
     faults,
     counts: broker.counts,
@@ -127,8 +126,3 @@ function write(outgoing: http.ServerResponse, { status, json, headers }: Answer)
   const type = json === undefined ? {} : { 'Content-Type': 'application/json' }
   outgoing.writeHead(status, { ...headers, ...type, 'Content-Length': Buffer.byteLength(body) }).end(body)
 }
-
-const listen = (server: http.Server, port: number, host: string) =>
-  new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(port, host, resolve)
-  })

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startEmbedded } from './embedded-redis.ts'
+import { portTaken } from './listen.ts'
 import { type Address, type Connection, ConnectionLost, connect, RespError, text } from './resp.ts'
 import { startStrict } from './strict/index.ts'
 
@@ -74,9 +75,7 @@ function parseUrl(given: string): Address {
 }
 
 async function useEmbedded(dir: string | undefined, port: number | undefined): Promise<RunningRedis> {
-  const redis = await startEmbedded({ dir: dir && resolve(dir), port }).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'EADDRINUSE' ? portTaken(port!) : error
-  })
+  const redis = await startEmbedded({ dir: dir && resolve(dir), port })
   const describe = dir
     ? `embedded Redis, data in ${resolve(dir)}`
     : 'embedded Redis, data is discarded when this process ends'
@@ -183,7 +182,7 @@ async function launch(binary: string, options: string[], wanted?: number) {
     if (info) return { address: { host: HOST, port }, ...info, stop: server.stop }
     const taken = /address already in use/i.test(server.said())
     if (!taken) throw new Error(`${binary} does not start:\n${server.said().trim()}`)
-    if (wanted || attempt === 3) throw portTaken(port)
+    if (wanted || attempt === 3) throw portTaken('Redis', HOST, port)
   }
 }
 
@@ -256,10 +255,6 @@ function freePort() {
       probe.close(() => resolve(port))
     })
   })
-}
-
-function portTaken(port: number) {
-  return new Error(`Redis needs ${HOST}:${port}, which another process uses: stop that process, or choose another port`)
 }
 
 function isExecutable(path: string) {
