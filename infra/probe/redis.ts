@@ -34,6 +34,16 @@ const short = (text: string): string =>
     .replace(/\. See https?:\S+.*$|\s*stack traceback:.*$/s, '')
     .slice(0, 160)
 
+async function accepts(asked: Promise<unknown>) {
+  const said = await refusalOf(asked)
+  return is(said === undefined, said ? short(said) : 'accepted')
+}
+
+async function refuses(asked: Promise<unknown>, words = '', otherwise = 'accepted') {
+  const said = await refusalOf(asked)
+  return is(said?.includes(words) ?? false, said ? short(said) : otherwise)
+}
+
 function askedAt({ url, token, namespace, record, silence = SILENCE_MS }: RedisPlace) {
   // Like sidejob, sends one command per request.
   const redis = new Redis({
@@ -62,10 +72,7 @@ const luaQuestions = ({ redis, client, namespace, key, run }: Asked): Question[]
   {
     about: 'Lua: a match that finds nothing, as the last argument of a call',
     expected: 'the error "value expected" of gopher-lua; nil means PUC Lua, which our scripts support too',
-    async ask() {
-      const said = await refusalOf(run("return tonumber(('x'):match('%d'))"))
-      return is(said?.includes('value expected') ?? false, said ? short(said) : 'nil')
-    },
+    ask: () => refuses(run("return tonumber(('x'):match('%d'))"), 'value expected', 'nil'),
   },
   {
     about: 'Lua: a large number as an index of a table',
@@ -81,18 +88,12 @@ const luaQuestions = ({ redis, client, namespace, key, run }: Asked): Question[]
   {
     about: `Lua: ${PIECE.toLocaleString('en')} words unpacked into one command`,
     expected: 'accepted: our pieces are no larger',
-    async ask() {
-      const said = await refusalOf(run(unpacked(PIECE), [key('none')]))
-      return is(said === undefined, said ? short(said) : 'accepted')
-    },
+    ask: () => accepts(run(unpacked(PIECE), [key('none')])),
   },
   {
     about: `Lua: ${TOO_MANY.toLocaleString('en')} words unpacked into one command`,
     expected: 'refused by gopher-lua with "registry overflow" or "index out of range"; accepting them does no harm',
-    async ask() {
-      const said = await refusalOf(run(unpacked(TOO_MANY), [key('none')]))
-      return is(said !== undefined, said ? short(said) : 'accepted')
-    },
+    ask: () => refuses(run(unpacked(TOO_MANY), [key('none')])),
   },
   {
     about: `all ${scripts.length} scripts are loaded`,
@@ -109,10 +110,7 @@ const luaQuestions = ({ redis, client, namespace, key, run }: Asked): Question[]
   {
     about: 'an unknown script',
     expected: 'NOSCRIPT; the client then sends the source',
-    async ask() {
-      const said = await refusalOf(redis.evalsha('0'.repeat(40), [], []))
-      return is(said?.includes('NOSCRIPT') ?? false, said ? short(said) : 'no error')
-    },
+    ask: () => refuses(redis.evalsha('0'.repeat(40), [], []), 'NOSCRIPT', 'no error'),
   },
   {
     about: 'a tick of an empty namespace',
@@ -144,26 +142,17 @@ const sizeQuestions = (asked: Asked): Question[] => {
     {
       about: 'a request of 9.9 MB',
       expected: 'accepted',
-      async ask() {
-        const said = await refusalOf(redis.set(key('large'), 'x'.repeat(9_900_000)))
-        return is(said === undefined, said ? short(said) : 'accepted')
-      },
+      ask: () => accepts(redis.set(key('large'), 'x'.repeat(9_900_000))),
     },
     {
       about: 'a request of more than 10 MiB',
       expected: 'refused with "max request size exceeded"; larger plans accept it',
-      async ask() {
-        const said = await refusalOf(redis.set(key('large'), 'x'.repeat(MOST + 1)))
-        return is(said?.includes('max request size exceeded') ?? false, said ? short(said) : 'accepted')
-      },
+      ask: () => refuses(redis.set(key('large'), 'x'.repeat(MOST + 1)), 'max request size exceeded'),
     },
     {
       about: 'a response of 12 MB',
       expected: 'refused with "max request size exceeded"; larger plans allow it',
-      async ask() {
-        const said = await refusalOf(run("return string.rep('x', 12000000)"))
-        return is(said?.includes('max request size exceeded') ?? false, said ? short(said) : 'accepted')
-      },
+      ask: () => refuses(run("return string.rep('x', 12000000)"), 'max request size exceeded'),
     },
     recordQuestion(asked),
     {
