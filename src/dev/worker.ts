@@ -70,6 +70,26 @@ function loopText(running: readonly RunningJob[], seconds: number): string {
   return `One of ${some}${more > 0 ? ` and ${more} more` : ''} has used ${used}`
 }
 
+function runningJobs(host: ChildProcess): Promise<RunningJob[]> {
+  const { promise, resolve } = Promise.withResolvers<RunningJob[]>()
+  const hear = (message: HostMessage) => 'running' in message && resolve(message.running)
+  host.on('message', hear)
+  host.send({ ask: 'running' } satisfies HostRequest)
+  const late = setTimeout(() => resolve([]), ANSWER_MS)
+  return promise.finally(() => {
+    clearTimeout(late)
+    host.off('message', hear)
+  })
+}
+
+function end(pid: number | undefined) {
+  try {
+    if (pid) process.kill(pid, 'SIGKILL')
+  } catch {
+    // The process is already gone.
+  }
+}
+
 export async function startWorker(all: WorkerOptions) {
   const { say, onReload, onLoop, onGone, cpu, memory = UNBOUNDED, ...given } = all
   const inspectorPort = memory < UNBOUNDED ? await claimPort(0, { setting: 'SIDEJOB_PLAN' }) : undefined
@@ -92,36 +112,40 @@ export async function startWorker(all: WorkerOptions) {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     })
     host = started
-    let printed = ''
-    let failure = ''
+    let [printed, failure, isReady] = ['', '', false]
     const reason = () => (failure || printed).trim()
     started.stderr!.on('data', (chunk) => (printed = (printed + chunk).slice(-4_000)))
     started.send(options)
     return new Promise<void>((resolve, reject) => {
-      let ready = false
       started.on('message', (message: HostMessage) => {
-        if ('said' in message) say(message.said)
         if ('failed' in message) failure = message.failed
-        if ('broken' in message) {
-          workerd = message.pid ?? workerd
-          say(message.broken)
-          say(ready ? 'The last good build is still served.' : 'Nothing is served yet. Waiting for a change.')
-        }
-        if ('reloaded' in message) {
-          workerd = message.reloaded
-          onReload?.(message.ms)
-        }
-        if ('restarted' in message && !isEnding) say('workerd exited unexpectedly. It was restarted.')
-        if ('ready' in message || 'restarted' in message)
-          workerd = 'ready' in message ? message.ready : message.restarted
-        if ('ready' in message) resolve(void (ready = true))
+        hear(message, isReady)
+        if ('ready' in message) resolve(void (isReady = true))
       })
       started.once('exit', () => {
         if (closing) return resolve()
-        if (!ready) return reject(new Error(`The Worker does not start: ${reason()}`))
+        if (!isReady) return reject(new Error(`The Worker does not start: ${reason()}`))
         relaunch(reason())
       })
     })
+  }
+
+  function hear(message: HostMessage, isServed: boolean): void {
+    if ('said' in message) say(message.said)
+    if ('broken' in message) {
+      workerd = message.pid ?? workerd
+      say(message.broken)
+      say(isServed ? 'The last good build is still served.' : 'Nothing is served yet. Waiting for a change.')
+    }
+    if ('reloaded' in message) {
+      workerd = message.reloaded
+      onReload?.(message.ms)
+    }
+    if ('ready' in message) workerd = message.ready
+    if ('restarted' in message) {
+      if (!isEnding) say('workerd exited unexpectedly. It was restarted.')
+      workerd = message.restarted
+    }
   }
 
   function relaunch(reason: string) {
@@ -139,30 +163,10 @@ export async function startWorker(all: WorkerOptions) {
     process.kill(pid, 'SIGKILL')
   }
 
-  function runningJobs(): Promise<RunningJob[]> {
-    const { promise, resolve } = Promise.withResolvers<RunningJob[]>()
-    const hear = (message: HostMessage) => 'running' in message && resolve(message.running)
-    host.on('message', hear)
-    host.send({ ask: 'running' } satisfies HostRequest)
-    const late = setTimeout(() => resolve([]), ANSWER_MS)
-    return promise.finally(() => {
-      clearTimeout(late)
-      host.off('message', hear)
-    })
-  }
-
   async function endLoop(pid: number, seconds: number): Promise<void> {
-    const running = given.isWatching ? await runningJobs() : []
+    const running = given.isWatching ? await runningJobs(host) : []
     endFor(pid, `Worker exceeded CPU time limit. ${loopText(running, seconds)}`)
     onLoop?.(running, seconds)
-  }
-
-  function end(pid: number | undefined) {
-    try {
-      if (pid) process.kill(pid, 'SIGKILL')
-    } catch {
-      // The process is already gone.
-    }
   }
 
   /** workerd and esbuild survive a kill of their parent. */
