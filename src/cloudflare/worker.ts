@@ -219,14 +219,14 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
     const own = placeOf(env, deployment)
     const { engine } = own
     const places = createPlaces(engine, (name) => placeOf(env, deploymentFor(deployment, name), name))
-    async function watch(of: Parameters<Alerting['check']>[0]): Promise<void> {
-      await alerts?.check(of)
+    async function watch(): Promise<void> {
+      await alerts?.check({ engine, publicUrl: own.publicUrl, now: clock.now() })
       if (heartbeat) await beat(heartbeat)
     }
     const tick: typeof places.tick = async (by) => {
       const ticked = await places.tick(by)
       // An error of the alerts must not fail the tick.
-      await watch({ engine, publicUrl: own.publicUrl, now: clock.now() }).catch((error) => console.error(error))
+      await watch().catch((error) => console.error(error))
       return ticked
     }
     const tenants = { ...places, tick }
@@ -299,10 +299,12 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
     await serve(env).tenants.tick('cron')
   }
 
+  const scheduled = (_event: unknown, env: E, context: ExecutionContext): void =>
+    context.waitUntil(invocation.run(context, () => tick(env as SidejobEnv)))
+
   return {
     fetch,
-    scheduled: (_event: unknown, env: E, context: ExecutionContext): void =>
-      context.waitUntil(invocation.run(context, () => tick(env as SidejobEnv))),
+    scheduled,
 
     /**
      * Serves sidejob below `mount`, and passes all other requests to your own Worker.
@@ -320,8 +322,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
           return within(context, async () => own.fetch(...([request, env, context] as never[])) as Promise<Response>)
         },
         scheduled(event: { cron: string }, env: E, context: ExecutionContext): unknown {
-          if (event.cron === cron || !own.scheduled)
-            return context.waitUntil(invocation.run(context, () => tick(env as SidejobEnv)))
+          if (event.cron === cron || !own.scheduled) return scheduled(event, env, context)
           return own.scheduled(...([event, env, context] as never[]))
         },
       }
