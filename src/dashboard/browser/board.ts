@@ -13,7 +13,7 @@ import {
 } from '../words/flow.ts'
 import { queryWith } from '../words/query.ts'
 import { base, hear, made, onClick, tell } from './app/page.ts'
-import { createBeads } from './board/beads.ts'
+import { type Beads, createBeads } from './board/beads.ts'
 import { type BoardData, clockOf, dataOf } from './board/data.ts'
 import { createDrawing, type Drawing } from './board/draw.ts'
 import { startEditor } from './board/editor.ts'
@@ -24,7 +24,8 @@ import { createPace } from './board/pace.ts'
 import { createReplay, type Replay } from './board/replay.ts'
 import { stepFrom } from './board/steps.ts'
 import { markAt } from './board/svg.ts'
-import { createView } from './board/view.ts'
+import { createView, type View } from './board/view.ts'
+import type { Editing } from './board/working.ts'
 
 /** With more busy wires than this, no beads (moving dots) are drawn, because they cost time in every frame. */
 const MOST_BEADS = 24
@@ -89,14 +90,39 @@ function wiresOf(state: State, wanted = dataIn(state).wires): (() => void)[] {
   })
 }
 
-function createBoard(svg: SVGSVGElement, data: BoardData) {
+function createWhole(board: Element) {
+  const whole = made('output', { className: 'whole', hidden: true })
+  whole.style.overflowWrap = 'anywhere'
+  board.append(whole)
+  return (state: State): void => {
+    const wire = dataIn(state).wires.find(({ id }) => id === state.hover)
+    const value = wire && lastOf(wire)
+    whole.hidden = !value
+    whole.replaceChildren(...(value ? [made('b', {}, wire.id), ' ', made('code', {}, value)] : []))
+  }
+}
+
+/** Returns true if it draws another graph. */
+function layOut(state: State, svg: SVGSVGElement, view: View, beads: Beads): boolean {
+  const data = dataIn(state)
+  const shape = shapeOf(data)
+  if (shape === state.shape) return false
+  const laid = layout(data.nodes, data.wires, view.room())
+  state.layout = laid
+  state.drawing = createDrawing(svg, laid, beads)
+  state.shape = shape
+  if (data.nodes.length > LARGE) state.map ??= createMap(svg.parentElement!, view)
+  state.map?.lay(laid)
+  view.bound(laid.box)
+  return true
+}
+
+function startBoard(svg: SVGSVGElement, data: BoardData): void {
   const view = createView(svg)
   const [beads, pace] = [createBeads(svg), createPace()]
   let opened: string
   const state: State = { shape: '', live: data, offset: Date.now() - clockOf(), isNear: false }
-  const whole = made('output', { className: 'whole', hidden: true })
-  whole.style.overflowWrap = 'anywhere'
-  svg.parentElement!.append(whole)
+  const showWhole = createWhole(svg.parentElement!)
 
   view.onShow((seen, shown, detail) => {
     beads.show(seen)
@@ -107,27 +133,10 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
     if (state.drawing) draw('soon')
   })
 
-  function showWhole(): void {
-    const wire = dataIn(state).wires.find(({ id }) => id === state.hover)
-    const value = wire && lastOf(wire)
-    whole.hidden = !value
-    whole.replaceChildren(...(value ? [made('b', {}, wire.id), ' ', made('code', {}, value)] : []))
-  }
-
   function draw(how: 'atOnce' | 'soon' = 'atOnce'): void {
-    const shape = shapeOf(dataIn(state))
-    const isOther = shape !== state.shape
-    if (isOther) {
-      const { wires, nodes } = dataIn(state)
-      state.layout = layout(nodes, wires, view.room())
-      state.drawing = createDrawing(svg, state.layout, beads)
-      state.shape = shape
-      if (nodes.length > LARGE) state.map ??= createMap(svg.parentElement!, view)
-      state.map?.lay(state.layout)
-      view.bound(state.layout.box)
-    }
+    const isOther = layOut(state, svg, view, beads)
     svg.classList.toggle('jam', dataIn(state).lit !== undefined)
-    showWhole()
+    showWhole(state)
     pace[isOther ? 'atOnce' : how]([...wiresOf(state), ...nodesOf(state)])
   }
 
@@ -166,7 +175,7 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
     const was = state.hover
     if (wire === was) return
     state.hover = wire
-    showWhole()
+    showWhole(state)
     const changed = dataIn(state).wires.filter(({ id }) => id === was || id === wire)
     for (const label of wiresOf(state, changed)) label()
   }
@@ -190,48 +199,43 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
     part?.scrollIntoView({ block: 'nearest' })
   }
 
-  return {
-    begin(): void {
-      svg.addEventListener('click', ({ target }) => openAt(target))
-      const find = createFind(view, () => ({
-        laid: state.layout!,
-        drawing: state.drawing!,
-        nodes: dataIn(state).nodes,
-      }))
-      onClick('[data-view="find"]', find)
-      for (const name of ['pointerover', 'focusin'] as const)
-        svg.addEventListener(name, ({ target }) => pointAt(target))
-      svg.addEventListener('pointerleave', () => pointAt(null))
-      svg.addEventListener('keydown', (event) => {
-        if ((event.key === 'Enter' || event.key === ' ') && openAt(event.target)) return event.preventDefault()
-        const { name } = markAt(event.target)
-        const to = name && stepFrom(event.key, name, state.layout!, dataIn(state).wires)
-        if (!to) return
-        event.preventDefault()
-        state.drawing!.nodeAt(to)?.focus()
-      })
-      document.addEventListener('drawn', () => {
-        const fresh = dataOf<BoardData>('flow')
-        if (fresh) take(fresh, clockOf())
-      })
-      hear('told', (told) => {
-        const { data, now } = told as { data: BoardData; now: number }
-        take(data, now)
-      })
-      setInterval(() => document.hidden || draw('soon'), 1_000)
-      draw()
-      showOpened()
-      lookBack()
-    },
-  }
+  svg.addEventListener('click', ({ target }) => openAt(target))
+  const find = createFind(view, () => ({
+    laid: state.layout!,
+    drawing: state.drawing!,
+    nodes: dataIn(state).nodes,
+  }))
+  onClick('[data-view="find"]', find)
+  for (const name of ['pointerover', 'focusin'] as const) svg.addEventListener(name, ({ target }) => pointAt(target))
+  svg.addEventListener('pointerleave', () => pointAt(null))
+  svg.addEventListener('keydown', (event) => {
+    if ((event.key === 'Enter' || event.key === ' ') && openAt(event.target)) return event.preventDefault()
+    const { name } = markAt(event.target)
+    const to = name && stepFrom(event.key, name, state.layout!, dataIn(state).wires)
+    if (!to) return
+    event.preventDefault()
+    state.drawing!.nodeAt(to)?.focus()
+  })
+  document.addEventListener('drawn', () => {
+    const fresh = dataOf<BoardData>('flow')
+    if (fresh) take(fresh, clockOf())
+  })
+  hear('told', (told) => {
+    const { data, now } = told as { data: BoardData; now: number }
+    take(data, now)
+  })
+  setInterval(() => document.hidden || draw('soon'), 1_000)
+  draw()
+  showOpened()
+  lookBack()
 }
 
 /** Returns false if the flow still waits for its graph. A later refresh then draws the board. */
 function start(): boolean {
   const svg = document.querySelector<SVGSVGElement>('[data-board]')
-  const data = dataOf<BoardData>('flow')
-  if (svg && data) createBoard(svg, data).begin()
-  else if (svg) startEditor(svg)
+  const [data, editing] = [dataOf<BoardData>('flow'), dataOf<Editing>('editing')]
+  if (svg && data) startBoard(svg, data)
+  else if (svg && editing) startEditor(svg, editing)
   return svg !== null
 }
 

@@ -54,11 +54,6 @@ function askWire(from: string[], to: string[], connect: (from: End, to: End) => 
   ask('Add a wire', 'Add', fields, ({ from = '', to = '' }) => connect(endOf(from), endOf(to)))
 }
 
-export function startEditor(svg: SVGSVGElement): void {
-  const data = dataOf<Editing>('editing')
-  if (data) createEditor(svg, data).begin()
-}
-
 /** Without a part that the graph no longer has. */
 const chosenIn = (graph: Graph, { node, wire }: Chosen): Chosen => ({
   node: Object.keys(graph.nodes).find((name) => name === node),
@@ -73,7 +68,7 @@ function graphIn(text: string): Graph {
 
 const refuse = (say: string): void => tell('say', { say, isError: true })
 
-function createEditor(svg: SVGSVGElement, begun: Editing) {
+export function startEditor(svg: SVGSVGElement, begun: Editing): void {
   let data = begun
   let offset = Date.now() - clockOf()
   let chosen: Chosen = {}
@@ -84,7 +79,6 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
   const lines = document.getElementById('lines')!
   const json = document.querySelector<HTMLTextAreaElement>('#json')!
   const buttonOf = (name: string) => document.querySelector<HTMLButtonElement>(`[data-edit="${name}"]`)!
-  const [removeButton, backButton] = [buttonOf('remove'), buttonOf('back')]
 
   function drawGraph(): void {
     drawing.draw(chosen, preview.change())
@@ -93,8 +87,8 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
   function draw(): void {
     drawGraph()
     const { node, wire } = chosenIn(draft.now, chosen)
-    removeButton.disabled = node === undefined && wire === undefined
-    backButton.disabled = !draft.canGoBack()
+    buttonOf('remove').disabled = node === undefined && wire === undefined
+    buttonOf('back').disabled = !draft.canGoBack()
     showLines(lines, differenceOf(linesOf(draft.base), linesOf(draft.now)))
     if (document.activeElement !== json) json.value = JSON.stringify(draft.now, null, 2)
   }
@@ -186,23 +180,19 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
     drawGraph()
   }
 
-  return {
-    begin(): void {
-      document.addEventListener('drawn', refresh)
-      setInterval(() => document.hidden || drawGraph(), 1_000)
-      onClick('[data-view="find"]', createFind(view, drawing.places))
-      onClick('[data-edit]', ({ dataset }) => buttons[dataset.edit!]?.())
-      onClick('.applybox a', draft.forget)
-      for (const name of ['click', 'focusin']) svg.addEventListener(name, choose)
-      json.addEventListener('input', typed)
-      document.addEventListener('keydown', pressed)
-      dropsSplice(svg, splice)
-      dragsWires(svg, (from, to) => {
-        const wrong = connect(from, to)
-        if (wrong) refuse(wrong)
-      })
-      draw()
-      preview.begin()
-    },
-  }
+  document.addEventListener('drawn', refresh)
+  setInterval(() => document.hidden || drawGraph(), 1_000)
+  onClick('[data-view="find"]', createFind(view, drawing.places))
+  onClick('[data-edit]', ({ dataset }) => buttons[dataset.edit!]?.())
+  onClick('.applybox a', draft.forget)
+  for (const name of ['click', 'focusin']) svg.addEventListener(name, choose)
+  json.addEventListener('input', typed)
+  document.addEventListener('keydown', pressed)
+  dropsSplice(svg, splice)
+  dragsWires(svg, (from, to) => {
+    const wrong = connect(from, to)
+    if (wrong) refuse(wrong)
+  })
+  draw()
+  preview.begin()
 }
