@@ -109,25 +109,31 @@ export const comesFromElsewhere = (request: Request): boolean =>
 export const AGAIN =
   '<!doctype html><html lang="en"><head><title>sidejob</title><meta http-equiv="refresh" content="0"></head><body></body></html>'
 
-export function createLogin({ deps, gate, base }: { deps: Deps; gate: Gate; base: string }): Hono {
-  const app = createHono()
+type Parts = { deps: Deps; gate: Gate }
+
+function createFinder({ deps, gate }: Parts) {
   const admit = createDoor(deps, gate)
-  const host = new URL(deps.publicUrl).host
-
-  async function callerOf(key: string, request: Request): Promise<Found> {
-    const headers = new Headers({ authorization: `Bearer ${key}` })
-    const address = request.headers.get('cf-connecting-ip')
-    if (address) headers.set('cf-connecting-ip', address)
-    const { place, caller } = await admit(meRoute, new Request(request.url, { headers }))
-    return { place, who: caller! }
+  return {
+    async byKey(key: string, request: Request): Promise<Found> {
+      const headers = new Headers({ authorization: `Bearer ${key}` })
+      const address = request.headers.get('cf-connecting-ip')
+      if (address) headers.set('cf-connecting-ip', address)
+      const { place, caller } = await admit(meRoute, new Request(request.url, { headers }))
+      return { place, who: caller! }
+    },
+    byLink: (once: string, request: Request): Promise<Found | undefined> =>
+      gate.lookUp(request, undefined, async () => {
+        const { place, tenant } = await placeOfSession(once, deps)
+        const known = await place?.engine.sessions.peek(once)
+        return place && known && { place, who: { ...known, ...(tenant === undefined ? {} : { tenant }) } }
+      }),
   }
+}
 
-  const callerOfLink = (once: string, request: Request): Promise<Found | undefined> =>
-    gate.lookUp(request, undefined, async () => {
-      const { place, tenant } = await placeOfSession(once, deps)
-      const known = await place?.engine.sessions.peek(once)
-      return place && known && { place, who: { ...known, ...(tenant === undefined ? {} : { tenant }) } }
-    })
+export function createLogin({ deps, gate, base }: Parts & { base: string }): Hono {
+  const app = createHono()
+  const find = createFinder({ deps, gate })
+  const host = new URL(deps.publicUrl).host
 
   const html = (c: Context, page: { toString: () => string }, status: 200 | 401 | 429) =>
     c.html(`<!doctype html>${page.toString()}`, status)
@@ -145,7 +151,7 @@ export function createLogin({ deps, gate, base }: { deps: Deps; gate: Gate; base
   }
 
   async function enterByLink(c: Context, once: string, to: string): Promise<Response> {
-    const found = await callerOfLink(once, c.req.raw)
+    const found = await find.byLink(once, c.req.raw)
     if (!found) return usedUp(c)
     await recorded(found, 'redeem', '/ui/login')
     const name = await found.place.engine.sessions.redeem(once, LIFE)
@@ -154,7 +160,7 @@ export function createLogin({ deps, gate, base }: { deps: Deps; gate: Gate; base
 
   async function enterByKey(c: Context, key: string, to: string): Promise<Response> {
     if (!/^\S{1,500}$/.test(key)) return draw(c, to, 'expected an API key, got none', 401)
-    const found = await callerOf(key, c.req.raw)
+    const found = await find.byKey(key, c.req.raw)
     await recorded(found, 'open', '/ui/login')
     const name = await found.place.engine.sessions.open(key, { life: LIFE })
     return name ? enter(c, name, to) : draw(c, to, 'this API key is unknown', 401)
@@ -166,9 +172,8 @@ export function createLogin({ deps, gate, base }: { deps: Deps; gate: Gate; base
     } catch (error) {
       if (!(error instanceof SidejobError)) throw error
       if (error.code === 'LIMITED') return draw(c, to, error.message, 429)
-      if (error.code === 'UNAUTHENTICATED' || error.code === 'NOT_FOUND')
-        return draw(c, to, 'this API key is unknown', 401)
-      throw error
+      if (error.code !== 'UNAUTHENTICATED' && error.code !== 'NOT_FOUND') throw error
+      return draw(c, to, 'this API key is unknown', 401)
     }
   }
 
@@ -177,7 +182,7 @@ export function createLogin({ deps, gate, base }: { deps: Deps; gate: Gate; base
     const to = ownPath(c.req.query('to'))
     return shown(c, to, async () => {
       if (once) {
-        const found = await callerOfLink(once, c.req.raw)
+        const found = await find.byLink(once, c.req.raw)
         if (!found) return usedUp(c)
         return html(c, <LinkPage {...{ base, c, to, host, once }} who={found.who} />, 200)
       }
@@ -212,7 +217,7 @@ export function createLogin({ deps, gate, base }: { deps: Deps; gate: Gate; base
     const key = /^Bearer +(\S+) *$/i.exec(c.req.header('authorization') ?? '')?.[1]
     if (!key)
       throw new SidejobError('UNAUTHENTICATED', 'expected the header "Authorization: Bearer <API key>", got none')
-    const found = await callerOf(key, c.req.raw)
+    const found = await find.byKey(key, c.req.raw)
     await recorded(found, 'link', '/ui/login-links')
     const once = await found.place.engine.sessions.open(key, { life: LINK_LIFE, once: true })
     return c.json({ url: `${deps.publicUrl}/ui/login?once=${once}`, expiresAt: Date.now() + LINK_LIFE }, 201)
