@@ -195,7 +195,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
     at(`/jobs/${jobs[0]}`, async (page) => {
       await press(page, '?')
       const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
-      const said = await dialog.locator('dl').innerText()
+      const said = await dialog.innerText()
       for (const what of ['Run now', 'Duplicate', 'Terminate', 'Log', 'State', 'search or filter', 'Overview'])
         expect(said).toContain(what)
       expect(await dialog.locator('dt kbd').allInnerTexts()).toEqual(
@@ -204,6 +204,33 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       await press(page, 'Escape')
       expect(await page.getByRole('dialog').count()).toBe(0)
     }))
+
+  test('? opened at its end, had no button to close it, and listed x, c and counts such as "Log 0"', async () => {
+    const keysOf = (page: Page) =>
+      page.locator('.keys dl > div').evaluateAll((rows) => rows.map((row) => row.innerText.replace(/\s+/g, ' ').trim()))
+    await at(`/jobs/${jobs[0]}`, async (page) => {
+      await page.setViewportSize({ width: 1_280, height: 800 })
+      await press(page, '?')
+      const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+      const title = (await dialog.getByRole('heading', { name: 'Keyboard shortcuts' }).boundingBox())!
+      const box = (await dialog.boundingBox())!
+      expect(title.y).toBeGreaterThan(box.y)
+      expect(box.y + box.height).toBeLessThan(800)
+      const said = await keysOf(page)
+      expect(said).toEqual(expect.arrayContaining(['l Log', 's State', 'x Terminate', 'shift x select a range']))
+      expect(said.filter((row) => row.startsWith('x '))).toHaveLength(1)
+      await dialog.getByRole('button', { name: 'Close' }).click()
+      await dialog.waitFor({ state: 'detached' })
+    })
+    await at(list, async (page) => {
+      await press(page, '?')
+      expect((await keysOf(page)).filter((row) => /^[cx] /.test(row)).sort()).toEqual(['c New job', 'x select one'])
+      await press(page, 'Escape', 'j', 'x')
+      await page.getByRole('button', { name: 'Terminate' }).waitFor()
+      await press(page, '?')
+      expect((await keysOf(page)).filter((row) => row.startsWith('x '))).toEqual(['x select one'])
+    })
+  })
 
   test('t changes the theme and d the density, and both are saved', () =>
     at('/queues', async (page) => {

@@ -90,53 +90,68 @@ const acts: Record<string, (event: KeyboardEvent) => unknown> = {
 }
 
 const words: [string, string][] = [
-  ['/ ⌘K', 'search or filter'],
-  ['g then a letter', 'go to a page'],
+  ['/', 'search or filter'],
+  ['⌘K', 'open the palette'],
   ['j k', 'move down, up in a list'],
   ['Enter o space', 'open, open in a new tab, preview'],
-  ['x shift x a Esc', 'select one, a range, all matches, none'],
+  ['x', 'select one'],
+  ['shift x', 'select a range'],
+  ['a Esc', 'select all matches, none'],
   ['t d z', 'change theme, density, time zone'],
-  ['p .', 'pause, show new rows'],
-  ['c u', 'create, undo'],
+  ['p', 'pause refreshes'],
+  ['.', 'show new rows'],
+  ['c', 'go to the form'],
+  ['u', 'undo'],
   ['?', 'show this list'],
 ]
+
+const isSaid = (node: Node): boolean => !(node instanceof Element && node.matches('kbd, .n'))
 
 const saidOn = ({ ariaLabel, childNodes }: HTMLElement): string =>
   ariaLabel ??
   [...childNodes]
-    .filter(({ nodeName }) => nodeName !== 'KBD')
+    .filter(isSaid)
     .map(({ textContent }) => textContent)
     .join('')
     .trim()
 
-const ofPage = (): [string, string][] => [
-  ...new Map(
-    [...document.querySelectorAll<HTMLElement>('main [data-hotkey]')].map((one) => [one.dataset.hotkey!, saidOn(one)]),
-  ),
-]
+const shownWithKey = (): HTMLElement[] =>
+  [...document.querySelectorAll<HTMLElement>('[data-hotkey]')].filter(({ offsetParent }) => offsetParent !== null)
+
+const isSelectable = (): boolean => current()?.querySelector('.check') != null
+
+/** The keys of buttons win over general keys, except that x selects the current row. */
+function general(): [string, string][] {
+  const own = new Map(shownWithKey().map((one) => [one.dataset.hotkey!, saidOn(one)]))
+  if (isSelectable()) own.delete('x')
+  return [...own, ...words.filter(([keys]) => !own.has(keys))]
+}
+
+const goesTo = (): [string, string][] =>
+  [...document.querySelectorAll<HTMLElement>('.nav [data-go]')].map(({ dataset, title }) => [`g ${dataset.go}`, title])
+
+const listOf = (rows: [string, string][]): HTMLElement[] =>
+  rows.map(([keys, what]) => {
+    const marks = keys.split(' ').flatMap((key) => [made('kbd', {}, key), ' '])
+    return made('div', {}, made('dt', {}, ...marks), made('dd', {}, what))
+  })
 
 function show(): void {
-  document.querySelector('dialog.keys')?.remove()
-  const goes = [...document.querySelectorAll<HTMLElement>('.nav [data-go]')].map(
-    ({ dataset, title }): [string, string] => [`g ${dataset.go}`, title],
-  )
-  const list = made('dl', { className: 'kv' })
-  for (const [keys, what] of [...ofPage(), ...words, ...goes])
-    list.append(made('dt', {}, ...keys.split(' ').flatMap((key) => [made('kbd', {}, key), ' '])), made('dd', {}, what))
   const onchange = () => localStorage.setItem(OFF, box.checked ? 'on' : 'off')
   const box = made('input', { type: 'checkbox', className: 'check', checked: !isOff(), onchange })
-  const label = made('label', { className: 'rowf' }, box, 'Enable keyboard shortcuts')
-  openDialog([made('h2', {}, 'Keyboard shortcuts'), list, label], {
-    kind: 'keys',
-    label: 'Keyboard shortcuts',
-    isLight: true,
-  })
+  const close = made('button', { type: 'button', className: 'btn small', onclick: () => dialog.close() }, 'Close')
+  const dialog = openDialog(
+    [
+      made('div', { className: 'row' }, made('h2', { className: 'grow' }, 'Keyboard shortcuts'), close),
+      made('label', { className: 'rowf' }, box, 'Enable keyboard shortcuts'),
+      made('dl', {}, ...listOf([...general(), ...goesTo()])),
+    ],
+    { kind: 'keys', label: 'Keyboard shortcuts', isLight: true },
+  )
 }
 
 function press(key: string): boolean {
-  const found = [...document.querySelectorAll<HTMLElement>('[data-hotkey]')].findLast(
-    ({ dataset, offsetParent }) => dataset.hotkey === key && offsetParent !== null,
-  )
+  const found = shownWithKey().findLast(({ dataset }) => dataset.hotkey === key)
   found?.click()
   return found !== undefined
 }
