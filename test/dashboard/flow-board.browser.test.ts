@@ -71,6 +71,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
     await site.until(async () => (await site.engine.flows.get(String(fresh))).graph !== null)
     await callerOf(site.url, KEY)('PUT', `/v1/flows/${fresh}/record`, { keep: '2h' })
     await as(['read'], `/flows/${fresh}`, async (page) => {
+      await page.getByRole('button', { name: 'Replay', exact: true }).click()
       await page
         .locator('.laxis text', { hasText: /\bdeploy$|deploy,/ })
         .first()

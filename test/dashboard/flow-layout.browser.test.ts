@@ -143,7 +143,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
             }
           })
           return {
-            isHalf: svg.parentElement!.clientWidth / svg.viewBox.baseVal.width < 0.5,
+            isHalf: svg.getScreenCTM()!.a < 0.5,
             small: ['.cls', '.fact', '.pn', '.badge', '.node .port'].filter(isShown),
             shapes: isShown('.node use') && isShown('.node .box'),
             height: Math.min(...names.map(({ height }) => height)),
@@ -404,50 +404,79 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
     }
   })
 
-  test('at 1280×800, the nodes of a highlighted jam and an opened wire were out of view', async () => {
-    const call = callerOf(site.url, KEY)
-    await call('PUT', '/v1/workers/media/resize', { pull: true, in: { url: {} }, out: { done: {} } })
-    const flow = await seedFlow(call)
-    await site.engine.flows.record(String(flow), 7_200_000)
-    const isSeen = (page: Page, part: string) =>
-      page.waitForFunction((part) => {
-        const box = document.querySelector(part)!.getBoundingClientRect()
-        const { top } = document.querySelector('.replaybox')!.getBoundingClientRect()
-        return box.top >= 48 && box.bottom <= top
-      }, part)
-    const wire = 'images.done>join.image'
-    const look = { width: 1_280, height: 800 }
-    const real = Date.now
-    const later = vi.spyOn(Date, 'now').mockImplementation(() => real() + 5 * 60_000)
-    try {
-      await as(
-        ['read'],
-        `/flows/${flow}`,
-        async (page) => {
-          await page.getByRole('link', { name: 'Highlight this jam' }).click()
-          await page.waitForSelector('[data-board].jam')
-          await isSeen(page, '.board .node[data-name="images"]')
-        },
-        look,
-      )
-      await as(
-        ['read'],
-        `/flows/${flow}?wire=${encodeURIComponent(wire)}`,
-        async (page) => {
-          await isSeen(page, `.board g[role="button"][data-wire="${wire}"]`)
-        },
-        look,
-      )
-    } finally {
-      later.mockRestore()
-    }
-  })
-
-  test.each([
+  const screens = [
     [1440, 900],
     [1366, 768],
     [1280, 800],
-  ])('at %i×%i, the board covered the replay bar and the text of a draft', async (width, height) => {
+  ] as const
+
+  test.each(screens)(
+    'at %i×%i, nodes of a jam and the title of an opened wire were out of view',
+    async (width, height) => {
+      const call = callerOf(site.url, KEY)
+      await call('PUT', '/v1/workers/media/resize', { pull: true, in: { url: {} }, out: { done: {} } })
+      const flow = await seedFlow(call)
+      await site.engine.flows.record(String(flow), 7_200_000)
+      const hidden = (page: Page, selector: string) =>
+        page.evaluate((selector) => {
+          const { bottom } = document.querySelector('.board')!.getBoundingClientRect()
+          const covers = [...document.querySelectorAll('.board > .tools')].map((one) => one.getBoundingClientRect())
+          return [...document.querySelectorAll<HTMLElement>(selector)]
+            .filter((one) => {
+              const box = one.getBoundingClientRect()
+              const isCovered = covers.some(
+                (cover) =>
+                  box.left < cover.right && cover.left < box.right && box.top < cover.bottom && cover.top < box.bottom,
+              )
+              return box.top < 48 || box.bottom > bottom || box.left < 0 || box.right > innerWidth || isCovered
+            })
+            .map(({ textContent }) => textContent)
+        }, selector)
+      const scrolls = (page: Page) => page.evaluate(() => document.documentElement.scrollHeight - innerHeight)
+      const wire = 'images.done>join.image'
+      const real = Date.now
+      const later = vi.spyOn(Date, 'now').mockImplementation(() => real() + 5 * 60_000)
+      try {
+        await as(
+          ['read'],
+          `/flows/${flow}`,
+          async (page) => {
+            await page.getByText('Last event').waitFor()
+            const explained = page.getByRole('link', { name: 'Highlight this jam' })
+            await explained.waitFor()
+            expect(await page.locator('.board .node').count()).toBe(8)
+            expect(await hidden(page, '.board .node')).toEqual([])
+            expect(await scrolls(page)).toBe(0)
+            await explained.click()
+            await page.waitForSelector('[data-board].jam')
+            expect(await hidden(page, '.board .node')).toEqual([])
+            await page.getByRole('button', { name: 'Replay', exact: true }).click()
+            await page.getByRole('slider', { name: 'Time' }).waitFor()
+            await expect.poll(() => hidden(page, '.board .node')).toEqual([])
+            expect(await scrolls(page)).toBe(0)
+          },
+          { width, height },
+        )
+        await as(
+          ['read'],
+          `/flows/${flow}?wire=${encodeURIComponent(wire)}`,
+          async (page) => {
+            const open = page.getByRole('complementary', { name: 'Selected wire' })
+            await open.waitFor()
+            expect(await open.locator('.title').textContent()).toContain('images.done')
+          for (const part of ['.flowbar h1', '.insp .title', `.board [data-wire="${wire}"] .wire`, '.board .node'])
+              expect(await hidden(page, part)).toEqual([])
+              expect(await scrolls(page)).toBe(0)
+          },
+          { width, height },
+        )
+      } finally {
+        later.mockRestore()
+      }
+    },
+  )
+
+  test.each(screens)('at %i×%i, the board covered the replay bar and the text of a draft', async (width, height) => {
     const call = callerOf(site.url, KEY)
     await call('PUT', '/v1/workers/media/resize', { pull: true, in: { url: {} }, out: { done: {} } })
     const flow = await seedFlow(call)

@@ -111,6 +111,7 @@ describe.skipIf(!program())('the history of a flow', { timeout: 90_000 }, () => 
     const window = await enter(['read'])
     const { page } = window
     await kept(page, 3)
+    await page.getByRole('button', { name: 'Replay', exact: true }).click()
     const first = () => page.locator('.laxis text').first().textContent()
     const utc = await first()
     await page

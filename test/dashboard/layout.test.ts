@@ -33,9 +33,9 @@ test('labels of wires overlap neither nodes nor other labels', () => {
 test('a new node moves no other node, and overlaps none', () => {
   const wires = wiresOf(catalog as unknown as Graph)
   const named = Object.keys(catalog.nodes).map((name) => ({ name }))
-  for (const wide of [Infinity, 900, 400]) {
-    const before = layout(named, wires, wide)
-    const after = layout([{ name: 'added', ins: ['n'], outs: ['sum'] }, ...named], wires, wide)
+  for (const room of [undefined, { width: 900, height: 600 }, { width: 400, height: Infinity }]) {
+    const before = layout(named, wires, room)
+    const after = layout([{ name: 'added', ins: ['n'], outs: ['sum'] }, ...named], wires, room)
     expect([...before.nodes].map(([name, { box }]) => [name, box])).toEqual(
       [...after.nodes].filter(([name]) => name !== 'added').map(([name, { box }]) => [name, box]),
     )

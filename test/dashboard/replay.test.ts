@@ -138,8 +138,14 @@ test('a wire said that 1,318 values moved in a minute, although its node had rea
 
 test('a lane has a bar for each run, red if it failed or was lost', () => {
   const { moves } = timelineOf(events)
-  expect(barsOf(moves.get('a')!)).toEqual([{ from: T + 5_000, to: T + 10_000, isBad: false }])
-  expect(barsOf(moves.get('b')!)).toEqual([{ from: T + 15_000, to: T + 20_000, isBad: true }])
+  const idle = { status: 'suspended', ranAt: null } as const
+  expect(barsOf(moves.get('a')!, idle, T)).toEqual([{ from: T + 5_000, to: T + 10_000, kind: 'done' }])
+  expect(barsOf(moves.get('b')!, idle, T)).toEqual([{ from: T + 15_000, to: T + 20_000, kind: 'failed' }])
+})
+
+test('the lane of a node that had been running for 24 minutes was empty', () => {
+  const bars = barsOf([], { status: 'running', ranAt: T }, T + 24 * 60_000)
+  expect(bars).toEqual([{ from: T, to: T + 24 * 60_000, kind: 'running' }])
 })
 
 test.each([

@@ -147,6 +147,7 @@ function startBoard(svg: SVGSVGElement, data: BoardData): void {
     if (!box) {
       state.past = undefined
       replay = undefined
+      document.getElementById('moment')!.textContent = ''
     } else if (replay) replay.look()
     else
       replay = createReplay(

@@ -114,10 +114,16 @@ export function momentOf(timeline: Timeline, { graph, nodes, wires }: BoardNow, 
   }
 }
 
-export type Bar = { from: number; to: number; isBad: boolean }
+export type Bar = { from: number; to: number; kind: 'done' | 'failed' | 'running' }
 
-export const barsOf = (moves: readonly Move[]): Bar[] =>
-  moves.flatMap(({ run }) => (run ? [{ from: run.startedAt, to: run.endedAt, isBad: isBad(run.outcome) }] : []))
+/** The events have ended runs only, so the current run comes from the node. */
+export function barsOf(moves: readonly Move[], { status, ranAt }: Pick<FlowNodeView, 'status' | 'ranAt'>, now: number) {
+  const bars = moves.flatMap(({ run }): Bar[] =>
+    run ? [{ from: run.startedAt, to: run.endedAt, kind: isBad(run.outcome) ? 'failed' : 'done' }] : [],
+  )
+  if (status === 'running' && ranAt !== null) bars.push({ from: ranAt, to: now, kind: 'running' })
+  return bars
+}
 
 const moveSaid = ({ node, is, run }: FlowEvent['moves'][number]): { who: string; did: string } => ({
   who: node ?? 'the flow',

@@ -127,7 +127,7 @@ async function replay({ now, deploys }: Facts, { site: { engine }, flow }: Scene
   const first = Math.max(now - keep!, Math.min(events[0]!.at, now - MINUTE))
   const marks = [first, now, ...deploys.map((one) => one.at), ...(await flowChanges(engine, flow))].map(hourOf)
   return {
-    '.replaybox .event': [`${clockOf(at)} · ${ran} ${holds}`],
+    '.replaybox .event': [`Last event ${clockOf(at)}: ${ran} ${holds}`],
     '.replaybox .note': [`{The last ${took(keep!)} are recorded.}Last ${since(first)}, ${n(events.length)} events`],
     '.replaybox .seg[aria-label=Speed]': ['1×10×60×'],
     '.laxis text': (found) => found.map((text) => (marks.includes(text.slice(0, 5)) ? text : marks.join())),

@@ -55,9 +55,9 @@ export function createLanes(box: HTMLElement) {
       names.replaceChildren(...texts(lanes.map(({ name }) => name)))
       set(svg, { viewBox: `0 0 ${WIDE} ${lanes.length * HIGH}`, height: lanes.length * HIGH })
       const bars = lanes.flatMap(({ bars: all }, row) =>
-        ['f-done', 'f-failed'].map((kind) => {
-          const own = all.filter(({ isBad }) => isBad === (kind === 'f-failed'))
-          return make('path', { class: kind, d: pathOf(own, range, row) })
+        (['done', 'running', 'failed'] as const).map((kind) => {
+          const own = all.filter((bar) => bar.kind === kind)
+          return make('path', { class: `f-${kind}`, d: pathOf(own, range, row) })
         }),
       )
       const lines = marks.map(({ at }) =>

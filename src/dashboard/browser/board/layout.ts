@@ -331,8 +331,14 @@ function joined(rows: readonly Row[]): Layout {
   }
 }
 
+export type Room = { width: number; height: number }
+
 /** Nodes without wires are below all wired nodes, so that a new node moves no node. */
-export function layout(nodes: readonly Named[], wires: readonly GraphWire[], wide = Infinity): Layout {
+export function layout(
+  nodes: readonly Named[],
+  wires: readonly GraphWire[],
+  room: Room = { width: Infinity, height: Infinity },
+): Layout {
   const known = new Set(nodes.map(({ name }) => name))
   const isThere = ({ node }: End) => node === null || known.has(node)
   const there = wires.filter(({ from, to }) => isThere(from) && isThere(to))
@@ -340,14 +346,15 @@ export function layout(nodes: readonly Named[], wires: readonly GraphWire[], wid
   const { wired = [], loose = [] } = Object.groupBy(nodes, ({ name }) => (ends.has(name) ? 'wired' : 'loose'))
   const asked = { wires: there, back: backWires(known, there), top: 0, stubs: new Map() }
   const whole = rowOf(wired, asked)
-  function withLoose(rows: readonly Row[]): Layout {
-    const top = wired.length > 0 ? rows.at(-1)!.bottom + LANE : 0
-    return joined(loose.length > 0 ? [...rows, rowOf(loose, { ...asked, wires: [], top })] : rows)
+  const scaleOf = ({ width, height }: Box): number => Math.min(1, room.width / width, room.height / height)
+  let rows = [whole]
+  let scale = nodes.length > MOST_WRAPPED ? 1 : scaleOf(joined(rows).box)
+  for (let most = whole.layers - 1; most > 0 && scale < 1; most--) {
+    const shorter = wrapped(whole, wired, asked, most)
+    const other = scaleOf(joined(shorter).box)
+    if (other > scale) [rows, scale] = [shorter, other]
   }
-  let laid = withLoose([whole])
-  if (nodes.length > MOST_WRAPPED) return laid
-  // The wires between rows need space on both sides, so try shorter rows until the graph fits.
-  const first = Math.ceil((whole.layers * wide) / laid.box.width)
-  for (let most = first; most > 0 && laid.box.width > wide; most--) laid = withLoose(wrapped(whole, wired, asked, most))
-  return laid
+  if (loose.length === 0) return joined(rows)
+  const top = wired.length > 0 ? rows.at(-1)!.bottom + LANE : 0
+  return joined([...rows, rowOf(loose, { ...asked, wires: [], top })])
 }

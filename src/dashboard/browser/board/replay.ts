@@ -1,7 +1,7 @@
 import type { FlowEvent } from '../../../engine/engine.ts'
 import { deployName } from '../../words/deploy.ts'
 import { barsOf, eventSaid, lastBy, momentOf, type Timeline, timelineOf } from '../../words/replay.ts'
-import { about, clock, count, MINUTE } from '../../words/text.ts'
+import { about, clock, count, dayOf, MINUTE } from '../../words/text.ts'
 import { addressWith, made, putInUrl, readZone, tell } from '../app/page.ts'
 import type { BoardData } from './data.ts'
 import { createEvents, type Version, versionsOf } from './events.ts'
@@ -35,16 +35,21 @@ function eventBeside(events: readonly FlowEvent[], at: number | undefined, by: 1
   return events[here]?.at === at ? events[here - 1] : events[here]
 }
 
-function showEvent(line: HTMLElement, event: FlowEvent | undefined, zone: string): void {
+type Moment = { at: number | undefined; event: FlowEvent | undefined; zone: string }
+
+function showEvent(line: HTMLElement, { at, event, zone }: Moment): void {
   const { who, did } = event ? eventSaid(event) : { who: 'Nothing', did: 'has happened since recording started' }
-  line.replaceChildren(event ? `${clock(event.at, zone)} · ` : '', made('b', {}, who), ` ${did}`)
+  const when = at === undefined ? [] : [made('b', {}, clock(at, zone)), ' · ']
+  line.replaceChildren(...when, event ? `Last event ${clock(event.at, zone)}: ` : '', made('b', {}, who), ` ${did}`)
 }
 
 function showButtons(box: HTMLElement, pressed: readonly string[], isPlaying: boolean): void {
   for (const one of box.querySelectorAll<HTMLElement>('[data-replay]')) {
     const { replay = '' } = one.dataset
     if (one.hasAttribute('aria-pressed')) set(one, { 'aria-pressed': String(pressed.includes(replay)) })
-    if (replay === 'play') one.querySelector('.word')!.textContent = isPlaying ? 'Pause' : 'Play'
+    if (replay !== 'play') continue
+    one.querySelector('.word')!.textContent = isPlaying ? 'Pause' : 'Play'
+    set(one.querySelector('use')!, { href: isPlaying ? '#pause' : '#play' })
   }
 }
 
@@ -58,6 +63,7 @@ export function createReplay(
   const lanes = createLanes(box)
   const events = createEvents(Number(job))
   const said = box.querySelector<HTMLElement>('.event')!
+  const head = document.querySelector<HTMLElement>('[data-island="moment"]')!
   let timeline: Timeline = timelineOf([])
   let versions: Version[] = []
   let start = inUrl('play')
@@ -89,7 +95,9 @@ export function createReplay(
 
   function drawMoment(): void {
     lanes.at(here())
-    showEvent(said, events.all[at === undefined ? events.all.length - 1 : lastBy(events.all, at)], zone)
+    const event = events.all[at === undefined ? events.all.length - 1 : lastBy(events.all, at)]
+    showEvent(said, { at, event, zone })
+    head.textContent = at === undefined ? '' : `Replay of ${dayOf(at, zone)}, ${clock(at, zone)}`
     show(moment())
   }
 
@@ -98,7 +106,10 @@ export function createReplay(
     const first = events.all[0]?.at ?? clockNow
     range = { from: Math.max(clockNow - Number(keep), Math.min(first, clockNow - MINUTE)), to: clockNow }
     const marks = marksOf(versions, data).filter((one) => one.at > range.from)
-    const rows = data.nodes.map(({ name }) => ({ name, bars: barsOf(timeline.moves.get(name) ?? []) }))
+    const rows = data.nodes.map((node) => {
+      const moves = timeline.moves.get(node.name) ?? []
+      return { name: node.name, bars: barsOf(moves, node, clockNow) }
+    })
     lanes.draw(rows, marks, range, (moment) => clock(moment, zone).slice(0, 5))
     box.querySelector('.kept')!.textContent =
       `Last ${about(range.to - range.from)}, ${count(events.all.length)}${events.isAll ? '' : ' newest'} events`

@@ -1,5 +1,5 @@
 import { onClick } from '../app/page.ts'
-import type { Box, Point } from './layout.ts'
+import type { Box, Point, Room } from './layout.ts'
 import { pointIn, set } from './svg.ts'
 
 /** Below this scale, nodes show only their status, and their name in large type. */
@@ -8,10 +8,12 @@ const FAR = 0.5
 const NEAR = 1.2
 /** Below this scale, even a name in large type cannot be read. */
 const FARTHEST = 0.2
-/** Maximum width of a phone, and width of the side bar and the panel, in pixels. */
-const [NARROW, SIDES] = [760, 392]
-/** Smallest scales at which all texts, and names in large type, can be read. */
-const [TEXTS, READABLE] = [0.86, 0.32]
+/** Maximum width of a phone, in pixels. */
+const NARROW = 760
+/** Pixels that the board does not get: the side bar with half of the panel, which is not always open, and all bars. */
+const [SIDES, BARS] = [224, 152]
+/** Smallest scale at which names in large type can be read. */
+const READABLE = 0.32
 /** Milliseconds from the last turn of the wheel to the next drawing. */
 const STILL = 150
 
@@ -55,7 +57,7 @@ export function createView(svg: SVGSVGElement) {
     drawn = seen
     shift('')
     set(svg, { viewBox: `${seen.x} ${seen.y} ${seen.width} ${seen.height}` })
-    const scale = wide / seen.width
+    const scale = wide / shown(seen).width
     const detail = scale < FARTHEST ? 'farthest' : scale < FAR ? 'far' : scale > NEAR ? 'near' : ''
     svg.dataset.detail = detail
     // Wires are a pixel wide at any zoom, so that the wires of a large graph are visible.
@@ -168,16 +170,13 @@ export function createView(svg: SVGSVGElement) {
     look,
     reveal,
     open: (box: Box): void => (wide / seen.width < READABLE ? look(box) : reveal(box)),
-    /** Width at which all texts can be read, also next to an open panel. */
-    room: (): number => (innerWidth > NARROW ? innerWidth - SIDES : innerWidth) / TEXTS,
-    /** Does not enlarge the board on a phone, where a finger on the board cannot scroll the page. */
+    /** On a phone, a finger moves the board, so its height has no limit. */
+    room: (): Room =>
+      innerWidth > NARROW
+        ? { width: innerWidth - SIDES, height: innerHeight - BARS }
+        : { width: innerWidth, height: Infinity },
     bound(box: Box): void {
       all = box
-      const height = Math.min(innerHeight * 1.5, box.height * Math.min(TEXTS, wide / box.width))
-      if (wide > NARROW) {
-        document.getElementById('main')!.style.setProperty('--board', `${height}px`)
-        high = Math.max(high, height)
-      }
       begin()
     },
   }

@@ -92,6 +92,7 @@ function Head({ data, query }: Props) {
       <span class="dim" title="Other nodes wait for input or have ended. Values wait until a node reads them.">
         {sumOf(flow)}
       </span>
+      <span id="moment" data-island="moment" />
       <Explained data={data} />
       <div class="right">
         {view.graph && <Choice label="Form" options={forms} />}
