@@ -216,23 +216,34 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       const off = page.getByRole('button', { name: 'Change nightly' })
       expect(await off.getAttribute('title')).toBe('needs the scope write; your key has read')
     })
-    await as(['read', 'write'], '/schedules', async (page) => {
-      await page.getByRole('link', { name: 'Change nightly' }).click()
-      await page.getByRole('heading', { name: 'Change nightly' }).waitFor()
-      const value = (label: RegExp) => page.getByLabel(label).inputValue()
-      expect([await value(/^Class/), await value(/^When/), await value(/^Time zone/)]).toEqual([
-        'print',
-        '30 2 * * *',
-        'Europe/Berlin',
-      ])
-      expect([await value(/^Missed/), await value(/^Args/)]).toEqual(['last', '{"pages":2}'])
-      await page.getByLabel(/^When/).fill('45 4 * * *')
-      await page.getByText('At 04:45').waitFor()
-      await page.getByRole('button', { name: 'Save' }).click()
-      await toast(page, 'Schedule nightly saved').waitFor()
-      expect(await cron()).toBe('45 4 * * *')
-      await page.getByRole('button', { name: 'Undo' }).click()
-      await site.until(async () => (await cron()) === '30 2 * * *')
-    })
+    await as(
+      ['read', 'write'],
+      '/schedules',
+      async (page) => {
+        await page.getByRole('link', { name: 'Change nightly' }).click()
+        await page.getByRole('heading', { name: 'Change nightly' }).waitFor()
+        const value = (label: RegExp) => page.getByLabel(label).inputValue()
+        expect([await value(/^Class/), await value(/^When/), await value(/^Time zone/)]).toEqual([
+          'print',
+          '30 2 * * *',
+          'Europe/Berlin',
+        ])
+        expect([await value(/^Missed/), await value(/^Args/)]).toEqual(['last', '{"pages":2}'])
+        expect(await page.evaluate(() => (document.activeElement as HTMLInputElement).name)).toBe('cron')
+        await page.getByLabel(/^When/).fill('at noon')
+        await page.locator('#preview .err').waitFor()
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.locator('label .err').waitFor()
+        expect(await page.locator('#preview .err').isVisible()).toBe(false)
+        await page.getByLabel(/^When/).fill('45 4 * * *')
+        await page.getByText('At 04:45').waitFor()
+        await page.getByRole('button', { name: 'Save' }).click()
+        await toast(page, 'Schedule nightly saved').waitFor()
+        expect(await cron()).toBe('45 4 * * *')
+        await page.getByRole('button', { name: 'Undo' }).click()
+        await site.until(async () => (await cron()) === '30 2 * * *')
+      },
+      { allowed: / 400 / },
+    )
   })
 })

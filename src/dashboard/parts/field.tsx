@@ -14,6 +14,7 @@ export type FieldProps = Named & {
   required?: boolean
   mono?: boolean
   placeholder?: string
+  autofocus?: boolean
   list?: string
 }
 type TextAreaProps = Named & { rows?: number; required?: boolean; placeholder?: string }

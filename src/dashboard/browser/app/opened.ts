@@ -1,7 +1,7 @@
 const fields = 'input:not([type=hidden], [type=checkbox], [disabled]), textarea:not([disabled]), select:not([disabled])'
 
 function focusIn(form: Element | null | undefined): void {
-  const field = form?.querySelector<HTMLElement>(fields)
+  const field = form?.querySelector<HTMLElement>('[autofocus]') ?? form?.querySelector<HTMLElement>(fields)
   if (!field || field.offsetParent === null) return
   field.scrollIntoView({ block: 'center' })
   field.focus({ preventScroll: true })
@@ -24,7 +24,8 @@ export function startOpened(): void {
   document.addEventListener(
     'toggle',
     ({ target }) => {
-      if (target instanceof HTMLDetailsElement && target.open && target.matches('.more')) focusIn(target)
+      if (target instanceof HTMLDetailsElement && target.open && target.matches('.more:has(.menu > :only-child)'))
+        focusIn(target)
     },
     true,
   )

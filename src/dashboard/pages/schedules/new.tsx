@@ -86,6 +86,7 @@ export function NewSchedule({ preview, was = {}, classes }: NewScheduleProps) {
           note="cron or words"
           placeholder="every day at 2:30"
           value={preview?.cron}
+          autofocus={was.alias !== undefined}
           required
           mono
         />
