@@ -57,7 +57,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   test('a new flow opened without its graph and its style until a reload', async () => {
     await enter(['read', 'write'], '/flows')
     await page.getByRole('link', { name: 'New flow' }).click()
-    await page.getByRole('button', { name: 'Create job', exact: true }).click()
+    await page.getByRole('button', { name: 'Create flow', exact: true }).click()
     await page.waitForURL(/\/ui\/flows\/\d+$/)
     await page.locator('[data-board] path.wire:not(.all)').first().waitFor({ state: 'attached' })
     expect(await page.locator('link[href*="/flow-"]').count()).toBe(1)

@@ -2,6 +2,7 @@ import { encodedToJson } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { WorkerDefinition } from '../../engine/engine.ts'
 import { jsonText, labelsIn, maybe, numberIn, objectOf } from '../words/form.ts'
+import { isFlow } from '../words/paths.ts'
 import { readSchema, sampleOf } from '../words/schema.ts'
 import { cut } from '../words/text.ts'
 import { valueIn } from '../words/value-form.ts'
@@ -38,7 +39,7 @@ export function JobForm({ worker, stay, typed }: { worker: Named; stay?: boolean
     <Form
       act="make"
       scope="write"
-      press={<Create>Create job</Create>}
+      press={<Create>{isFlow(worker) ? 'Create flow' : 'Create job'}</Create>}
       fields={{ queue, class: name, ...(stay && { stay: '1' }) }}
       preview={stay ? undefined : ['*']}
       isKept={stay}
