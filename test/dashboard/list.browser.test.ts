@@ -1,5 +1,6 @@
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { defineWorker } from '../../src/index.ts'
 import { findings, program, startBrowser } from './browser.ts'
 import { count, countsOf } from './counted.ts'
 import { KEY } from './kit.ts'
@@ -7,12 +8,14 @@ import { fails, waits } from './seed-jobs.ts'
 import { serve } from './served.ts'
 import { visit } from './visit.ts'
 
+const quiet = defineWorker({ class: 'quiet', perform: () => {} })
+
 describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   let served: Awaited<ReturnType<typeof serve>>
   let browser: Browser
 
   beforeAll(async () => {
-    served = await serve({ workers: [waits, fails] })
+    served = await serve({ workers: [waits, fails, quiet] })
     for (const _ of [1, 2, 3]) await served.rest(await served.make('waits'))
     for (const _ of [1, 2]) await served.rest(await served.make('fails'))
     browser = await startBrowser()
@@ -69,6 +72,33 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(await page.getByRole('dialog').count()).toBe(0)
     }))
 
+  test('the preview of a job showed "No result" below the card, and the focus was on a link of its facts', () =>
+    at('/jobs', async (page) => {
+      const id = await served.make('quiet', { args: { n: 1 } })
+      await served.rest(id)
+      await page.goto(`${served.url}/ui/jobs`)
+      await page.keyboard.press('j')
+      await page.keyboard.press(' ')
+      const drawer = page.getByRole('dialog', { name: new RegExp(`#${id}`) })
+      await drawer.getByRole('region', { name: 'Result' }).getByText('No result').waitFor()
+      expect(await drawer.locator('> .empty').count()).toBe(0)
+      expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Open')
+      await page.keyboard.press('Enter')
+      await page.waitForURL(`**/jobs/${id}`)
+    }))
+
+  test('with all matching jobs chosen, the bar showed the number of the rows on the page', () =>
+    at('/jobs?status=suspended', async (page) => {
+      await page.locator('#rows input[name="sel"]').first().check()
+      await page.locator('.bulk').getByText('1 selected').waitFor()
+      const all = await page.locator('#rows > tr').count()
+      expect(all).toBeGreaterThan(1)
+      await page.getByLabel('all matching jobs').check()
+      await page.locator('.bulk').getByText(`${all} selected`).waitFor()
+      await page.getByLabel('all matching jobs').uncheck()
+      await page.locator('.bulk').getByText('1 selected').waitFor()
+    }))
+
   test.each([
     ['has the ground of its new status for a moment', false, 1],
     ['changes at once where motion is not wanted', true, 0],
@@ -97,13 +127,13 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     at('/jobs', async (page) => {
       await page.locator('#row-2 b').click()
       await page.waitForURL(`${served.url}/ui/jobs/2`)
-      await page.getByText(/^\d of \d$/).waitFor()
+      await page.getByText(/^\d+ of \d+$/).waitFor()
       await page.keyboard.press(']')
       await page.waitForURL(`${served.url}/ui/jobs/1`)
       expect(await page.getByRole('link', { name: 'Next job' }).count()).toBe(0)
       await page.keyboard.press('[')
       await page.waitForURL(`${served.url}/ui/jobs/2`)
-      await page.getByText(/^\d of \d$/).click()
+      await page.getByText(/^\d+ of \d+$/).click()
       await page.waitForURL(`${served.url}/ui/jobs`)
     }))
 
@@ -255,6 +285,18 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(await name.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true)
       expect(await group.evaluate((one) => one.scrollWidth > one.clientWidth)).toBe(true)
       expect(await group.getAttribute('title')).toBe('callback:127.0.0.1:43565:4c3df8a86f4')
+      expect((await row.boundingBox())!.height).toBeLessThanOrEqual(64)
+    })
+  })
+
+  test('on a phone a waiting job could not be duplicated, and its menu opened the keyboard', async () => {
+    const id = await served.make('waits')
+    await served.rest(id)
+    await visit(browser, served, { path: `/jobs/${id}`, width: 390, height: 844 }, async (page) => {
+      await page.locator('.jobhead summary').click()
+      expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('SUMMARY')
+      await page.locator('.jobhead .menu').getByRole('link', { name: 'Duplicate', exact: true }).click()
+      await page.getByRole('heading', { name: `Duplicate #${id}` }).waitFor()
     })
   })
 })

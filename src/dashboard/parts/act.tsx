@@ -12,12 +12,12 @@ type ButtonProps = {
   small?: boolean
   hotkey?: string
   label?: string
-  wide?: boolean
+  only?: 'wide' | 'phone'
   children?: Child
 }
 
-const classesOf = ({ kind, small, wide, children }: ButtonProps): string =>
-  ['btn', kind, small && 'small', !children && 'icon', wide && 'wide'].filter(Boolean).join(' ')
+const classesOf = ({ kind, small, only, children }: ButtonProps): string =>
+  ['btn', kind, small && 'small', !children && 'icon', only].filter(Boolean).join(' ')
 
 const Inside = ({ icon, small, hotkey, children }: ButtonProps) => (
   <>

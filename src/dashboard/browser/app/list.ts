@@ -65,12 +65,17 @@ export async function peek(row: HTMLElement): Promise<void> {
   const answer = await fetch(href, { headers: { accept: 'text/html' }, cache: 'no-store' })
   const page = parsed(await answer.text())
   const parts = page.querySelectorAll(
-    '#main .jobhead, #main .why, #main .failure, #main .values, #main .ports, #main .empty, #main ol.log',
+    '#main .jobhead, #main .why, #main .failure, #main .values, #main .ports, #main .page-error, #main ol.log',
   )
   if (parts.length === 0) return
   const close = made('button', { className: 'btn', type: 'button' }, 'Close')
   close.dataset.do = 'close'
-  const foot = made('div', { className: 'row end' }, made('a', { className: 'btn primary', href }, 'Open'), close)
+  const foot = made(
+    'div',
+    { className: 'row end' },
+    made('a', { className: 'btn primary', href, autofocus: true }, 'Open'),
+    close,
+  )
   const label = page.querySelector('h1')?.textContent?.trim() ?? 'A job'
   openDialog([...parts, foot], { kind: 'drawer', label, isLight: true })
 }

@@ -8,7 +8,9 @@ function count(): void {
   const all = boxes()
   const n = all.filter(({ checked }) => checked).length
   const told = document.querySelector('.bulk .selected')
-  if (told) told.textContent = `${n} selected`
+  const isFit = document.querySelector<HTMLInputElement>('.bulk [name="fit"]')?.checked
+  const matching = document.getElementById('new-rows')?.dataset.total || 'All matching'
+  if (told) told.textContent = `${isFit ? matching : n} selected`
   document.querySelector('.bulk')?.classList.toggle('on', n > 0)
   for (const box of all) box.closest('tr')?.setAttribute('aria-selected', String(box.checked))
   const every = document.querySelector<HTMLInputElement>('[data-do="select-all"]')
@@ -51,6 +53,10 @@ export function startSelection(): void {
   document.addEventListener('reset', ({ target }) => {
     if ((target as HTMLFormElement).id === 'bulk') setTimeout(() => selectAll(false))
   })
+  document.addEventListener(
+    'change',
+    ({ target }) => target instanceof HTMLInputElement && target.name === 'fit' && count(),
+  )
   document.addEventListener('drawn', count)
   if (boxes().length > 0) count()
   hear('acted', (act) => act === 'bulk' && selectAll(false))

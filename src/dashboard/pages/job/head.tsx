@@ -71,6 +71,11 @@ function Others({ job, isStuck }: Pick<HeadProps, 'job' | 'isStuck'>) {
           Cancel job: end it without a shutdown run
         </Act>
       )}
+      {status !== 'failed' && (
+        <LinkButton to={`/jobs/new?from=${id}`} scope="write" only="phone">
+          Duplicate
+        </LinkButton>
+      )}
       {job.history > 0 && Object.keys(job.in).length > 0 && (
         <Act act="again" scope="write">
           Duplicate with the inputs of the last run
@@ -130,7 +135,13 @@ export function Head({ job, runs, reason, isStuck }: HeadProps) {
         >
           {verb}
         </Act>
-        <LinkButton to={`/jobs/new?from=${id}`} scope="write" icon="copy" hotkey="e" wide={status !== 'failed'}>
+        <LinkButton
+          to={`/jobs/new?from=${id}`}
+          scope="write"
+          icon="copy"
+          hotkey="e"
+          only={status === 'failed' ? undefined : 'wide'}
+        >
           Duplicate
         </LinkButton>
         {!ended.has(status) && status !== 'terminating' && (

@@ -104,7 +104,7 @@ const Limits = ({ job: { group, limits, waitingAt } }: { job: JobView }) => (
     {limits.slice(0, 4).map((key, i) => (
       <>
         {i > 0 && ', '}
-        <NameLink to={limitPath(key)} of={key === `group:${group}` ? 'its group' : key} most={30} />
+        <NameLink kind="said" to={limitPath(key)} of={key === `group:${group}` ? 'its group' : key} most={30} />
         {key === waitingAt && ' (waits)'}
       </>
     ))}

@@ -49,7 +49,7 @@ function Link({ cell, own, family }: { cell: Cell; own: number; family: Family }
         )}
       </span>
       <p title={means}>
-        <CellText cell={cell} />
+        <CellText cell={cell} kind="said" />
       </p>
       {sub && <p class="sub">{sub}</p>}
       {buttons.length > 0 && (

@@ -26,7 +26,7 @@ const serverColumns: readonly Column<Server>[] = [
       </>
     ),
   },
-  { head: 'Work', kind: 'fill dim', cell: ([, , has]) => has },
+  { head: 'Work', kind: 'wraps dim', cell: ([, , has]) => has },
   { head: '#Since or until', kind: 'dim', cell: ([, , , when]) => when },
 ]
 
