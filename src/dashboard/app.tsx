@@ -13,6 +13,7 @@ import { Elsewhere, type Page } from './page.ts'
 import { pages } from './pages/index.ts'
 import { withPolicy } from './policy.ts'
 import { createSessionDoor, type Env, expectOurs, expectScope, whoLooks } from './session.ts'
+import { queryWith } from './words/query.ts'
 
 const FOR_EVER = 'public, max-age=31536000, immutable'
 
@@ -68,9 +69,13 @@ function refuse(c: Context, base: string): Response {
       errorBody(new SidejobError('UNAUTHENTICATED', 'the session has ended: log in again'), base.replace(/\/ui$/, '')),
       401,
     )
-  if (!sessionOf(c) && comesFromElsewhere(c.req.raw)) return c.html(AGAIN)
+  const hadSession = sessionOf(c) !== undefined
+  if (!hadSession && comesFromElsewhere(c.req.raw)) return c.html(AGAIN)
   const to = hereIn(c)
-  return c.redirect(`${base}/login${to === '/' ? '' : `?to=${encodeURIComponent(to)}`}`, 303)
+  return c.redirect(
+    `${base}/login${queryWith('', { ended: hadSession ? '1' : undefined, to: to === '/' ? undefined : to })}`,
+    303,
+  )
 }
 
 async function show(c: Context<Env>, page: Page, draw: Draw): Promise<Response> {

@@ -9,9 +9,11 @@ import type { Caller, Place } from '../http/places.ts'
 import { list } from '../http/routes.ts'
 import { dropSession, keepSession, LIFE, likesOf, sessionOf } from './cookies.ts'
 import { formOf } from './form.ts'
+import { entries } from './nav.ts'
 import { Icon } from './parts/layout.tsx'
 import { Document, Logo } from './parts/shell.tsx'
 import { expectOurs, placeOfSession, whoLooks } from './session.ts'
+import { title } from './words/text.ts'
 
 const FORM_BYTES = 65_536
 
@@ -25,6 +27,10 @@ const meRoute = list.find(({ path }) => path === '/v1/me')!
 
 export const ownPath = (given: string | null | undefined): string =>
   given && /^\/(?![/\\])\S*$/.test(given) && !given.startsWith('/login') ? given : '/'
+
+/** @example sectionOf('/jobs/7') // 'Jobs' */
+const sectionOf = (to: string): string =>
+  entries.find(({ path }) => path.split('/')[1] === to.split(/[/?]/)[1])?.title ?? 'the page'
 
 type PageProps = { base: string; c: Context; to: string; wrong?: string; host: string }
 
@@ -45,13 +51,18 @@ const Wrong = ({ text }: { text?: string }) =>
   text ? (
     <p class="err" id="wrong" role="alert">
       <Icon name="alert" size={12} />
-      {text}
+      {title(text)}
     </p>
   ) : null
 
 function LoginPage({ base, c, to, wrong, host }: PageProps) {
   return (
     <EntryPage base={base} c={c}>
+      {c.req.query('ended') && (
+        <p role="status">
+          <b>Your session has ended.</b> Log in to return to {sectionOf(to)}.
+        </p>
+      )}
       <p class="dim">
         Log in to <b>{host}</b> with an API key. Only a hash of the key is stored. The session lasts 12 hours.
       </p>

@@ -213,6 +213,31 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         /status of 503|Redis does not answer/,
       ))
 
+    test('on phones a lost connection pushed the name of the page out of the bar, and greyed its Retry', () =>
+      at(
+        '/queues',
+        async (page) => {
+          await page.route('**/ui/queues', (route) => route.abort())
+          const retry = page.locator('.gone', { has: page.getByRole('button', { name: 'Retry' }) })
+          await retry.waitFor()
+          expect(await page.locator('#live').innerText()).toBe('No connection')
+          expect(
+            await page.locator('.crumbs [aria-current]').evaluate((name) => name.scrollWidth - name.clientWidth),
+          ).toBe(0)
+          expect(await page.getByRole('button', { name: 'Light or dark' }).boundingBox()).toMatchObject({ width: 32 })
+          const opacityOf = (selector: string) =>
+            page
+              .locator(selector)
+              .first()
+              .evaluate((one) => getComputedStyle(one).opacity)
+          expect(await opacityOf('main')).toBe('1')
+          expect(await opacityOf('.gone')).toBe('1')
+          expect(await opacityOf('main .card')).toBe('0.6')
+        },
+        { width: 390, height: 844 },
+        /ERR_FAILED|could not be refreshed/,
+      ))
+
     test('if a job is deleted while its page is open, the page stays, and its first line reports the deletion', async () => {
       const id = await site.make('waits')
       await site.rest(id)

@@ -38,7 +38,7 @@ test('a wrong key shows an error, and creates no session', async () => {
   const { answer } = await pages.enterWith('sj_wrong')
   expect(answer.status).toBe(401)
   expect(cookiesOf(answer)).toEqual([])
-  expect(await answer.text()).toContain('this API key is unknown')
+  expect(await answer.text()).toContain('This API key is unknown')
 })
 
 test('a form of another site cannot log in', async () => {
@@ -141,6 +141,17 @@ test('a session ends when its key is removed or the user logs out', async () => 
   const left = await other.act('/ui/logout', { csrf: other.csrf })
   expect(left.headers.get('location')).toBe('/ui/login')
   expect((await other.get('/ui/jobs')).status).toBe(303)
+})
+
+test('an ended session led to the login page without a reason, and without the name of the page that follows', async () => {
+  const { key, id } = await pages.engine.keys.add({ name: 'ended', scopes: ['read'] })
+  const { get } = await pages.enterWith(key)
+  await pages.engine.keys.remove(id)
+  const to = (await get('/ui/jobs?status=failed')).headers.get('location')!
+  expect(to).toBe('/ui/login?ended=1&to=%2Fjobs%3Fstatus%3Dfailed')
+  expect(await (await pages.ask(to)).text()).toMatch(/Your session has ended\.<\/b> Log in to return to Jobs\./)
+  const first = (await pages.ask('/ui/jobs')).headers.get('location')!
+  expect(await (await pages.ask(first)).text()).not.toContain('session has ended')
 })
 
 test("the API accepts no cookie, and the dashboard's API accepts only a cookie", async () => {

@@ -1,7 +1,7 @@
 import type { Done } from '../../page.ts'
 import { openDialog } from './dialog.ts'
 import { clearFaults, showFault, startFaults } from './faults.ts'
-import { base, hear, here, made, NO_RESPONSE, onClick, post, tell } from './page.ts'
+import { base, hear, here, loginPath, made, NO_RESPONSE, onClick, post, tell } from './page.ts'
 import { toast } from './toasts.ts'
 
 type Refused = { code: string; message: string; path?: (string | number)[] }
@@ -88,7 +88,7 @@ function showSecret(say: string, secret: string): void {
 }
 
 async function settle(answer: Answer, form: HTMLFormElement, pressed: HTMLElement | null): Promise<void> {
-  if (answer.error?.code === 'UNAUTHENTICATED') return location.assign(`${base}/login`)
+  if (answer.error?.code === 'UNAUTHENTICATED') return location.assign(base + loginPath('ended'))
   if (answer.error) return showError(answer.error, form, pressed)
   const url = form.action
   const dialog = form.closest('dialog')

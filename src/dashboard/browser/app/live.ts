@@ -2,7 +2,7 @@ import { type Chunk, htmlOf, namesIn, type Patch, patched } from '../../words/ch
 import { about, clock, many, span } from '../../words/text.ts'
 import { isHearing } from './listen.ts'
 import { take, takeParts } from './morph.ts'
-import { base, hear, here, made, onClick, parsed, readZone, tell, watchIdle } from './page.ts'
+import { base, hear, loginPath, made, onClick, parsed, readZone, tell, watchIdle } from './page.ts'
 
 const [SOON, LATER, SELDOM, FAST] = [60_000, 600_000, 60_000, 2_000]
 /** Milliseconds between refreshes while listening, and minimum milliseconds between any two refreshes. */
@@ -46,14 +46,15 @@ const dot = (): HTMLElement | null => document.getElementById('live')
 
 type Kind = 'live' | 'slower' | 'paused' | 'cut'
 
-function sign(kind: Kind, text: string): void {
+/** Phones show `text` without `news`. */
+function sign(kind: Kind, text: string, news = ''): void {
   const live = dot()
   if (!live) return
   live.className = `live ${kind}`
   const word = live.querySelector('.word')!
   if (word.textContent !== text) word.textContent = text
   live.title = costs(kind)
-  live.querySelector('.news')!.textContent = kind === 'live' && !isHearing() ? `· every ${about(pause())}` : ''
+  live.querySelector('.news')!.textContent = news
 }
 
 function pause(): number {
@@ -75,7 +76,10 @@ function plan(): void {
   if (state.every === 0 || state.isPaused || document.hidden) return
   const wait = Math.min(pause(), Math.max(0, (state.due ?? Number.POSITIVE_INFINITY) - Date.now()))
   const isSlower = wait > state.every && !isHearing()
-  if (state.failures === 0) sign(isSlower ? 'slower' : 'live', isSlower ? 'Slower' : 'Live')
+  if (state.failures === 0) {
+    if (isSlower) sign('slower', 'Slower')
+    else sign('live', 'Live', isHearing() ? '' : `· every ${about(pause())}`)
+  }
   state.timer = setTimeout(() => void look(), wait)
 }
 
@@ -161,7 +165,7 @@ async function look(force = false): Promise<void> {
     const { href } = location
     const answer = await fetch(href, { headers, cache: 'no-store' })
     if (location.href !== href) return plan()
-    if (answer.status === 401) return location.assign(`${base}/login?to=${encodeURIComponent(here())}`)
+    if (answer.status === 401) return location.assign(base + loginPath('ended'))
     if (answer.status >= 500) throw new Error(await reasonOf(answer))
     if (answer.status === 404) return showGone()
     state.failures = 0
@@ -177,7 +181,7 @@ async function look(force = false): Promise<void> {
     state.failures += 1
     document.body.classList.add('stale')
     showCut(error instanceof TypeError ? 'No response' : (error as Error).message)
-    sign('cut', `No connection for ${span(Date.now() - state.since)}; showing the state at ${timeOf(state.since)}`)
+    sign('cut', 'No connection', ` for ${span(Date.now() - state.since)}; showing the state at ${timeOf(state.since)}`)
   }
   plan()
 }

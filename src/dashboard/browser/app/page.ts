@@ -84,6 +84,8 @@ export const putInUrl = (changes: Changes): void => history.replaceState(history
 
 export const here = (): string => location.pathname.slice(base.length) + location.search
 
+export const loginPath = (why: 'again' | 'ended'): string => `/login?${why}=1&to=${encodeURIComponent(here())}`
+
 export const isElsewhere = ({ ctrlKey, metaKey, shiftKey }: MouseEvent): boolean => ctrlKey || metaKey || shiftKey
 
 export const tell = (name: string, detail?: unknown): void =>

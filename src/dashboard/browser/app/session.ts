@@ -1,5 +1,5 @@
 import { hourOf } from '../../words/text.ts'
-import { here, readCookie, readZone, tell } from './page.ts'
+import { loginPath, readCookie, readZone, tell } from './page.ts'
 
 const BEFORE = 120_000
 /** Milliseconds between checks. One long timer would miss logins in other tabs, and be late after a standby. */
@@ -11,10 +11,9 @@ function look(): void {
   const until = readCookie('until')
   if (!until || said === until || Date.now() < Number(until) - BEFORE) return
   said = until
-  const to = encodeURIComponent(here())
   tell('say', {
     say: `Your session ends at ${hourOf(Number(until), readZone())}. Submit your input before then, or it is lost.`,
-    link: { text: 'Log in again', to: `/login?again=1&to=${to}` },
+    link: { text: 'Log in again', to: loginPath('again') },
     isError: true,
   })
 }
