@@ -19,9 +19,10 @@ import {
   portName,
   portSpecs,
   queueName,
-  stateFields,
+  stateChange,
   status,
   values,
+  writeOptions,
 } from './schemas.ts'
 
 const ms = z
@@ -164,9 +165,7 @@ const op = z.union([
       to: portRef,
       values,
       context: closed.optional(),
-      notify: z.boolean().optional(),
-      log: z.boolean().optional(),
-      setDefault: z.boolean().optional(),
+      ...writeOptions,
     }),
     z.strictObject({ op: z.literal('read'), from: portRef, cursor: count, count: some }),
     z.strictObject({ op: z.literal('default'), of: portRef, value: closed }),
@@ -254,12 +253,7 @@ export const changes = z
       .record(portName, z.strictObject({ cursor: count, count }))
       .refine(...fewPorts)
       .optional(),
-    state: z
-      .strictObject({
-        set: stateFields.optional(),
-        unset: z.array(label).max(limits.stateFields.most).optional(),
-      })
-      .optional(),
+    state: stateChange.optional(),
     ops: z.array(op).max(limits.ops.most).optional(),
     progress: closed.optional(),
     /** These counts are stored even if the run failed. */

@@ -1,36 +1,19 @@
 import * as z from 'zod'
-import { atMost } from './at-most.ts'
-import { statusList } from './job-rows.ts'
-import { className, errorKind, jobId, label, labelName, queueName } from './names.ts'
+import { labelsFilter, pathsFilter, searchText, statusList } from './job-rows.ts'
+import { errorKind, jobId, jobMatch, label } from './names.ts'
 import { closed, count, duration, moment, span, time } from './values.ts'
-
-const PATHS = 10
 
 const historyCursor = z.string().regex(/^\d{1,15}\.\d{1,16}$/, 'expected a cursor from GET /v1/history')
 
 export const historyQuery = z.strictObject({
   status: statusList.optional(),
-  queue: queueName.optional(),
-  class: className.optional(),
-  group: label.optional(),
-  tag: label.optional(),
+  ...jobMatch,
   error: errorKind.optional().describe('id of the kind of error'),
   parent: count(1, 1e15).optional().describe('id of the parent'),
   version: label.optional().describe('version of the code that performed the last run'),
-  labels: z
-    .record(labelName, label)
-    .refine(...atMost(8, 'labels'))
-    .optional()
-    .describe('labels.<name>=<value> finds jobs with this label'),
-  args: z
-    .record(z.string().min(1).max(255), z.string().max(1_000))
-    .refine(...atMost(PATHS, 'paths'))
-    .optional()
-    .describe('args.<path>=<value> finds jobs with this value at a path in their args'),
-  text: z
-    .string()
-    .min(1)
-    .max(200)
+  labels: labelsFilter.optional().describe('labels.<name>=<value> finds jobs with this label'),
+  args: pathsFilter.optional().describe('args.<path>=<value> finds jobs with this value at a path in their args'),
+  text: searchText
     .optional()
     .describe('only jobs with this text in the error message or the args, ignoring the case of a to z'),
   since: time.optional().describe('only jobs that ended at or after this time'),

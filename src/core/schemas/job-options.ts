@@ -15,6 +15,7 @@ import {
   codeVersion,
   errorKind,
   jobId,
+  jobMatch,
   label,
   labels,
   portName,
@@ -27,7 +28,7 @@ import { closed, concurrency, DAY, duration, milliseconds, positive, TIME, time,
 
 export const inputs = z.record(portName, values).refine(...fewPorts)
 
-export const stateFields = z.record(label, closed).refine(...atMost(limits.stateFields.most, 'fields'))
+const stateFields = z.record(label, closed).refine(...atMost(limits.stateFields.most, 'fields'))
 
 const portSpec = z.strictObject({ default: closed.optional(), channels: channelNames.optional() })
 export const portSpecs = z.record(anyPort, portSpec).refine(...fewPorts)
@@ -269,10 +270,7 @@ const bulkJobs = z.strictObject({
   filter: z
     .strictObject({
       status: status.or(z.array(status).min(1).max(7)).optional(),
-      queue: queueName.optional(),
-      class: className.optional(),
-      group: label.optional(),
-      tag: label.optional(),
+      ...jobMatch,
       callback: callbackState.exclude(['IN_PROGRESS']).optional(),
       since: time.optional(),
       until: time.optional(),

@@ -10,6 +10,7 @@ import {
   className,
   errorKind,
   jobId,
+  jobMatch,
   label,
   labelName,
   pathRef,
@@ -27,22 +28,12 @@ export const statusList = z
 
 const SEARCHED = '; searches the newest 2,000 jobs that match the other conditions'
 
-const text = z
-  .string()
-  .min(1)
-  .max(200)
-  .describe(`only jobs with this text in args, error, labels or aliases, ignoring case${SEARCHED}`)
+export const searchText = z.string().min(1).max(200)
 
 const PATHS = 10
-const argsFilter = z
-  .record(z.string().min(1).max(255), z.string().max(1_000))
-  .refine(...atMost(PATHS, 'paths'))
-  .describe(`args.<path>=<value> finds jobs with this value at a path in their args${SEARCHED}`)
+export const pathsFilter = z.record(z.string().min(1).max(255), z.string().max(1_000)).refine(...atMost(PATHS, 'paths'))
 
-const labelsFilter = z
-  .record(labelName, label)
-  .refine(...atMost(limits.labels.most, 'labels'))
-  .describe(`labels.<name>=<value> finds jobs with this label${SEARCHED}`)
+export const labelsFilter = z.record(labelName, label).refine(...atMost(limits.labels.most, 'labels'))
 
 const searches = ['text', 'args', 'labels'] as const
 const apart = [...searches, 'error', 'parent', 'alias'] as const
@@ -65,19 +56,20 @@ function checkTogether(query: Sorted, { addIssue }: z.RefinementCtx): void {
 export const jobQuery = z
   .strictObject({
     status: statusList.optional(),
-    queue: queueName.optional(),
-    class: className.optional(),
-    group: label.optional(),
-    tag: label.optional(),
+    ...jobMatch,
     callback: callbackState.exclude(['IN_PROGRESS']).optional().describe('only jobs whose callback is in this state'),
     error: errorKind.optional().describe('kind of error, as listed by GET /v1/errors'),
     since: time.optional().describe('only jobs created at or after this time'),
     until: time.optional().describe('only jobs created before this time'),
     longer: duration.optional().describe('only jobs whose current or last run took longer than this'),
     waits: waits.optional(),
-    text: text.optional(),
-    args: argsFilter.optional(),
-    labels: labelsFilter.optional(),
+    text: searchText
+      .describe(`only jobs with this text in args, error, labels or aliases, ignoring case${SEARCHED}`)
+      .optional(),
+    args: pathsFilter
+      .describe(`args.<path>=<value> finds jobs with this value at a path in their args${SEARCHED}`)
+      .optional(),
+    labels: labelsFilter.describe(`labels.<name>=<value> finds jobs with this label${SEARCHED}`).optional(),
     parent: pathRef.optional(),
     alias: alias.optional(),
     fields: z

@@ -56,6 +56,14 @@ export const classLabels = z
   .describe(LABELS)
 export const labels = classLabels.transform(labelsText).describe(LABELS)
 
+/** Conditions of every list of jobs. */
+export const jobMatch = {
+  queue: queueName.optional(),
+  class: className.optional(),
+  group: label.optional(),
+  tag: label.optional(),
+}
+
 export const schemaHash = named('a schema hash: 16 hexadecimal digits', (text) => /^[0-9a-f]{16}$/.test(text))
 export const builtAgainst = schemaHash
   .optional()

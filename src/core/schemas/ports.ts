@@ -10,13 +10,17 @@ export const items = z.array(
 
 export const portLook = portView.extend({ values: items })
 
+export const writeOptions = {
+  notify: z.boolean().optional(),
+  log: z.boolean().optional(),
+  setDefault: z.boolean().optional(),
+}
+
 export const portWrite = z
   .strictObject({
     values: values.optional(),
     value: closed.optional(),
-    notify: z.boolean().optional(),
-    log: z.boolean().optional(),
-    setDefault: z.boolean().optional(),
+    ...writeOptions,
     context: closed.optional(),
     schema: builtAgainst,
   })
