@@ -2,8 +2,7 @@ import { writeJson } from './codec/json-writer.ts'
 import { type Encoded, raw } from './codec/value.ts'
 import type { Retry } from './retry.ts'
 import { iso } from './time.ts'
-
-const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000]
+import { HOUR, MINUTE, SECOND } from './units.ts'
 
 const callbackDelays: readonly number[] = [
   5 * SECOND,

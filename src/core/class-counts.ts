@@ -1,4 +1,5 @@
 import { type Counted, counted } from './series.ts'
+import { HOUR } from './units.ts'
 import { waitBelow } from './waits.ts'
 
 /** Upper bounds of the buckets in milliseconds, as in lib/queue/class_counts.lua. */
@@ -54,8 +55,6 @@ function sumsOf(texts: readonly string[], day: number): Sums {
 }
 
 export type ClassHour = { at: number } & Counted
-
-const HOUR = 3_600_000
 
 function markOf(mark: string, day: number): { hour: number; sums: Sums } {
   const end = mark.indexOf('\n')

@@ -5,8 +5,7 @@ import { raw } from './codec/value.ts'
 import { check } from './issues.ts'
 import type { Changes, Snapshot } from './run.ts'
 import { closed } from './schemas.ts'
-
-const SECOND = 1000
+import { SECOND } from './units.ts'
 
 const finishedAt = z.iso.datetime({ offset: true, error: 'expected a time in ISO 8601 with its zone' })
 

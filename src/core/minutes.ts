@@ -1,6 +1,7 @@
 // lib/runtime/minutes.lua writes these counts.
 
-const MINUTE = 60_000
+import { MINUTE } from './units.ts'
+
 const MINUTES = 10
 
 export function minutesOf(counted: string | undefined, now: number): number[] {

@@ -5,6 +5,7 @@ import { bedrockRule } from './repeat/bedrock.ts'
 import { cronRule } from './repeat/cron.ts'
 import type { Rule } from './repeat/rule.ts'
 import { iso } from './time.ts'
+import { SECOND } from './units.ts'
 
 export { shift, shiftLength } from './repeat/bedrock.ts'
 export type { Base, Rule } from './repeat/rule.ts'
@@ -24,7 +25,6 @@ export type ParsedRepeat = Rule & {
 }
 
 const LONGEST = 1000
-const SECOND = 1000
 
 type Field = { is: (value: unknown) => boolean; wanted: string }
 

@@ -1,12 +1,8 @@
 import { SidejobError } from './errors.ts'
+import { DAY, HOUR, MINUTE, SECOND } from './units.ts'
 
 /** Milliseconds, or a string like '3 days'. */
 export type Length = number | string
-
-const SECOND = 1000
-const MINUTE = 60 * SECOND
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
 
 const units: Record<string, number> = { ms: 1, s: SECOND, m: MINUTE, h: HOUR, d: DAY, w: 7 * DAY }
 

@@ -3,6 +3,7 @@ import { SidejobError } from '../core/errors.ts'
 import { RETRY_FOR } from '../core/idempotency.ts'
 import type { Status } from '../core/job.ts'
 import type { PastRun } from '../core/run.ts'
+import { DAY } from '../core/units.ts'
 import { refusalIn } from '../redis/answers.ts'
 import type { Client } from '../redis/client.ts'
 import type { Words } from '../redis/ops.ts'
@@ -44,9 +45,6 @@ export const stepOf = ([id, status]: string[]): { id: number; status: Status } =
   id: Number(id),
   status: status as Status,
 })
-
-export const MINUTE = 60_000
-const DAY = 86_400_000
 
 /** A call that is repeated with the same key has the same lane name, so it claims the same jobs. */
 export const laneOf = async (call: Call | undefined): Promise<{ id: string; seq: number } | undefined> =>

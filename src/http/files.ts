@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { SidejobError } from '../core/errors.ts'
 import { type Files, idIn, keyOf, rangeOf, type Stored } from '../core/files.ts'
 import { count, done, duration, flag, jobId, moment, within } from '../core/schemas.ts'
+import { DAY, HOUR } from '../core/units.ts'
 import { route } from './route.ts'
 
 const listedFile = z.object({
@@ -36,8 +37,7 @@ export async function textOf({ bucket }: Files, { id, type, size }: ListedFile):
   return found ? (await new Response(found.body).text()) + (size > PREVIEW ? '…' : '') : undefined
 }
 
-const HOUR = 3_600_000
-const WEEK = 168 * HOUR
+const WEEK = 7 * DAY
 
 export const files = {
   get: route('GET /files/:file', {

@@ -5,7 +5,6 @@ import {
   className,
   count,
   cursor,
-  DAY,
   done,
   duration,
   flag,
@@ -17,6 +16,7 @@ import {
   logCursor,
   moment,
   portName,
+  preview,
   queueName,
   span,
   statusList,
@@ -26,9 +26,9 @@ import {
   wireView,
   within,
 } from '../core/schemas.ts'
+import { DAY } from '../core/units.ts'
 import { reply, route } from './route.ts'
 
-const preview = z.strictObject({ preview: flag.optional() })
 const changed = { 200: graphChange }
 
 const flowView = z.object({

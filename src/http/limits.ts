@@ -13,12 +13,12 @@ import {
   limitRow,
   limitView,
   limitWaiter,
+  preview,
   roomView,
   shownRate,
 } from '../core/schemas.ts'
 import { route } from './route.ts'
 
-const preview = z.strictObject({ preview: flag.optional() })
 const page = z.strictObject({ limit: count(1, 200).optional() })
 
 export const limits = {

@@ -4,11 +4,11 @@ import * as z from 'zod'
 import { hashOf, hashOfBytes } from '../core/crypto.ts'
 import { SidejobError } from '../core/errors.ts'
 import { closed, duration, moment, within } from '../core/schemas.ts'
+import { DAY } from '../core/units.ts'
 import type { Call } from '../engine/engine.ts'
 import { keyOf } from './places.ts'
 import { Reply, route } from './route.ts'
 
-const DAY = 86_400_000
 const MOST = 30 * DAY
 const TENANT = /\/t\/[a-z0-9-]+$/
 

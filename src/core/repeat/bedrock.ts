@@ -1,16 +1,14 @@
 // Modifiers apply from left to right, as in SQLite's date functions.
 
 import { SidejobError } from '../errors.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../units.ts'
 import type { Base, Rule } from './rule.ts'
 
 type Step = (at: number) => number
 type Modifier = { step: Step /** Milliseconds, or NaN if the length depends on the date. */; length: number }
 type Shape = { form: RegExp; read: (...found: string[]) => Modifier }
 
-const SECOND = 1000
-const DAY = 86_400 * SECOND
-
-const lengths: Record<string, number> = { SECOND, MINUTE: 60 * SECOND, HOUR: 3600 * SECOND, DAY }
+const lengths: Record<string, number> = { SECOND, MINUTE, HOUR, DAY }
 const months: Record<string, number> = { MONTH: 1, YEAR: 12 }
 
 const starts: Record<string, Step> = {

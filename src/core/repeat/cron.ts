@@ -4,10 +4,9 @@
 
 import { CronDate, CronPattern } from 'croner'
 import { SidejobError } from '../errors.ts'
+import { DAY, SECOND } from '../units.ts'
 import type { Rule } from './rule.ts'
 
-const SECOND = 1000
-const DAY = 86_400 * SECOND
 const FIELDS = /^\s*\S+(\s+\S+){4,5}\s*$/
 
 type Step = (at: number) => number

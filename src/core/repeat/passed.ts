@@ -1,10 +1,9 @@
 import { nextTimes, type ParsedRepeat, slotOfRun } from '../repeat.ts'
+import { SECOND } from '../units.ts'
 
 export const madeUps = ['each', 'one', 'none'] as const
 
 export type Passed = { from: number; to: number; made: (typeof madeUps)[number] }
-
-const SECOND = 1000
 
 export const passedText = ({ from, to, made }: Passed): string => `${from},${to},${made}`
 

@@ -3,6 +3,7 @@ import { alike, quickParses } from '../alike.ts'
 import { isCallbackGroup } from '../callback.ts'
 import { limits } from '../limits.ts'
 import { missedWays } from '../repeat.ts'
+import { DAY } from '../units.ts'
 import { atMost, fewPorts, ruleOf } from './at-most.ts'
 import {
   alias,
@@ -24,7 +25,7 @@ import {
   status,
   values,
 } from './names.ts'
-import { closed, concurrency, DAY, duration, milliseconds, positive, TIME, time, within } from './values.ts'
+import { closed, concurrency, duration, milliseconds, positive, TIME, time, within } from './values.ts'
 
 export const inputs = z.record(portName, values).refine(...fewPorts)
 

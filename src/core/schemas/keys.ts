@@ -1,8 +1,9 @@
 import * as z from 'zod'
 import { quotas } from '../limits.ts'
 import { TENANT } from '../tenant.ts'
+import { DAY } from '../units.ts'
 import { label, named } from './names.ts'
-import { DAY, duration, moment, time, within } from './values.ts'
+import { duration, moment, time, within } from './values.ts'
 
 export const scope = z.enum(['admin', 'write', 'read', 'work'])
 

@@ -51,6 +51,9 @@ export const flag = z
   .enum(['', 'true', 'false', '1', '0'], 'expected true or false')
   .transform((text) => text === '' || text === 'true' || text === '1')
 
+/** The query of a call that can be a dry run. */
+export const preview = z.strictObject({ preview: flag.optional() })
+
 const CURSOR = 'expected the cursor of a previous page'
 
 export const cursor = z
@@ -79,8 +82,6 @@ export const count = (least: number, most: number) =>
     .regex(/^\d{1,15}$/, 'expected a whole number')
     .transform(Number)
     .pipe(z.int().min(least).max(most))
-
-export const DAY = 86_400_000
 
 const ABOVE_ZERO = within(1, Infinity, 'a duration above 0')
 export const positive = duration.refine(...ABOVE_ZERO)

@@ -3,6 +3,7 @@
 import { isOurs } from '../../core/callback.ts'
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
+import { DAY } from '../../core/units.ts'
 import { callable } from '../../core/url.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
 import { PLACE } from '../../redis/marks.ts'
@@ -21,7 +22,6 @@ export const BULK = { queue: 'sidejob.bulk', class: 'bulk' } as const
 export const FAMILY = { queue: 'sidejob.bulk', class: 'family' } as const
 
 const SLICE = 200
-const DAY = 86_400_000
 
 /** Must match `bulk` in lib/run/ops/on_jobs.lua. */
 const changes: Record<BulkInput['action'], (document: JobRecord, to?: string) => boolean> = {

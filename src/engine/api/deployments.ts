@@ -1,11 +1,10 @@
 import { type ClassCount, countsIn } from '../../core/class-counts.ts'
 import { SidejobError } from '../../core/errors.ts'
+import { DAY } from '../../core/units.ts'
 import type { Context } from '../context.ts'
 import type { ErrorKind } from '../engine.ts'
 import { type Deploy, deploymentsIn, keyOf, MAX_QUEUES } from '../jobs/announcement.ts'
 import type { createErrors } from './errors.ts'
-
-const DAY = 86_400_000
 
 type QueueTexts = { queue: string; texts: string[] }
 

@@ -1,5 +1,6 @@
 import { hasCode, SidejobError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
+import { MINUTE } from '../../core/units.ts'
 import { ops } from '../../redis/ops.ts'
 import type { Store } from '../../redis/store.ts'
 import { objectsIn } from '../../redis/table.ts'
@@ -9,7 +10,6 @@ import { failureOf, kindNameOf, kindOfFailed } from '../jobs/kind.ts'
 
 const NAMED = 3
 const MESSAGE = 500
-const MINUTE = 60_000
 
 const SORTED_PER_STEP = 500
 const SORTS_FOR_MS = 3_000

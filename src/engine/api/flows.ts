@@ -8,6 +8,7 @@ import { adoptions, type Plan, planGraph, spawnOf } from '../../core/plan.ts'
 import { redacted } from '../../core/redact.ts'
 import type { Op, PortRef } from '../../core/run.ts'
 import type { Tried } from '../../core/schemas/flows.ts'
+import { MINUTE } from '../../core/units.ts'
 import { type GraphWire, wiresOf } from '../../core/wires.ts'
 import { opWords, spawnWords, writeWords } from '../../redis/changes.ts'
 import { shownItem } from '../../redis/item.ts'
@@ -36,7 +37,6 @@ import {
 } from './flow-view.ts'
 import { tryOn } from './wire-try.ts'
 
-const MINUTE = 60_000
 const TRIES = 5
 const overtaken = new Set<Code>(['CONFLICT', 'TAKEN', 'NOT_FOUND'])
 const MOST = 10_000

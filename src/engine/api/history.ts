@@ -1,4 +1,5 @@
 import { messageOf, SidejobError } from '../../core/errors.ts'
+import { DAY } from '../../core/units.ts'
 import type { HistoryStore } from '../../history/store.ts'
 import { notedIn } from '../../redis/outbox.ts'
 import type { Store } from '../../redis/store.ts'
@@ -6,7 +7,6 @@ import type { StoredTexts } from '../../redis/verbs/outbox.ts'
 import type { HistoryJob, HistoryQuery, HistoryRows, HistoryRun, HistorySql, HistoryStatus } from '../engine.ts'
 import { historyJob, historyRun, rowsOf } from './history-rows.ts'
 
-const DAY = 86_400_000
 /** A lane stores history after this many ended jobs, or after EVERY_MS. */
 const ENDS = 200
 const EVERY_MS = 5_000

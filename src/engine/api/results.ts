@@ -1,9 +1,10 @@
 import { encodeValue } from '../../core/codec/value.ts'
 import { ended, type Status } from '../../core/job.ts'
 import { redacted } from '../../core/redact.ts'
+import { MINUTE } from '../../core/units.ts'
 import { ops } from '../../redis/ops.ts'
 import type { Vault } from '../../redis/vault.ts'
-import { type Context, MINUTE } from '../context.ts'
+import type { Context } from '../context.ts'
 import type { Call, Ref, Result } from '../engine.ts'
 import type { Waiter } from '../lane/long-poll.ts'
 

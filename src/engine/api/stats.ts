@@ -2,14 +2,14 @@ import type { ClassCount, ClassHour } from '../../core/class-counts.ts'
 import { classCountsOf, classHoursOf } from '../../core/class-counts.ts'
 import type { Point } from '../../core/series.ts'
 import { keptSteps, pointsOf, summed } from '../../core/series.ts'
+import { DAY, HOUR, MINUTE } from '../../core/units.ts'
 import type { DayRecord } from '../../redis/record.ts'
 import type { QueueRow } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
 import type { Counts, DayView, Stats } from '../engine.ts'
 import { viewOf } from './queues.ts'
 
-const [HOUR, DAY] = [3_600_000, 86_400_000]
-const STEPS = { minute: 60_000, hour: 3_600_000 } as const
+const STEPS = { minute: MINUTE, hour: HOUR } as const
 const HOURS_BYTES = 4 * 1024 * 1024
 export const MOST_QUEUES = 50
 

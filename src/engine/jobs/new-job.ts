@@ -7,6 +7,7 @@ import { mapValues } from '../../core/map-values.ts'
 import { nextSlot, parseRepeat, shiftLength } from '../../core/repeat.ts'
 import type { Spawn } from '../../core/run.ts'
 import { isText } from '../../core/schemas.ts'
+import { HOUR } from '../../core/units.ts'
 import { itemText } from '../../redis/item.ts'
 import type { LimitKey, NewJob, Quota } from '../../redis/new-job.ts'
 import type { Call, JobInput, PortSpecs } from '../engine.ts'
@@ -15,7 +16,6 @@ import { checkArgs, checkRoot, checkValues, schemaOfClass } from './checks.ts'
 import { checkFlows, flowPorts, isFlow } from './graph-check.ts'
 import type { Registered, Registry } from './registry.ts'
 
-const HOUR = 3_600_000
 const LOST_ALONE = 2
 
 export const keptFor = (keep: boolean | number | undefined): number | undefined =>

@@ -10,6 +10,7 @@ import { present } from '../../core/present.ts'
 import { retryAfter } from '../../core/retry.ts'
 import { type Changes, changes as changesSchema, type Snapshot, snapshot as snapshotSchema } from '../../core/run.ts'
 import { closedIn, places } from '../../core/schemas.ts'
+import { LONGEST_TIMER } from '../../core/sleep.ts'
 import { callable } from '../../core/url.ts'
 import type { WorkerDefinition } from '../engine.ts'
 import { LAST } from '../jobs/outcome.ts'
@@ -38,8 +39,6 @@ const failed = (message: string, more: Partial<NonNullable<Changes['error']>> = 
 
 const MAX_ANSWER = 10 * 1024 * 1024
 const SHOWN = 1_000
-/** In milliseconds. JavaScript fires a longer timer immediately. */
-const LONGEST = 2 ** 31 - 1
 
 const passing = new Set([408, 425, 429])
 
@@ -195,7 +194,7 @@ export async function push(
   try {
     const { target, body, headers } = call
     const { traceparent } = options
-    const signal = AbortSignal.timeout(Math.min(snapshot.run.timeout, LONGEST))
+    const signal = AbortSignal.timeout(Math.min(snapshot.run.timeout, LONGEST_TIMER))
     const response = await options.fetch(target, {
       method: 'POST',
       redirect: 'manual',

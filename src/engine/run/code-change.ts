@@ -1,5 +1,6 @@
 import type { CodeChange } from '../../core/code-change.ts'
 import { durationText } from '../../core/time.ts'
+import { DAY } from '../../core/units.ts'
 import { Terminal } from '../../core/worker.ts'
 
 export type OnCodeChange = 'fail' | 'warn' | 'ignore'
@@ -102,8 +103,6 @@ class CodeChanged extends Terminal {
     this.name = 'CodeChanged'
   }
 }
-
-const DAY = 86_400_000
 
 /** Returns the wait until another version may perform the run: an eighth of the time since the first attempt. */
 export const waitSince = (ms: number): number => Math.min(Math.max(ms / 8, 10_000), 600_000)

@@ -1,7 +1,6 @@
 // In workerd, a timer takes 12 µs of a run of 60 µs, so all runs of a request share one timer.
 
-/** In milliseconds. JavaScript fires a longer timer immediately. */
-const LONGEST = 2 ** 31 - 1
+import { LONGEST_TIMER } from '../../core/sleep.ts'
 
 export type Deadlines = {
   add: (ms: number, over: () => void) => () => void
@@ -16,7 +15,7 @@ export function createDeadlines(): Deadlines {
   function wake(at: number): void {
     clearTimeout(timer)
     first = at
-    if (at < Number.POSITIVE_INFINITY) timer = setTimeout(look, Math.min(LONGEST, Math.max(1, at - Date.now())))
+    if (at < Number.POSITIVE_INFINITY) timer = setTimeout(look, Math.min(LONGEST_TIMER, Math.max(1, at - Date.now())))
   }
 
   function look(): void {

@@ -1,9 +1,9 @@
+import { DAY } from '../../core/units.ts'
 import { PLACE } from '../../redis/marks.ts'
 import { type JobRecord, pastRunOf, statusOf } from '../../redis/record.ts'
 import { LANE_MARK } from '../../redis/store.ts'
 import type { JobFacts, JobUnique, RunFacts } from '../engine.ts'
 
-const DAY = 86_400_000
 /** Must match lib/job/ending.lua. */
 const RETAIN = DAY
 const RETAIN_FAILED = 30 * DAY
