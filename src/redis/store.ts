@@ -12,6 +12,7 @@ import { createOutbox } from './verbs/outbox.ts'
 import { createQueues } from './verbs/queues.ts'
 import { createRuns } from './verbs/runs.ts'
 import { createStanding } from './verbs/standing.ts'
+import { createStreams } from './verbs/streams.ts'
 import { createUpkeep } from './verbs/upkeep.ts'
 
 export const LANE_MARK = 6
@@ -66,6 +67,7 @@ export function createStore({
     ...createLimits(parts),
     ...createCommands(parts),
     ...createStanding(parts),
+    ...createStreams(parts),
     ...createGlance(parts),
   }
 }

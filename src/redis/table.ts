@@ -17,6 +17,12 @@ export const tablesOf =
       return Array.isArray(found) ? fieldsOf(found) : ((found ?? {}) as Record<string, string>)
     },
     get: (name: string) => ask<string | null>((redis) => redis.hget(key, name)),
+    async many(names: readonly string[]): Promise<(string | null)[]> {
+      if (names.length === 0) return []
+      const found = (await ask<unknown>((redis) => redis.hmget(key, ...names))) as (string | null)[] | null
+      return found ?? names.map(() => null)
+    },
+    names: () => ask<string[]>((redis) => redis.hkeys(key)),
     set: (name: string, text: string) => ask<number>((redis) => redis.hset(key, { [name]: text })),
     async remove(...names: readonly string[]): Promise<number> {
       return names.length > 0 ? ask<number>((redis) => redis.hdel(key, ...names)) : 0

@@ -17,13 +17,13 @@ export function createAudit({ store }: Context) {
       cursor?: string
       limit?: number
     }): Promise<{ entries: (AuditEntry & { id: string; at: number })[]; cursor: string | null }> {
-      const rows = (await store.readAudit(cursor ? `(${cursor}` : '+', limit)) as [string, string[]][]
-      const entries = rows.map(([id, [, text]]) => ({
+      const rows = await store.readAudit(cursor ? `(${cursor}` : '+', limit)
+      const entries = rows.map(({ id, fields: { e: text } }) => ({
         id,
         at: Number(id.split('-')[0]),
         ...(readObject<AuditEntry>(text) ?? unreadable),
       }))
-      return { entries, cursor: rows.length < limit ? null : rows.at(-1)![0] }
+      return { entries, cursor: rows.length < limit ? null : rows.at(-1)!.id }
     },
   }
 }

@@ -1,20 +1,18 @@
 import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
-import { fieldsOf } from '../../redis/flat.ts'
 import { ops } from '../../redis/ops.ts'
 import { dirOf, pastRunOf } from '../../redis/record.ts'
+import type { Entry } from '../../redis/verbs/streams.ts'
 import type { Context } from '../context.ts'
 import type { Call, FlowEvent, FlowRecord, Ref } from '../engine.ts'
 
 /** The largest 200 entries take 3.3 MB, and Redis answers with at most 10 MB. */
 const PAGE = 200
-const [FIRST, LAST] = ['-', '+']
 
 /** Numbers of words that lib/port/record.lua writes for a status change (`s`) and a port change (`p`). */
 const WORDS = { s: 6, p: 6 } as const
 
-function eventOf([id, flat]: [string, string[]]): FlowEvent {
-  const held = fieldsOf(flat)
+function eventOf({ id, fields: held }: Entry): FlowEvent {
   const words = JSON.parse(held.did ?? '[]') as string[]
   const event: FlowEvent = { id, at: Number(held.at), moves: [], counts: [], more: Number(held.more) }
   for (let at = 0; at < words.length; at += WORDS[words[at] as keyof typeof WORDS]) {
@@ -31,15 +29,15 @@ function eventOf([id, flat]: [string, string[]]): FlowEvent {
   return event
 }
 
-export function createRecording({ store, change }: Pick<Context, 'store' | 'change'>) {
+export function createRecording({ store, change }: Context) {
   async function entries(job: number, limit: number, { after, before }: { after?: string; before?: string }) {
     const found: FlowEvent[] = []
     let from = after ?? before
     while (found.length < limit) {
       const most = Math.min(PAGE, limit - found.length)
-      const page = (await (after === undefined
-        ? store.recordBack(job, from === undefined ? LAST : `(${from}`, FIRST, most)
-        : store.recordOn(job, `(${from}`, LAST, most))) as [string, string[]][]
+      const page = await (after === undefined
+        ? store.recordBack(job, from === undefined ? '+' : `(${from}`, most)
+        : store.recordOn(job, `(${from}`, most))
       found.push(...page.map(eventOf))
       from = found.at(-1)?.id
       if (page.length < most) break

@@ -1,9 +1,9 @@
 import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { ended } from '../../core/job.ts'
 import { logWords } from '../../redis/changes.ts'
-import { fieldsOf } from '../../redis/flat.ts'
 import { createdAtOf, type JobRecord, statusOf } from '../../redis/record.ts'
 import type { Vault } from '../../redis/vault.ts'
+import type { Entry } from '../../redis/verbs/streams.ts'
 import type { Context } from '../context.ts'
 import type { Call, Ref } from '../engine.ts'
 
@@ -17,27 +17,23 @@ type LogRow = { id: string; at: number; job: number | null; class: string | null
 const shownEntry = (entry: string, { show }: Vault): Encoded =>
   entry.startsWith('{') ? show.error(entry) : show.value(entry, 'log')
 
-function logRows(answer: unknown, vault: Vault): LogRow[] {
-  return (answer as [string, string[]][]).map(([id, flat]) => {
-    const { at, job, class: name, level, entry } = fieldsOf(flat)
-    return {
-      id,
-      at: Number(at),
-      job: job ? Number(job) : null,
-      class: name || null,
-      level: level!,
-      entry: shownEntry(entry!, vault),
-    }
-  })
+function logRow({ id, fields }: Entry, vault: Vault): LogRow {
+  const { at, job, class: name, level, entry } = fields
+  return {
+    id,
+    at: Number(at),
+    job: job ? Number(job) : null,
+    class: name || null,
+    level: level!,
+    entry: shownEntry(entry!, vault),
+  }
 }
 
-function ownRows(answer: unknown, vault: Vault, job: number, name: string): LogRow[] {
-  return (answer as [string, string[]][]).map(([id, flat]) => {
-    const { at, did } = fieldsOf(flat)
-    const end = did!.indexOf('\n')
-    const entry = shownEntry(did!.slice(end + 1), vault)
-    return { id, at: Number(at), job, class: name, level: did!.slice(0, end), entry }
-  })
+function ownRow({ id, fields }: Entry, vault: Vault, job: number, name: string): LogRow {
+  const { at, did } = fields
+  const end = did!.indexOf('\n')
+  const entry = shownEntry(did!.slice(end + 1), vault)
+  return { id, at: Number(at), job, class: name, level: did!.slice(0, end), entry }
 }
 
 const entryOf = (entry: Encoded): Encoded => {
@@ -97,14 +93,14 @@ export function createLog({ store, change, now }: Context) {
       const entries: LogRow[] = []
       for (let page = 0, before = cursor; page < LOG_PAGES; page++) {
         const read = await store.readLog(before ? `(${before}` : latest, LOG_PAGE, own?.id)
-        const rows = own ? ownRows(read, store.vault, own.id, own.document.class) : logRows(read, store.vault)
-        for (const row of rows) {
+        for (const entry of read) {
+          const row = own ? ownRow(entry, store.vault, own.id, own.document.class) : logRow(entry, store.vault)
           if (row.at < earliest) return { entries, cursor: null }
           if (isWanted(row)) entries.push(row)
           before = row.id
           if (entries.length === limit) return { entries, cursor: row.id }
         }
-        if (rows.length < LOG_PAGE) return { entries, cursor: null }
+        if (read.length < LOG_PAGE) return { entries, cursor: null }
         cursor = before
       }
       return { entries, cursor: cursor! }

@@ -1,5 +1,4 @@
 import type { Encoded } from '../../core/codec/value.ts'
-import { hasCode } from '../../core/errors.ts'
 import { mapValues } from '../../core/map-values.ts'
 import { readable, readObject } from '../../core/readable.ts'
 import { fieldsOf, pairsOf } from '../flat.ts'
@@ -17,7 +16,6 @@ const PAGES = 5
 const CHANNELS = 1_000
 /** Maximum listeners to return for one channel, and in one page. */
 const [MOST_OF_ONE, LISTENERS] = [1_000, 10_000]
-const AUDITED = 10_000
 
 const usedField = (id: string): string => `used:${id}`
 /** Returns undefined if there are too many ports to list: see lib/port/audience.lua. */
@@ -27,10 +25,6 @@ function listedIn(audience: string | null): string[] | undefined {
 }
 
 const TENANT_KEYS = 1_000
-
-/** A full Redis refuses XADD as the first write of a script, but accepts it after a DEL. */
-const ADD_ALTHOUGH_FULL = `redis.call('DEL', KEYS[2])
-return redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[1], '*', 'e', ARGV[2])`
 
 type StepKept = { at: number | null; ms: number | null; run: number | null }
 
@@ -59,8 +53,8 @@ export function createCommands(parts: Parts) {
   const { ask } = client
   const { open, show } = vault
   const tableAt = tablesOf(parts)
-  const tenants = tableAt(keys.tenants)
-  const sources = tableAt(keys.sources)
+  const [tenants, sources] = [tableAt(keys.tenants), tableAt(keys.sources)]
+  const [apiKeys, graphs] = [tableAt(keys.apiKeys), tableAt(keys.flows)]
 
   const page = async (
     key: string,
@@ -85,10 +79,7 @@ export function createCommands(parts: Parts) {
 
   return {
     definitions: (queue: string) => tableAt(keys.workers(queue)).all(),
-    async definition(queue: string, name: string): Promise<string | null> {
-      const text = await ask<unknown>((redis) => redis.hget(keys.workers(queue), name))
-      return typeof text === 'string' ? text : null
-    },
+    definition: (queue: string, name: string) => tableAt(keys.workers(queue)).get(name),
     async ready(queue: string): Promise<Ready[]> {
       const rows = await ask<string[]>((redis) =>
         redis.zrange(`${keys.queue(queue)}:ready`, 0, 999, { withScores: true }),
@@ -141,28 +132,17 @@ export function createCommands(parts: Parts) {
       const texts = await ask<(string | null)[]>((redis) => redis.mget(...channels.map(keys.message)))
       return texts.map((text) => (text === null ? undefined : lastMessageOf(text, show.item)))
     },
-    apiKeys: () => tableAt(keys.apiKeys).all(),
-    apiKey: (id: string) => ask<string | null>((redis) => redis.hget(keys.apiKeys, id)),
-    removeApiKey: (id: string) => ask<number>((redis) => redis.hdel(keys.apiKeys, id, usedField(id))),
-    usedApiKey: (id: string, at: number) => ask((redis) => redis.hset(keys.apiKeys, { [usedField(id)]: String(at) })),
+    apiKeys: apiKeys.all,
+    apiKey: apiKeys.get,
+    removeApiKey: (id: string) => apiKeys.remove(id, usedField(id)),
+    usedApiKey: (id: string, at: number) => apiKeys.set(usedField(id), String(at)),
     session: (hash: string) => ask<string | null>((redis) => redis.get(keys.session(hash))),
     addSession: (hash: string, text: string, life: number) =>
       ask((redis) => redis.set(keys.session(hash), text, { px: life })),
     removeSession: async (hash: string) => (await ask<number>((redis) => redis.del(keys.session(hash)))) === 1,
-    audit: (entry: string) =>
-      ask<unknown>((redis) =>
-        redis.xadd(keys.audit, '*', { e: entry }, { trim: { type: 'MAXLEN', comparison: '~', threshold: AUDITED } }),
-      ).catch((error: unknown) => {
-        if (!hasCode(error, 'FULL')) throw error
-        return ask<unknown>((redis) => redis.eval(ADD_ALTHOUGH_FULL, [keys.audit, keys.room], [String(AUDITED), entry]))
-      }),
-    readAudit: (before: string, count: number) =>
-      ask<unknown>((redis) => redis.xrevrange(keys.audit, before, '-', count)),
     async days(days: number[]): Promise<(Record<string, DayRecord> | null)[]> {
-      const kept = await ask<unknown>((redis) => redis.hmget(keys.days, ...days.map(String)))
-      return ((kept as (string | null)[] | null) ?? []).map((text) =>
-        text === null ? null : (readable(() => decodeDay(text)) ?? null),
-      )
+      const kept = await tableAt(keys.days).many(days.map(String))
+      return kept.map((text) => (text === null ? null : (readable(() => decodeDay(text)) ?? null)))
     },
     tenants: {
       ...tenants,
@@ -189,8 +169,7 @@ export function createCommands(parts: Parts) {
     sources: sources.get,
     /** Also deletes the oldest builds. The names of builds sort by age. */
     async keepSources(build: string, text: string): Promise<void> {
-      const names = await ask<string[]>((redis) => redis.hkeys(keys.sources))
-      const gone = names
+      const gone = (await sources.names())
         .filter((name) => name !== build)
         .sort()
         .slice(0, 1 - KEPT_BUILDS)
@@ -231,19 +210,9 @@ export function createCommands(parts: Parts) {
       const [next, flat] = await page(keys.children(id), cursor, { count: CHILDREN })
       return { children: childrenOf(flat), cursor: next }
     },
-    graph: (name: string) => ask<string | null>((redis) => redis.hget(keys.flows, name)) as Promise<Encoded | null>,
-    async graphs(names: string[]): Promise<(Encoded | null)[]> {
-      const kept = await ask<unknown>((redis) => redis.hmget(keys.flows, ...names))
-      return (kept as (Encoded | null)[] | null) ?? []
-    },
-    graphNames: () => ask<string[]>((redis) => redis.hkeys(keys.flows)),
-    recordBack: (job: number, from: string, to: string, count: number) =>
-      ask<unknown>((redis) => redis.xrevrange(keys.record(job), from, to, count)),
-    recordOn: (job: number, from: string, to: string, count: number) =>
-      ask<unknown>((redis) => redis.xrange(keys.record(job), from, to, count)),
-    /** Newest first. A job with a history has its own log. */
-    readLog: (before: string, count: number, job?: number) =>
-      ask<unknown>((redis) => redis.xrevrange(job === undefined ? keys.log : keys.jobLog(job), before, '-', count)),
+    graph: graphs.get,
+    graphs: graphs.many,
+    graphNames: graphs.names,
     flag: async (name: string) => (await ask<number>((redis) => redis.sismember(keys.flags, name))) === 1,
     async setFlag(name: string, on: boolean): Promise<void> {
       await ask((redis) => (on ? redis.sadd(keys.flags, name) : redis.srem(keys.flags, name)))

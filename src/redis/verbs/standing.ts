@@ -116,12 +116,7 @@ export function createStanding(parts: Parts) {
       await ask((redis) => redis.zadd(keys.wake, { score: 0, member: `d:${id} ${hash}` }))
       if (before.length) await ask((redis) => redis.zrem(keys.wake, ...before.map((one) => `d:${one}`)))
     },
-    async deploys(id: string, times: readonly number[]): Promise<(string | null)[]> {
-      if (times.length === 0) return []
-      const fields = times.map((at) => `${id} ${at}`)
-      const found = await ask<unknown>((redis) => redis.hmget(keys.deploys, ...fields))
-      return (found as (string | null)[] | null) ?? fields.map(() => null)
-    },
+    deploys: (id: string, times: readonly number[]) => deploys.many(times.map((at) => `${id} ${at}`)),
     async keepDeploy(id: string, at: number, text: string, gone: readonly number[]): Promise<void> {
       await deploys.set(`${id} ${at}`, text)
       await deploys.remove(...gone.map((time) => `${id} ${time}`))

@@ -11,8 +11,8 @@ const says = (word: string): Op => ({ op: 'log', entry: JSON.stringify({ message
 const own = (world: World, id: number) => world.client.ask((redis) => redis.xlen(world.store.keys.jobLog(id)))
 
 async function said(world: World, id?: number): Promise<string[]> {
-  const entries = (await world.store.readLog('+', 1_000, id)) as [string, string[]][]
-  const texts = entries.map(([, flat]) => flat[flat.indexOf(id === undefined ? 'entry' : 'did') + 1]!)
+  const entries = await world.store.readLog('+', 1_000, id)
+  const texts = entries.map(({ fields }) => fields[id === undefined ? 'entry' : 'did']!)
   if (id !== undefined) for (const text of texts) expect(text).toMatch(/^(info|error)\n/)
   return texts.map((text) => JSON.parse(text.slice(text.indexOf('{')))).map(({ message, error }) => message ?? error)
 }
