@@ -122,7 +122,7 @@ export function isolating(commit: Commit, keep: Keep): Commit {
 
   async function alone(runs: RunOutcome[]): Promise<CommitAnswer> {
     try {
-      return await commit({ queue: '', runs })
+      return await commit({ runs })
     } catch (error) {
       if (!isBlamed(error)) throw error
       return runs.length > 1 ? halves(runs) : asFailed(runs[0]!, error)
@@ -135,7 +135,7 @@ export function isolating(commit: Commit, keep: Keep): Commit {
     const first = run.end === 'failed' ? { ...bare, logs: () => (own ? [errorLog(own)] : []) } : run
     for (const one of [first, bare]) {
       try {
-        return await commit({ queue: '', runs: [failed(one, error.code, reason)] })
+        return await commit({ runs: [failed(one, error.code, reason)] })
       } catch (refused) {
         if (!isBlamed(refused)) throw refused
       }

@@ -102,8 +102,9 @@ export type LaneRequest = {
   warm?: number
 }
 
+/** `queue` is absent if the request only commits runs. */
 export type CommitRequest = {
-  queue: string
+  queue?: string
   runs?: RunOutcome[]
   lane?: LaneRequest
   claim?: ClaimRequest

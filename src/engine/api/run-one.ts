@@ -2,10 +2,8 @@ import type { Status } from '../../core/job.ts'
 import type { RunError } from '../../core/run.ts'
 import { refusalIn } from '../../redis/answers.ts'
 import { ops, priorityText } from '../../redis/ops.ts'
-import type { Store } from '../../redis/store.ts'
-import type { ClaimedJob, Ready, Ring } from '../../redis/types.ts'
-import type { Constraints } from '../jobs/constraints.ts'
-import type { Executor } from '../run/executor.ts'
+import type { ClaimedJob, Ready } from '../../redis/types.ts'
+import type { Context } from '../context.ts'
 
 export type Performed = { id: number; class: string; status: Status; error?: Pick<RunError, 'message' | 'stack'> }
 
@@ -13,9 +11,7 @@ const FIRST = -(2 ** 31) - 1
 /** In milliseconds. The lease is longer than any run, so it needs no renewal. */
 const LEASE = 3_600_000
 
-type One = { store: Store; executor: Executor; constraints: Constraints; ring: (rings: Ring[]) => Promise<void> }
-
-export function createOne({ store, executor, constraints, ring }: One) {
+export function createOne({ store, executor, constraints, ring }: Context) {
   let known: string[] = []
 
   async function ready(): Promise<Ready[]> {
@@ -45,7 +41,7 @@ export function createOne({ store, executor, constraints, ring }: One) {
       job.ahead > 0 && setPriority(job.id, job.priority),
     ])
     if (!settled) return undefined
-    const { answers, rings } = await store.commit({ queue: '', runs: [settled], version: executor.version })
+    const { answers, rings } = await store.commit({ runs: [settled], version: executor.version })
     await ring(rings)
     const performed = { id: lent!.id, class: lent!.document.class }
     const answer = answers[0]!

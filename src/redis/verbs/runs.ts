@@ -97,7 +97,7 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
     }
   }
 
-  async function commit({ queue, runs = [], lane, claim, version = '' }: CommitRequest): Promise<CommitAnswer> {
+  async function commit({ queue = '', runs = [], lane, claim, version = '' }: CommitRequest): Promise<CommitAnswer> {
     const sent = packedRuns(runs, lane !== undefined)
     const owners = sent.alone.map(({ token }) => idIn(token))
     const known = [
