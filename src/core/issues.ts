@@ -1,7 +1,8 @@
 import type * as z from 'zod'
 import { quickParses } from './alike.ts'
 import { type Code, SidejobError } from './errors.ts'
-import { type Fault, kinds, type Path, shown } from './json-schema/index.ts'
+import { type Fault, shown } from './json-schema/index.ts'
+import { kinds, type Path } from './json-schema/schema.ts'
 
 type Issue = z.core.$ZodIssue
 

@@ -1,143 +1,9 @@
 // Callers send schemas, so neither a schema nor a value may make a check slow.
 
-import { isObject } from '../is-object.ts'
-import { type Pattern, patternOf, type Spend } from './pattern.ts'
+import type { Spend } from './pattern.ts'
+import { CheckedSchema, found, isMap, type Keywords, kinds, type Path, parts, type Schema } from './schema.ts'
 
-export type Path = (string | number)[]
 export type Fault = { path: Path; message: string }
-
-type Keywords = Record<string, unknown>
-type Schema = boolean | Keywords
-
-export const most = { bytes: 65_536, depth: 32, schemas: 2_000 } as const
-
-const one = ['additionalProperties', 'propertyNames', 'items', 'contains', 'not', 'if', 'then', 'else']
-const list = ['prefixItems', 'allOf', 'anyOf', 'oneOf']
-const named = ['properties', 'patternProperties', '$defs', 'definitions']
-const numbers = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']
-const parts = ['properties', 'allOf', 'anyOf', 'oneOf', '$ref', 'if']
-const sizes = ['length', 'items', 'properties', 'contains'].flatMap((of) => {
-  const name = of[0]!.toUpperCase() + of.slice(1)
-  return [`min${name}`, `max${name}`]
-})
-const others = ['type', 'enum', 'const', 'pattern', 'required', 'dependentRequired', 'uniqueItems', '$ref']
-/** Unchecked keywords. JSON Schema libraries disagree about `format`. */
-const remarks = [
-  'title',
-  'description',
-  'default',
-  'examples',
-  'format',
-  'deprecated',
-  'readOnly',
-  'writeOnly',
-  '$schema',
-  '$id',
-  '$comment',
-  'contentEncoding',
-  'contentMediaType',
-]
-const keywords = new Set([...one, ...list, ...named, ...numbers, ...sizes, ...others, ...remarks])
-
-export const kinds: Record<string, string> = {
-  string: 'a string',
-  number: 'a number',
-  integer: 'a whole number',
-  boolean: 'true or false',
-  object: 'an object',
-  array: 'a list',
-  null: 'null',
-}
-
-class SchemaFault extends Error {
-  readonly path: Path
-  constructor(path: Path, message: string) {
-    super(message)
-    this.path = path
-  }
-}
-
-const isMap = (value: unknown): value is Record<string, unknown> => isObject(value) && !(value instanceof Uint8Array)
-
-const textsOf = (value: unknown): value is string[] =>
-  Array.isArray(value) && value.every((name) => typeof name === 'string')
-
-const written: Record<string, [(value: unknown) => boolean, string]> = {
-  ...Object.fromEntries(numbers.map((name) => [name, [Number.isFinite, 'a number']])),
-  ...Object.fromEntries(
-    sizes.map((name) => [name, [(n: unknown) => Number.isInteger(n) && Number(n) >= 0, 'a whole number from 0']]),
-  ),
-  type: [
-    (is) => [is].flat().every((name) => Object.hasOwn(kinds, String(name))),
-    `one or more of ${Object.keys(kinds).join(', ')}`,
-  ],
-  enum: [Array.isArray, 'a list of values'],
-  required: [textsOf, 'a list of strings'],
-  uniqueItems: [(is) => typeof is === 'boolean', 'true or false'],
-  dependentRequired: [(is) => isMap(is) && Object.values(is).every(textsOf), 'an object of lists of strings'],
-  $ref: [(to) => typeof to === 'string' && /^#(\/|$)/.test(to), 'a reference within this schema, like "#/$defs/item"'],
-}
-
-const step = (text: string): string => decodeURIComponent(text).replaceAll('~1', '/').replaceAll('~0', '~')
-
-function found(root: unknown, ref: string): Schema | undefined {
-  let at: unknown = root
-  for (const name of ref.split('/').slice(1).map(step))
-    at = (isMap(at) || Array.isArray(at)) && Object.hasOwn(at, name) ? (at as Record<string, unknown>)[name] : undefined
-  return isMap(at) || typeof at === 'boolean' ? (at as Schema) : undefined
-}
-
-class Checked {
-  readonly patterns = new Map<string, Pattern | undefined>()
-  readonly #root: unknown
-  readonly #lenient: boolean
-  #schemas = 0
-
-  constructor(root: unknown, lenient: boolean) {
-    this.#root = root
-    this.#lenient = lenient
-    this.#read(root, [])
-  }
-
-  #read(schema: unknown, path: Path): void {
-    if (typeof schema === 'boolean') return
-    if (!isMap(schema)) throw new SchemaFault(path, 'expected a schema: an object, true or false')
-    if (path.length > 2 * most.depth)
-      throw new SchemaFault(path, `expected at most ${most.depth} levels of nested schemas`)
-    if (++this.#schemas > most.schemas) throw new SchemaFault(path, `expected at most ${most.schemas} schemas in total`)
-    for (const [word, value] of Object.entries(schema)) this.#word(word, value, [...path, word])
-  }
-
-  #word(word: string, value: unknown, path: Path): void {
-    if (!keywords.has(word) && !word.startsWith('x-') && !this.#lenient)
-      throw new SchemaFault(path, 'this JSON Schema keyword is not supported')
-    const [isRight, expected] = written[word] ?? []
-    if (isRight && !isRight(value)) throw new SchemaFault(path, `expected ${expected}`)
-    if (word === '$ref' && !found(this.#root, value as string))
-      throw new SchemaFault(path, 'this reference points to nothing')
-    if (word === 'pattern') this.#pattern(value, path)
-    if (one.includes(word)) this.#read(value, path)
-    if (list.includes(word)) this.#each(Array.isArray(value) ? value : undefined, path, 'a list of schemas')
-    if (!named.includes(word)) return
-    this.#each(isMap(value) ? value : undefined, path, 'an object of schemas')
-    if (word === 'patternProperties')
-      for (const name of Object.keys(value as object)) this.#pattern(name, [...path, name])
-  }
-
-  #each(schemas: object | undefined, path: Path, expected: string): void {
-    if (!schemas) throw new SchemaFault(path, `expected ${expected}`)
-    for (const [name, schema] of Object.entries(schemas)) this.#read(schema, [...path, name])
-  }
-
-  #pattern(text: unknown, path: Path): void {
-    try {
-      this.patterns.set(text as string, patternOf(String(text)))
-    } catch (error) {
-      if (!this.#lenient) throw new SchemaFault(path, (error as Error).message)
-      this.patterns.set(text as string, undefined)
-    }
-  }
-}
 
 export const shown = (value: unknown): string => {
   if (Array.isArray(value)) return `a list of ${value.length}`
@@ -165,18 +31,23 @@ export const canonical = (value: unknown): string =>
 const isShared = (schema: Keywords): boolean =>
   parts.filter((word) => word in schema).length > 1 || ((schema.allOf as Schema[] | undefined)?.length ?? 0) > 1
 
+function countFault(n: number, [min, max]: unknown[], of: string, path: Path): Fault | undefined {
+  if (n < (min as number)) return { path, message: `expected at least ${min} ${of}, got ${n}` }
+  return n > (max as number) ? { path, message: `expected at most ${max} ${of}, got ${n}` } : undefined
+}
+
 class TooMuch extends Error {}
 
 const ENOUGH = { steps: 2_000, perByte: 4, depth: 256 }
 
 class Look {
   readonly #root: Schema
-  readonly #patterns: Checked['patterns']
+  readonly #patterns: CheckedSchema['patterns']
   #isStrict: boolean
   #left: number
   #depth = 0
 
-  constructor(root: Schema, patterns: Checked['patterns'], bytes: number, isStrict: boolean) {
+  constructor(root: Schema, patterns: CheckedSchema['patterns'], bytes: number, isStrict: boolean) {
     this.#root = root
     this.#patterns = patterns
     this.#left = ENOUGH.steps + ENOUGH.perByte * bytes
@@ -259,7 +130,7 @@ class Look {
       minContains?: number
       maxContains?: number
     }
-    const size = this.#size(schema, items.length, 'Items', 'items', path)
+    const size = countFault(items.length, [schema.minItems, schema.maxItems], 'items', path)
     if (size) return size
     if (schema.uniqueItems && new Set(items.map(canonical)).size < items.length)
       return { path, message: 'expected unique items, got duplicates' }
@@ -269,11 +140,7 @@ class Look {
     }
     if (contains === undefined) return undefined
     const n = this.#loosely(() => items.filter((item, i) => !this.fault(contains, item, [...path, i])).length)
-    if (n >= minContains && !(n > maxContains!)) return undefined
-    return {
-      path,
-      message: `expected ${n < minContains ? `at least ${minContains}` : `at most ${maxContains}`} items that match "contains", got ${n}`,
-    }
+    return countFault(n, [minContains, maxContains], 'items that match "contains"', path)
   }
 
   #members(schema: Keywords, value: Record<string, unknown>, path: Path): Fault | undefined {
@@ -289,7 +156,7 @@ class Look {
     this.#spend(wanted.length)
     const missing = wanted.find((name) => !Object.hasOwn(value, name))
     if (missing !== undefined) return { path: [...path, missing], message: 'is missing' }
-    const size = this.#size(schema, names.length, 'Properties', 'members', path)
+    const size = countFault(names.length, [schema.minProperties, schema.maxProperties], 'members', path)
     if (size) return size
     for (const name of names) {
       const fault = this.#member(schema, name, value[name], [...path, name])
@@ -327,12 +194,6 @@ class Look {
       if (fault) return fault
     }
     return undefined
-  }
-
-  #size(schema: Keywords, n: number, word: string, of: string, path: Path): Fault | undefined {
-    const [min, max] = [schema[`min${word}`], schema[`max${word}`]] as number[]
-    if (n < min!) return { path, message: `expected at least ${min} ${of}, got ${n}` }
-    return n > max! ? { path, message: `expected at most ${max} ${of}, got ${n}` } : undefined
   }
 
   #ways(schema: Keywords, value: unknown, path: Path): Fault | undefined {
@@ -387,7 +248,7 @@ export type Check = (value: unknown, bytes: number) => Fault | undefined
 
 /** `lenient` ignores unknown keywords in stored schemas. `strict` refuses members that the schema does not name. */
 export function checkOf(schema: unknown, { lenient = false, strict = false } = {}): Check {
-  const { patterns } = new Checked(schema, lenient)
+  const { patterns } = new CheckedSchema(schema, lenient)
   return (value, bytes) => {
     try {
       return new Look(schema as Schema, patterns, bytes, strict).fault(schema as Schema, value, [])

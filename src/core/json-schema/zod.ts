@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { type Encoded, encodeValue } from '../codec/value.ts'
 import { parsedBy } from '../issues.ts'
-import { type Check, most } from './index.ts'
+import type { Check } from './index.ts'
+import { most } from './schema.ts'
 
 /** A schema with asynchronous checks accepts all values here, because only a run can perform such checks. */
 export const zodCheck =

@@ -1,7 +1,7 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import { isOutage, type Skew } from '../../core/errors.ts'
 import { faultText } from '../../core/issues.ts'
-import type { Path } from '../../core/json-schema/index.ts'
+import type { Path } from '../../core/json-schema/schema.ts'
 import type { Changes } from '../../core/run.ts'
 import { createSlots, type Slots } from '../../core/slots.ts'
 import { outcomeSent, type RunOutcome, type SentOutcome } from '../../redis/changes.ts'
