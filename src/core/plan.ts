@@ -3,6 +3,7 @@ import { SidejobError } from './errors.ts'
 import type { Graph, GraphNode, GraphPort } from './graph.ts'
 import type { Status } from './job.ts'
 import { mapValues } from './map-values.ts'
+import { ownOf } from './own.ts'
 import type { Op, PortOptions, PortRef, Wiring } from './run.ts'
 import { type End, endText, type GraphWire, wiresOf } from './wires.ts'
 
@@ -34,9 +35,6 @@ export type Plan = {
   orphaned: Orphan[]
 }
 
-const own = <T>(record: Record<string, T>, name: string): T | undefined =>
-  Object.hasOwn(record, name) ? record[name] : undefined
-
 const specsOf = (ports: Record<string, GraphPort> = {}): PortOptions => mapValues(ports, ({ init: _, ...spec }) => spec)
 
 const initsOf = (ports: Record<string, GraphPort> = {}): Record<string, Encoded[]> =>
@@ -63,8 +61,8 @@ const isOther = (node: GraphNode, was: GraphNode): boolean =>
 
 function changed(ports: GraphNode['inports'], was: GraphNode['inports']): PortOptions | undefined {
   const [now, before] = [specsOf(ports), specsOf(was)]
-  const names = Object.keys({ ...before, ...now }).filter((name) => !isSame(now[name] ?? {}, own(before, name) ?? {}))
-  const added = Object.keys(now).filter((name) => !own(before, name))
+  const names = Object.keys({ ...before, ...now }).filter((name) => !isSame(now[name] ?? {}, ownOf(before, name) ?? {}))
+  const added = Object.keys(now).filter((name) => !ownOf(before, name))
   const wanted = [...new Set([...names, ...added])]
   return wanted.length ? Object.fromEntries(wanted.map((name) => [name, now[name] ?? {}])) : undefined
 }
@@ -75,7 +73,7 @@ const refused = (message: string, path: (string | number)[]) =>
 function checkAdoption(name: string, node: GraphNode, facts: FlowFacts): void {
   const id = node.init as number
   const path = ['nodes', name, 'init']
-  const child = own(facts.children, name)
+  const child = ownOf(facts.children, name)
   if (child) throw refused(`node ${name} has already started as job ${child.id}`, path)
   const job = facts.jobs[id]
   if (!job) throw refused(`job ${id} does not exist`, path)
@@ -94,20 +92,20 @@ function checkAdoption(name: string, node: GraphNode, facts: FlowFacts): void {
 
 export const adoptions = (graph: Graph, before?: Graph): { node: string; job: number }[] =>
   Object.entries(graph.nodes)
-    .filter(([name, { init }]) => typeof init === 'number' && own(before?.nodes ?? {}, name)?.init !== init)
+    .filter(([name, { init }]) => typeof init === 'number' && ownOf(before?.nodes ?? {}, name)?.init !== init)
     .map(([node, { init }]) => ({ node, job: init as number }))
 
 export function compare(graph: Graph, before: Graph | undefined, facts: FlowFacts) {
-  const wasNode = (name: string) => own(before?.nodes ?? {}, name)
+  const wasNode = (name: string) => ownOf(before?.nodes ?? {}, name)
   const isReplaced = (name: string): boolean => {
-    const [node, was] = [own(graph.nodes, name), wasNode(name)]
+    const [node, was] = [ownOf(graph.nodes, name), wasNode(name)]
     return node !== undefined && was !== undefined && isOther(node, was)
   }
   const children = Object.entries(facts.children).map(([node, { id }]) => ({ node, job: id }))
-  const gone = children.filter(({ node }) => !own(graph.nodes, node))
+  const gone = children.filter(({ node }) => !ownOf(graph.nodes, node))
   const replaced = children.filter(({ node }) => isReplaced(node))
   const adopted = adoptions(graph, before)
-  const kept = children.filter(({ node }) => own(graph.nodes, node) && !isReplaced(node))
+  const kept = children.filter(({ node }) => ownOf(graph.nodes, node) && !isReplaced(node))
   return {
     graph,
     before,
@@ -125,7 +123,7 @@ export function compare(graph: Graph, before: Graph | undefined, facts: FlowFact
       facts.wires.find((row) => row.child === child && row.dir === dir && row.port === port),
     given(side: 'inports' | 'outports', name: string): Record<string, Encoded[]> {
       const was = isReplaced(name) ? {} : initsOf(wasNode(name)?.[side])
-      return Object.fromEntries(Object.entries(initsOf(graph.nodes[name]![side])).filter(([port]) => !own(was, port)))
+      return Object.fromEntries(Object.entries(initsOf(graph.nodes[name]![side])).filter(([port]) => !ownOf(was, port)))
     },
   }
 }
@@ -137,11 +135,11 @@ const wantsStart = (init: GraphNode['init']): boolean =>
 
 function hasData({ graph, facts, running, rowOf, given }: Comparison, { node, port }: End): boolean {
   if (node === null) {
-    const input = own(facts.inputs, port)
+    const input = ownOf(facts.inputs, port)
     return (input?.size ?? 0) > 0 || input?.default === true || graph.inports[port]!.default !== undefined
   }
   if (given('outports', node)[port]?.length) return true
-  if (!running.has(node)) return own(graph.nodes[node]!.outports ?? {}, port)?.default !== undefined
+  if (!running.has(node)) return ownOf(graph.nodes[node]!.outports ?? {}, port)?.default !== undefined
   const row = rowOf(node, 'out', port)
   return row !== undefined && (row.size > 0 || row.default)
 }
@@ -173,16 +171,16 @@ const defaultsOf = (inports: Graph['inports']): Record<string, GraphPort> =>
   mapValues(inports, ({ default: value }) => (value === undefined ? {} : { default: value }))
 
 function ownAmends({ graph, before, facts }: Comparison): Op[] {
-  const was = Object.entries(defaultsOf(before?.inports ?? {})).filter(([port]) => own(graph.inports, port))
+  const was = Object.entries(defaultsOf(before?.inports ?? {})).filter(([port]) => ownOf(graph.inports, port))
   const ports = Object.entries(changed(defaultsOf(graph.inports), Object.fromEntries(was)) ?? {}).filter(
-    ([port, spec]) => 'default' in spec || !own(facts.inputs, port),
+    ([port, spec]) => 'default' in spec || !ownOf(facts.inputs, port),
   )
   return ports.length ? [{ op: 'amend', in: Object.fromEntries(ports) }] : []
 }
 
 const amendsOf = (seen: Comparison): Op[] => [
   ...[...seen.running].flatMap((name): Op[] => {
-    const was = own(seen.facts.children, name) && seen.wasNode(name)
+    const was = ownOf(seen.facts.children, name) && seen.wasNode(name)
     const ins = changed(seen.graph.nodes[name]!.inports, was?.inports)
     const outs = changed(seen.graph.nodes[name]!.outports, was?.outports)
     const sides = { in: ins, out: outs }
@@ -202,10 +200,8 @@ const movesOf = (seen: Comparison): Op[] =>
       .map(({ port }): Op => ({ op: 'connect', from: { job, in: port }, to: [{ child: node, in: port }] })),
   )
 
-const inOf = ({ node, port }: End): PortRef => (node === null ? { in: port } : { child: node, in: port })
-const outOf = ({ node, port }: End): PortRef => (node === null ? { out: port } : { child: node, out: port })
-const nearEnd = (end: End): PortRef => (end.node === null ? inOf(end) : outOf(end))
-const farEnd = (end: End): PortRef => (end.node === null ? outOf(end) : inOf(end))
+export const nearEnd = ({ node, port }: End): PortRef => (node === null ? { in: port } : { child: node, out: port })
+export const farEnd = ({ node, port }: End): PortRef => (node === null ? { out: port } : { child: node, in: port })
 
 const isLaid = ({ facts, running }: Comparison, to: Wiring['to'], wires: GraphWire[]): boolean =>
   to !== 'call' &&

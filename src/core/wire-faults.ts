@@ -1,7 +1,7 @@
 import type { Graph } from './graph.ts'
 import { compare, type FlowFacts, laysOf } from './plan.ts'
-import type { Op, Wiring } from './run.ts'
-import { endText } from './wires.ts'
+import type { Op, PortRef, Wiring } from './run.ts'
+import { type End, endText } from './wires.ts'
 
 type WireOp = Extract<Op, { op: 'wire' }>
 type WireFault = { what: string; op: WireOp }
@@ -19,22 +19,18 @@ function ledTo(to: Wiring['to'], { id, children }: FlowFacts): string {
   )
 }
 
-const wantedOf = (op: WireOp): string =>
-  'call' in op
-    ? CALL
-    : list(
-        op.to.map((end) => endText({ node: 'child' in end ? end.child : null, port: 'in' in end ? end.in : end.out })),
-      )
+const endOf = (of: PortRef): End => ({ node: 'child' in of ? of.child : null, port: 'in' in of ? of.in : of.out })
+
+const wantedOf = (op: WireOp): string => ('call' in op ? CALL : list(op.to.map((end) => endText(endOf(end)))))
 
 export function wireFaults(graph: Graph, facts: FlowFacts): WireFault[] {
   const seen = compare(graph, graph, facts)
   return laysOf(seen, new Set()).flatMap((op) => {
     if (op.op !== 'wire') return []
-    const { from } = op
-    const [child, port] = ['child' in from ? from.child : undefined, 'in' in from ? from.in : from.out]
-    const row = seen.rowOf(child, child === undefined ? 'in' : 'out', port)
+    const from = endOf(op.from)
+    const row = seen.rowOf(from.node ?? undefined, from.node === null ? 'in' : 'out', from.port)
     const [wanted, is] = [wantedOf(op), ledTo(row?.to ?? [], facts)]
     if (wanted === is) return []
-    return [{ what: `wires from ${endText({ node: child ?? null, port })}: expected ${wanted}, got ${is}`, op }]
+    return [{ what: `wires from ${endText(from)}: expected ${wanted}, got ${is}`, op }]
   })
 }

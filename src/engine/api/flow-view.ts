@@ -4,6 +4,7 @@ import { type Graph, readGraph } from '../../core/graph.ts'
 import { earlier, type Graphs, versionsOf } from '../../core/graph-history.ts'
 import { ended, type Status } from '../../core/job.ts'
 import { minutesOf, rateOf } from '../../core/minutes.ts'
+import { ownOf } from '../../core/own.ts'
 import type { FlowFacts } from '../../core/plan.ts'
 import { type End, type GraphWire, wiresOf } from '../../core/wires.ts'
 import { itemOf, shownItem } from '../../redis/item.ts'
@@ -106,7 +107,7 @@ export const wireViews = (state: FlowState, graph: Graph): WireView[] =>
 
 /** A running child may still be `queued` in the list of children, so a child with a lease counts as running. */
 function statusOfNode({ children, nodes }: FlowState, name: string): Status | null {
-  const status = Object.hasOwn(children, name) ? children[name]!.status : null
+  const status = ownOf(children, name)?.status ?? null
   return status === 'queued' && nodes.get(name)?.leaseUntil ? 'running' : status
 }
 
@@ -118,7 +119,7 @@ function nodeView(state: FlowState, graph: Graph, name: string): FlowNodeView {
     name,
     queue,
     class: className,
-    job: Object.hasOwn(children, name) ? children[name]!.id : null,
+    job: ownOf(children, name)?.id ?? null,
     status: statusOfNode(state, name),
     ranAt: seen?.ranAt ?? null,
     lastRun: seen?.lastRun ? pastRunOf(seen.lastRun) : null,

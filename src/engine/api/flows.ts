@@ -2,14 +2,13 @@ import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { type Code, hasCode, SidejobError } from '../../core/errors.ts'
 import { type Graph, graphText, readGraph } from '../../core/graph.ts'
 import { type Graphs, type Version, withGraph, withoutLast } from '../../core/graph-history.ts'
-import type { Status } from '../../core/job.ts'
-import { statuses } from '../../core/job.ts'
-import { adoptions, type Plan, planGraph, spawnOf } from '../../core/plan.ts'
+import { type Status, statuses } from '../../core/job.ts'
+import { adoptions, farEnd, nearEnd, type Plan, planGraph, spawnOf } from '../../core/plan.ts'
 import { redacted } from '../../core/redact.ts'
 import type { Op, PortRef } from '../../core/run.ts'
 import type { Tried } from '../../core/schemas/flows.ts'
 import { MINUTE } from '../../core/units.ts'
-import { type GraphWire, wiresOf } from '../../core/wires.ts'
+import { type End, type GraphWire, wiresOf } from '../../core/wires.ts'
 import { opWords, spawnWords, writeWords } from '../../redis/changes.ts'
 import { shownItem } from '../../redis/item.ts'
 import { ops, type Words } from '../../redis/ops.ts'
@@ -51,6 +50,8 @@ function sizeOf(text: Encoded | null): { nodes?: number; edges?: number } {
 
 const RUN = ops.run({ force: true })
 
+const hasStarted = ({ children }: FlowState, { node }: End): boolean => node === null || Object.hasOwn(children, node)
+
 const ENDED = new Set(['terminating', 'terminated'])
 
 const notOne = ({ id, document }: FlowState) =>
@@ -83,12 +84,7 @@ const changeOf = ({ ops: _, ...plan }: Plan, applied: boolean): GraphChange => (
 
 type Query = { status?: readonly Status[]; cursor?: string; limit?: number }
 
-export function createFlows({
-  store,
-  registry,
-  announce,
-  change,
-}: Pick<Context, 'store' | 'registry' | 'announce' | 'change'>) {
+export function createFlows({ store, registry, announce, change }: Context) {
   async function planOf(state: FlowState, graph: Graph, before: Graph | undefined): Promise<Plan> {
     await checkPorts(registry, graph, { before })
     const jobs = await Promise.all(
@@ -177,11 +173,11 @@ export function createFlows({
     return { graph, found }
   }
 
-  async function farEnd(state: FlowState, graph: Graph, { to }: GraphWire): Promise<{ begin: Words[]; end: PortRef }> {
-    if (to.node === null) return { begin: [], end: { out: to.port } }
-    const end = { child: to.node, in: to.port }
-    if (Object.hasOwn(state.children, to.node)) return { begin: [], end }
-    return { begin: [...(await wordsOf(state.id, [spawnOf(graph, to.node)])), RUN], end }
+  /** `begin` starts the node at the end of the wire. */
+  async function openEnd(state: FlowState, graph: Graph, { to }: GraphWire): Promise<{ begin: Words[]; end: PortRef }> {
+    const end = farEnd(to)
+    if (hasStarted(state, to)) return { begin: [], end }
+    return { begin: [...(await wordsOf(state.id, [spawnOf(graph, to.node!)])), RUN], end }
   }
 
   async function listed<Row>(
@@ -247,7 +243,7 @@ export function createFlows({
       inject: (job: Ref, name: string, values: Encoded[], call?: Call): Promise<{ size: number }> =>
         attempt(job, async (state) => {
           const { graph, found } = wireOf(state, name)
-          const { begin, end } = await farEnd(state, graph, found)
+          const { begin, end } = await openEnd(state, graph, found)
           const [size] = await commit(state, [...begin, writeWords(end, { values }, store.vault)], call)
           return { size: Number(size) }
         }),
@@ -272,13 +268,8 @@ export function createFlows({
       ): Promise<{ values: Item[] }> {
         const state = await store.flow(job)
         const { found } = wireOf(state, name)
-        const started = found.to.node === null || Object.hasOwn(state.children, found.to.node)
         // Before the target node starts, values wait at the source of the wire.
-        const [node, dir, port] = started
-          ? [found.to.node, found.to.node === null ? 'o' : 'i', found.to.port]
-          : [found.from.node, found.from.node === null ? 'i' : 'o', found.from.port]
-        const of = node === null ? {} : { child: node }
-        const from = dir === 'i' ? { ...of, in: port } : { ...of, out: port }
+        const from = hasStarted(state, found.to) ? farEnd(found.to) : nearEnd(found.from)
         const [isDefault, ...items] = await change(String(state.id), [ops.take({ from, most: max })], call, MINUTE)
         return { values: isDefault ? [] : items.map((item): Item => shownItem(store.vault.show.item(item))) }
       },
@@ -286,8 +277,8 @@ export function createFlows({
       moveWire: (job: Ref, name: string, target: string, call?: Call): Promise<{ moved: number }> =>
         attempt(job, async (state) => {
           const { graph, found } = wireOf(state, name)
-          const to = await farEnd(state, graph, wireOf(state, target).found)
-          const from = await farEnd(state, graph, found)
+          const to = await openEnd(state, graph, wireOf(state, target).found)
+          const from = await openEnd(state, graph, found)
           if (from.begin.length > 0) return { moved: 0 }
           const moving = ops.shift({ from: from.end, to: to.end, most: MOST })
           const [moved] = await commit(state, [...to.begin, moving], call)

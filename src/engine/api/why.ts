@@ -1,8 +1,10 @@
 import { codeChangeIn } from '../../core/code-change.ts'
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import { ended } from '../../core/job.ts'
+import { ownOf } from '../../core/own.ts'
 import { readList, readObject } from '../../core/readable.ts'
 import { NO_VERSION } from '../../core/reasons.ts'
+import { iso } from '../../core/time.ts'
 import { PLACE } from '../../redis/marks.ts'
 import {
   type Child,
@@ -22,7 +24,6 @@ import type { Reason } from '../engine.ts'
 import type { Waited } from '../run/code-change.ts'
 import { shownError } from '../run/shown.ts'
 import { isForMessages, OURS } from '../run/steps.ts'
-import { ownOf } from '../run/values.ts'
 
 type Looked = Pick<Inspection, 'document' | 'children' | 'ahead' | 'limitFree' | 'limit' | 'now'> &
   Partial<Pick<Inspection, 'queue'>>
@@ -63,7 +64,7 @@ function awaitedReasons({ waits }: Waiting): Told[] {
   return waits.map(({ on, until }) => {
     const isChannel = on.startsWith('/')
     const what = isChannel ? `a message on channel ${on}` : `input on port ${on}`
-    const till = until === undefined ? '' : `, until ${new Date(until).toISOString()}`
+    const till = until === undefined ? '' : `, until ${iso(until)}`
     return {
       code: isChannel ? 'MESSAGE' : 'INPUT',
       message: `its function waits for ${what}${till}`,
@@ -98,7 +99,7 @@ function calledReasons({ document: doc, children }: Inspection): Told[] {
 
 const untilReason = (code: string, until: number, now: number, message: string, data = {}): Told => ({
   code,
-  message: `${message} ${new Date(until).toISOString()}`,
+  message: `${message} ${iso(until)}`,
   until,
   data: { ms: until - now, ...data },
 })
@@ -164,7 +165,7 @@ const fullness = ({ paused, shutUntil, concurrency, rate }: KeptLimit, now: numb
 
 function limitReasons({ document: doc, ahead, limitFree, limit, now }: Looked): Told[] {
   const after = ahead ? `; jobs ahead of it: ${ahead}` : ''
-  const next = limitFree === null ? '' : `; the next job can start at ${new Date(limitFree).toISOString()}`
+  const next = limitFree === null ? '' : `; the next job can start at ${iso(limitFree)}`
   const { says, numbers } = limit ? fullness(limit, now) : { says: 'full', numbers: {} }
   return [
     {
@@ -319,7 +320,7 @@ function neglected({ document: { queue, place, notBefore, nextSlot, backoffUntil
   const due = Math.max(...(moments as number[]))
   return {
     code: 'OVERDUE',
-    message: `was due at ${new Date(due).toISOString()}, but queue ${queue} has not been checked since; the tick checks it within a minute`,
+    message: `was due at ${iso(due)}, but queue ${queue} has not been checked since; the tick checks it within a minute`,
     data: { queue, ms: now - due },
   }
 }

@@ -1,10 +1,10 @@
+import { ownOf } from '../../core/own.ts'
 import { Terminal } from '../../core/worker.ts'
 import type { RunBuffer } from './buffer.ts'
 import type { SpawnOptions } from './options.ts'
 import type { RunParts } from './parts.ts'
 import type { Pause } from './pause.ts'
 import type { RunAccess } from './steps.ts'
-import { ownOf } from './values.ts'
 
 type Of = {
   readonly queue: string

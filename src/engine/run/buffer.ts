@@ -1,11 +1,11 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
+import { ownOf } from '../../core/own.ts'
 import type { Changes, Op, Snapshot } from '../../core/run.ts'
 import { isText, VALUES } from '../../core/schemas.ts'
 import { largestPart, sizeFault, tooLarge } from '../../redis/largest.ts'
 import { RunLog } from './run-log.ts'
-import { ownOf } from './values.ts'
 
 /** After a wait, a function runs its earlier code again, so all ops except these must be inside a step. */
 const repeatable: ReadonlySet<Op['op']> = new Set(['log', 'default', 'step', 'inherit'])

@@ -1,10 +1,10 @@
 import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
+import { ownOf } from '../../core/own.ts'
 import type { Snapshot } from '../../core/run.ts'
 import type { RunBuffer } from './buffer.ts'
 import type { ChildEnd } from './steps.ts'
 import type { JobTools } from './tools.ts'
-import { ownOf } from './values.ts'
 
 export class Children {
   readonly #buffer: RunBuffer

@@ -1,9 +1,9 @@
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
+import { ownOf } from '../../core/own.ts'
 import type { Changes } from '../../core/run.ts'
 import type { RunBuffer } from './buffer.ts'
 import type { JobTools } from './tools.ts'
-import { ownOf } from './values.ts'
 
 type Queue = {
   values: { data: Encoded; context?: Encoded }[]

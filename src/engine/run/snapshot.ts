@@ -1,6 +1,7 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import { missing } from '../../core/errors.ts'
 import { readLabels } from '../../core/labels.ts'
+import { ownOf } from '../../core/own.ts'
 import type { Adoptable } from '../../core/plan.ts'
 import type { Snapshot, SnapshotIn, SnapshotOut, Wiring } from '../../core/run.ts'
 import type { Row } from '../../redis/answers.ts'
@@ -27,7 +28,6 @@ import type { CallbackJob, ClaimedJob, EndedChild } from '../../redis/types.ts'
 import type { JobBase, PortView } from '../engine.ts'
 import { slotOf } from '../jobs/slot.ts'
 import { progressOf } from '../remote/callbacks.ts'
-import { ownOf } from './values.ts'
 
 export function inputsOf({ document, inputs }: ClaimedJob): Record<string, SnapshotIn> {
   const ports: Record<string, SnapshotIn> = {}

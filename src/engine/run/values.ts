@@ -1,4 +1,5 @@
 import { dotted, parsedBy } from '../../core/issues.ts'
+import { ownOf } from '../../core/own.ts'
 import { type Port, type Ports, Terminal, type ValueOf, type Worker } from '../../core/worker.ts'
 
 export type Name<P extends Ports> = '*' extends keyof P ? string : keyof P & string
@@ -6,9 +7,6 @@ export type Name<P extends Ports> = '*' extends keyof P ? string : keyof P & str
 export type Value<P extends Ports, K> = 0 extends 1 & P ? any : ValueOf<K extends keyof P ? P[K] : P['*']>
 
 export type Shapes = Pick<Worker, 'in' | 'out' | 'args' | 'result' | 'redact' | 'onCodeChange'>
-
-export const ownOf = <T>(ports: Record<string, T>, port: string): T | undefined =>
-  Object.hasOwn(ports, port) ? ports[port] : undefined
 
 type Part = 'args' | 'result' | 'in' | 'out'
 
