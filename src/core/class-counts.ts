@@ -1,6 +1,6 @@
 import { type Counted, counted } from './series.ts'
 import { HOUR } from './units.ts'
-import { waitBelow } from './waits.ts'
+import { sumOf, waitBelow } from './waits.ts'
 
 /** Upper bounds of the buckets in milliseconds, as in lib/queue/class_counts.lua. */
 export const classEnds = [
@@ -28,7 +28,7 @@ const TOOK = WAITED + 1 + classEnds.length
 
 function spreadOf(numbers: readonly number[], at: number): Spread | null {
   const buckets = classEnds.map((_, i) => numbers[at + 1 + i] ?? 0)
-  const all = buckets.reduce((a, b) => a + b, 0)
+  const all = sumOf(buckets)
   if (all === 0) return null
   const below = (share: number) => waitBelow(buckets, share, classEnds)!
   return { mean: Math.round((numbers[at] ?? 0) / all), p50: below(0.5), p95: below(0.95), buckets }
@@ -43,14 +43,16 @@ const linesOf = (text: string): [name: string, numbers: number[]][] =>
 
 type Sums = ReadonlyMap<string, readonly number[]>
 
+function add(sums: Map<string, number[]>, name: string, numbers: readonly number[]): void {
+  const sum = sums.get(name) ?? []
+  for (const [at, n] of numbers.entries()) sum[at] = (sum[at] ?? 0) + n
+  sums.set(name, sum)
+}
+
 function sumsOf(texts: readonly string[], day: number): Sums {
   const sums = new Map<string, number[]>()
   for (const text of texts.filter((text) => text.startsWith(`${day}\n`)))
-    for (const [name, numbers] of linesOf(text)) {
-      const sum = sums.get(name) ?? []
-      for (const [at, n] of numbers.entries()) sum[at] = (sum[at] ?? 0) + n
-      sums.set(name, sum)
-    }
+    for (const [name, numbers] of linesOf(text)) add(sums, name, numbers)
   return sums
 }
 
@@ -101,9 +103,9 @@ export function countsIn(parts: readonly CountedPart[]): ClassCount[] {
   for (const { day, from, to } of parts) {
     const before = sumsOf(from, day)
     for (const [name, numbers] of sumsOf(to, day)) {
-      const sum = sums.get(name) ?? []
-      for (const [at, n] of numbers.entries()) sum[at] = (sum[at] ?? 0) + n - (before.get(name)?.[at] ?? 0)
-      sums.set(name, sum)
+      const was = before.get(name)
+      const more = numbers.map((n, at) => n - (was?.[at] ?? 0))
+      add(sums, name, more)
     }
   }
   return byName(new Map([...sums].filter(([, numbers]) => numbers.some((n) => n !== 0))))

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { fitsGlob } from './glob.ts'
 import { atMost } from './schemas/at-most.ts'
-import { label, positive } from './schemas.ts'
+import { concurrency, label, rate } from './schemas.ts'
 
 const scalar = z.union([z.string().max(1_000), z.number(), z.boolean(), z.null()])
 
@@ -22,8 +22,8 @@ export const constraint = z.strictObject({
       .refine(...atMost(100, 'paths'))
       .optional(),
   }),
-  concurrency: z.int().min(1).max(1_000_000).optional(),
-  rate: z.strictObject({ limit: z.int().min(1).max(1_000_000), period: positive }).optional(),
+  concurrency: concurrency.optional(),
+  rate: rate.optional(),
   groupBy: z.string().min(1).max(255).optional(),
 })
 

@@ -1,12 +1,22 @@
 import * as z from 'zod'
 import { parseJson } from './codec/json.ts'
 import { writeJson } from './codec/json-writer.ts'
-import type { Encoded } from './codec/value.ts'
-import { encodedToJson } from './codec/value.ts'
+import { type Encoded, encodedToJson } from './codec/value.ts'
 import { check } from './issues.ts'
 import { present } from './present.ts'
-import { atMost, fewPorts } from './schemas/at-most.ts'
-import { channelNames, childName, className, closed, closedIn, places, portName, queueName, values } from './schemas.ts'
+import { atMost } from './schemas/at-most.ts'
+import {
+  byPort,
+  channelNames,
+  childName,
+  className,
+  closed,
+  closedIn,
+  places,
+  portName,
+  queueName,
+  values,
+} from './schemas.ts'
 
 const NODES = 1_000
 const EDGES = 10_000
@@ -28,14 +38,8 @@ const node = z.looseObject({
       'expected true, false, null, a string or the id of a job',
     )
     .optional(),
-  inports: z
-    .record(portName, port)
-    .refine(...fewPorts)
-    .optional(),
-  outports: z
-    .record(portName, port)
-    .refine(...fewPorts)
-    .optional(),
+  inports: byPort(port).optional(),
+  outports: byPort(port).optional(),
 })
 
 const source = z.strictObject({ node: childName, outport: portName })
@@ -72,14 +76,8 @@ export const graph = z
       .refine(...atMost(NODES, 'nodes'))
       .default({}),
     edges: z.array(edge).max(EDGES).default([]),
-    inports: z
-      .record(portName, target.extend({ default: closed.optional() }))
-      .refine(...fewPorts)
-      .default({}),
-    outports: z
-      .record(portName, source)
-      .refine(...fewPorts)
-      .default({}),
+    inports: byPort(target.extend({ default: closed.optional() })).default({}),
+    outports: byPort(source).default({}),
   })
   .superRefine(checkEnds)
 

@@ -19,6 +19,7 @@ const runUnderWay = z.object({
   leaseUntil: moment,
   by: z.string().describe('worker that performs the run: `function`, `pull`, or the host of the push worker'),
 })
+export type RunUnderWay = z.output<typeof runUnderWay>
 const atWork = { id: z.string(), queues: z.array(z.string()), runs: z.array(runUnderWay) }
 
 export const processList = z.object({
@@ -43,3 +44,4 @@ export const processList = z.object({
   others: z.array(runUnderWay).describe('runs claimed by pull workers without a name'),
   more: z.boolean().describe('true if not all runs are shown (at most 1,000)'),
 })
+export type ProcessView = z.output<typeof processList>['processes'][number]

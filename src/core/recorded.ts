@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { changes, snapshot } from './run.ts'
-import { className, count, cursor, jobId, queueName, status } from './schemas.ts'
+import { jobHead, ofClass, page, status } from './schemas.ts'
 
 export const MOST_RECORDED = 65_536
 
@@ -13,20 +13,18 @@ export const recordedRun = z.object({
 const storedRun = z.union([recordedRun, z.object({ more: z.string() }), z.object({ bytes: z.int() })])
 
 export const recordedJob = z.object({
-  id: jobId,
-  queue: z.string(),
-  class: z.string(),
+  ...jobHead,
   status,
   run: recordedRun.nullable().describe('last run; null if the run cannot be replayed'),
   fault: z.string().optional().describe('reason why `run` is null'),
 })
 
 export const recordedQuery = z.strictObject({
-  queue: queueName.optional(),
-  class: className.optional(),
-  limit: count(1, 1_000).optional(),
-  cursor: cursor.optional(),
+  ...ofClass,
+  ...page,
 })
+
+export type RecordedQuery = z.output<typeof recordedQuery>
 
 /** A page may be empty although more pages follow. */
 export const recordedPage = z.object({ jobs: z.array(recordedJob), cursor: z.string().nullable() })

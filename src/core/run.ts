@@ -1,10 +1,12 @@
 import * as z from 'zod'
 import type { Encoded } from './codec/value.ts'
 import { limits } from './limits.ts'
-import { atMost, fewPorts } from './schemas/at-most.ts'
+import { atMost } from './schemas/at-most.ts'
 import {
   alias,
+  backoffMembers,
   builtAgainst,
+  byPort,
   channelName,
   channelNames,
   childName,
@@ -13,9 +15,11 @@ import {
   codeVersion,
   group,
   inputs,
+  jobHead,
   jobId,
   label,
   labels,
+  parentRef,
   portName,
   portSpecs,
   queueName,
@@ -77,16 +81,14 @@ export const snapshot = z.object({
     traceparent: z.string().optional().describe('trace of the job, for pull workers. Present if the job has a trace'),
   }),
   job: z.object({
-    id: jobId,
-    queue: z.string(),
-    class: z.string(),
+    ...jobHead,
     args: closed.nullable(),
     name: z.string().nullable(),
     createdAt: ms,
     createdBy: z.string(),
     labels: z.record(z.string(), z.string()).optional(),
     ranAt: ms.nullable(),
-    parent: z.object({ id: jobId, name: z.string() }).nullable(),
+    parent: parentRef,
     aliases: z.array(z.string()),
   }),
   state: z.record(z.string(), closed),
@@ -137,15 +139,7 @@ const spawn = z.strictObject({
   retry: z
     .strictObject({
       max: count.max(1_000_000).optional(),
-      backoff: z
-        .strictObject({
-          base: ms.optional(),
-          factor: z.number().min(1).max(100).optional(),
-          cap: ms.optional(),
-          jitter: z.number().min(0).max(1).optional(),
-          delays: z.array(ms).min(1).max(100).optional(),
-        })
-        .optional(),
+      backoff: backoffMembers(ms).optional(),
     })
     .optional(),
   timeout: ms.optional(),
@@ -176,14 +170,8 @@ const op = z.union([
     // Ends the log entry of the preceding ops. `defaults` counts how often the run read each default.
     z.strictObject({
       op: z.literal('entry'),
-      reads: z
-        .record(portName, some)
-        .refine(...fewPorts)
-        .optional(),
-      defaults: z
-        .record(portName, some)
-        .refine(...fewPorts)
-        .optional(),
+      reads: byPort(some).optional(),
+      defaults: byPort(some).optional(),
       context: closed.optional(),
     }),
     z.strictObject({ ...run, ...job }),
@@ -249,10 +237,7 @@ export const changes = z
     pause: z.strictObject({ until: ms.optional(), children: z.array(childName).max(10_000).optional() }).optional(),
     result: closed.optional(),
     error: runError.optional(),
-    reads: z
-      .record(portName, z.strictObject({ cursor: count, count }))
-      .refine(...fewPorts)
-      .optional(),
+    reads: byPort(z.strictObject({ cursor: count, count })).optional(),
     state: stateChange.optional(),
     ops: z.array(op).max(limits.ops.most).optional(),
     progress: closed.optional(),

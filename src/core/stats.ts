@@ -37,6 +37,7 @@ export const stats = z.object({
     .describe('counts of earlier days, newest first; days without events are omitted'),
   bells: z.object({ refused: z.int(), why: z.string() }).optional(),
 })
+export type Stats = z.output<typeof stats>
 
 export const seriesQuery = z
   .strictObject({
@@ -50,6 +51,8 @@ export const seriesQuery = z
     path: ['to'],
     message: 'must be after "from"',
   })
+
+export type SeriesQuery = z.output<typeof seriesQuery>
 
 const ms = z.int().describe('milliseconds')
 const spread = z
@@ -70,6 +73,8 @@ export const classesQuery = z.strictObject({
   day: z.enum(['today', 'yesterday']).optional().describe('`today` (since midnight UTC, the default) or `yesterday`'),
   hours: flag.optional().describe('true to add the counts of each hour of the day, within the last 24 hours'),
 })
+
+export type ClassesQuery = z.output<typeof classesQuery>
 
 type Named<Names extends readonly string[]> = Record<Names[number], z.ZodInt>
 const point = Object.fromEntries(counted.map((name) => [name, z.int()])) as Named<typeof counted>
@@ -129,3 +134,4 @@ export const series = z.object({
   more: isCut,
   queues: z.record(z.string(), z.array(pointView)).optional().describe('counts of each queue. Present if details=true'),
 })
+export type Series = z.output<typeof series>

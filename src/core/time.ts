@@ -25,19 +25,17 @@ const PART = /(\d+(?:\.\d+)?)\s*([a-z]+)\s*/gy
 const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?([Zz]|[+-]\d\d:?\d\d))?$/
 
 /** A number means seconds. */
-export const duration = (given: number | string): number => {
-  const found = typeof given === 'number' ? given * SECOND : amounts(given.trim().toLowerCase())
-  if (!(found >= 0)) throw unreadable('a duration in seconds or like "5m", "1h30m", "3 days"', given)
-  if (found > LONGEST) throw unreadable('a duration of at most 100 years', given)
-  return Math.round(found)
-}
+export const duration = (given: number | string): number =>
+  checked(typeof given === 'number' ? given * SECOND : amounts(given.trim().toLowerCase()), 'seconds', given)
 
 /** A number means milliseconds. */
-export const milliseconds = (given: number | string): number => {
-  if (typeof given === 'string') return duration(given)
-  if (!(given >= 0)) throw unreadable('a duration in milliseconds or like "5m", "1h30m", "3 days"', given)
-  if (given > LONGEST) throw unreadable('a duration of at most 100 years', given)
-  return Math.round(given)
+export const milliseconds = (given: number | string): number =>
+  typeof given === 'string' ? duration(given) : checked(given, 'milliseconds', given)
+
+const checked = (ms: number, unit: string, given: number | string): number => {
+  if (!(ms >= 0)) throw unreadable(`a duration in ${unit} or like "5m", "1h30m", "3 days"`, given)
+  if (ms > LONGEST) throw unreadable('a duration of at most 100 years', given)
+  return Math.round(ms)
 }
 
 /** A date without a time means midnight UTC. A number means milliseconds since 1970. */

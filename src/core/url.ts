@@ -110,8 +110,10 @@ export const isLocal = (url: string): boolean =>
 export const secretFault = (setting: string, expected: string, { length }: string): SidejobError =>
   new SidejobError('MISCONFIGURED', `${setting}: expected ${expected}, got another value of ${length} characters`)
 
+export const isHttp = (text: string): boolean => /^https?:$/.test(URL.parse(text)?.protocol ?? '')
+
 export function addressIn(setting: string, text: string): string {
-  if (/^https?:$/.test(URL.parse(text)?.protocol ?? '')) return text
+  if (isHttp(text)) return text
   throw secretFault(setting, 'an address that begins with https:// or http://', text)
 }
 

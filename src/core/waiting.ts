@@ -1,14 +1,14 @@
 import * as z from 'zod'
 import { snapshot } from './run.ts'
-import { className, count, cursor, label, queueName, status } from './schemas.ts'
+import { label, ofClass, page, status } from './schemas.ts'
 
 export const waitingQuery = z.strictObject({
-  queue: queueName.optional(),
-  class: className.optional(),
+  ...ofClass,
   deployment: label.optional().describe('only jobs of classes that this deployment announced'),
-  limit: count(1, 1_000).optional(),
-  cursor: cursor.optional(),
+  ...page,
 })
+
+export type WaitingQuery = z.output<typeof waitingQuery>
 
 export const waitingJob = z.object({
   status,

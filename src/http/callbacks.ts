@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { callbackState, callbackTry, callbackView, count, cursor, httpUrl, label, stepped } from '../core/schemas.ts'
+import { callbackState, callbackTry, callbackView, httpUrl, label, page, stepped } from '../core/schemas.ts'
 import { route } from './route.ts'
 
 export const callbacks = {
@@ -10,8 +10,7 @@ export const callbacks = {
     query: z.strictObject({
       state: callbackState.optional(),
       host: label.optional().describe('only callbacks to this host'),
-      limit: count(1, 1_000).optional(),
-      cursor: cursor.optional(),
+      ...page,
     }),
     answers: {
       200: z.object({ callbacks: z.array(callbackView), cursor: z.string().nullable(), newest: z.int().optional() }),

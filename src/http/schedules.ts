@@ -2,13 +2,12 @@ import * as z from 'zod'
 import {
   backfilled,
   closed,
-  count,
-  cursor,
   done,
   enqueued,
   flag,
   jobInput,
   jobPatch,
+  page,
   scheduleView,
   stepped,
   time,
@@ -32,8 +31,7 @@ export const schedules = {
     summary: 'List schedules',
     description: 'Returns the schedules ordered by their next runs.',
     query: z.strictObject({
-      limit: count(1, 1_000).optional(),
-      cursor: cursor.optional(),
+      ...page,
       until: until.optional(),
       failing: flag
         .optional()

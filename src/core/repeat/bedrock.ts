@@ -79,21 +79,22 @@ export const bedrockRule = (given: string): Rule & { text: string } => {
   }
 }
 
-/** For Bedrock's `retryAfter`. */
-export const shift = (modifiers: string, from: number): number => {
+const delayIn = (modifiers: string): Modifier[] => {
   const given = items(capitals(modifiers))
   if (given.length === 0) throw bad(modifiers, 'a modifier like "+5 MINUTES"', '')
-  const to = following(given.map((item) => modifier(modifiers, item, delayShapes)))(Math.floor(from / SECOND) * SECOND)
+  return given.map((item) => modifier(modifiers, item, delayShapes))
+}
+
+/** For Bedrock's `retryAfter`. */
+export const shift = (modifiers: string, from: number): number => {
+  const to = following(delayIn(modifiers))(Math.floor(from / SECOND) * SECOND)
   if (Number.isNaN(to)) throw bad(modifiers, 'a time before the year 10000', modifiers)
   return to
 }
 
 /** NaN if the length depends on the date. */
-export const shiftLength = (modifiers: string): number => {
-  const given = items(capitals(modifiers))
-  if (given.length === 0) throw bad(modifiers, 'a modifier like "+5 MINUTES"', '')
-  return given.reduce((sum, item) => sum + modifier(modifiers, item, delayShapes).length, 0)
-}
+export const shiftLength = (modifiers: string): number =>
+  delayIn(modifiers).reduce((sum, { length }) => sum + length, 0)
 
 // Does not use toUpperCase, because it would also change the long ſ to S.
 const capitals = (text: string) => text.replace(/[a-z]+/g, (letters) => letters.toUpperCase())

@@ -23,3 +23,4 @@ export const claimOptions = z.strictObject({
     .optional()
     .describe('hashes of the schemas that the worker was built against, by class'),
 })
+export type ClaimOptions = z.output<typeof claimOptions>

@@ -9,7 +9,8 @@ export const wireName = z
   .refine((text) => text.length > 0 && text.length <= 800, `expected ${WIRE}`)
   .describe(WIRE)
 
-const end = z.object({ node: z.string().nullable(), port: z.string() })
+const node = z.string().nullable()
+const end = z.object({ node, port: z.string() })
 const nodeJob = z.object({ node: z.string(), job: jobId })
 
 export const graphChange = z.object({
@@ -19,7 +20,7 @@ export const graphChange = z.object({
   stop: z.array(nodeJob),
   replace: z.array(nodeJob),
   wires: z.object({ added: z.array(z.string()), removed: z.array(z.string()) }),
-  orphaned: z.array(z.object({ node: z.string().nullable(), job: jobId, dir, port: z.string(), values: z.int() })),
+  orphaned: z.array(z.object({ node, job: jobId, dir, port: z.string(), values: z.int() })),
   unfit: z
     .array(
       z.object({
@@ -99,7 +100,7 @@ export const flowEvent = z.object({
   moves: z
     .array(
       z.object({
-        node: z.string().nullable(),
+        node,
         job: jobId,
         was: status.nullable(),
         is: status,
@@ -108,7 +109,7 @@ export const flowEvent = z.object({
     )
     .describe('nodes whose status changed, each with the run that ended; `node` is null for the flow itself'),
   counts: z
-    .array(z.object({ node: z.string().nullable(), dir, port: z.string(), was: z.int(), is: z.int() }))
+    .array(z.object({ node, dir, port: z.string(), was: z.int(), is: z.int() }))
     .describe('number of values waiting at a port, before and after the event'),
   more: z.int().describe('number of further changes, which the event does not list'),
 })

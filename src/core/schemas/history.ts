@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { labelsFilter, pathsFilter, searchText, statusList } from './job-rows.ts'
-import { errorKind, jobId, jobMatch, label } from './names.ts'
+import { pathsFilter, searchText, statusList } from './job-rows.ts'
+import { errorKind, jobHead, jobMatch, label, labelsFilter, parentRef } from './names.ts'
 import { closed, count, duration, moment, span, time } from './values.ts'
 
 const historyCursor = z.string().regex(/^\d{1,15}\.\d{1,16}$/, 'expected a cursor from GET /v1/history')
@@ -25,9 +25,7 @@ export const historyQuery = z.strictObject({
 export type HistoryQuery = z.output<typeof historyQuery>
 
 export const historyJob = z.object({
-  id: jobId,
-  queue: z.string(),
-  class: z.string(),
+  ...jobHead,
   status: z.enum(['completed', 'failed', 'terminated']),
   args: closed.nullable(),
   result: closed.nullable(),
@@ -37,7 +35,7 @@ export const historyJob = z.object({
   group: z.string().nullable(),
   tag: z.string().nullable(),
   priority: z.int(),
-  parent: z.object({ id: jobId, name: z.string() }).nullable(),
+  parent: parentRef,
   createdAt: moment,
   startedAt: moment.nullable().describe('start of the last run'),
   endedAt: moment,

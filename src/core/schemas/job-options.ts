@@ -4,11 +4,13 @@ import { isCallbackGroup } from '../callback.ts'
 import { limits } from '../limits.ts'
 import { missedWays } from '../repeat.ts'
 import { DAY } from '../units.ts'
+import { isHttp } from '../url.ts'
 import { atMost, fewPorts, ruleOf } from './at-most.ts'
 import {
   alias,
   anyPort,
   builtAgainst,
+  byPort,
   callbackState,
   channelNames,
   childName,
@@ -19,7 +21,6 @@ import {
   jobMatch,
   label,
   labels,
-  portName,
   queueName,
   ref,
   status,
@@ -27,7 +28,7 @@ import {
 } from './names.ts'
 import { closed, concurrency, duration, milliseconds, positive, TIME, time, within } from './values.ts'
 
-export const inputs = z.record(portName, values).refine(...fewPorts)
+export const inputs = byPort(values)
 
 const stateFields = z.record(label, closed).refine(...atMost(limits.stateFields.most, 'fields'))
 
@@ -38,17 +39,17 @@ export const waitTime = duration.refine(
   ...within(0, limits.waitMs.most, `at most ${limits.waitMs.most / 1_000} seconds`),
 )
 
+export const backoffMembers = <Duration extends z.ZodType>(duration: Duration) =>
+  z.strictObject({
+    base: duration.optional(),
+    factor: z.number().min(1).max(100).optional(),
+    cap: duration.optional(),
+    jitter: z.number().min(0).max(1).optional(),
+    delays: z.array(duration).min(1).max(100).optional(),
+  })
+
 const backoffOver = (duration: typeof milliseconds) =>
-  [
-    z.strictObject({
-      base: duration.optional(),
-      factor: z.number().min(1).max(100).optional(),
-      cap: duration.optional(),
-      jitter: z.number().min(0).max(1).optional(),
-      delays: z.array(duration).min(1).max(100).optional(),
-    }),
-    duration.transform((base) => ({ base })),
-  ] as const
+  [backoffMembers(duration), duration.transform((base) => ({ base }))] as const
 export const backoffWays = backoffOver(duration)
 
 const retryOver = (ways: typeof backoffWays) =>
@@ -147,8 +148,6 @@ export const group = z
 
 const notBoth = (given: { at?: number; wait?: number }) => given.at === undefined || given.wait === undefined
 const NOT_BOTH = { error: 'expected "at" or "wait", got both', path: ['wait'] }
-
-const isHttp = (text: string) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 
 export const httpUrl = z.string().max(2_000).refine(isHttp, 'expected a URL that begins with http:// or https://')
 

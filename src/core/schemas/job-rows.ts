@@ -1,22 +1,9 @@
 import * as z from 'zod'
 import { ended, type Status } from '../job.ts'
-import { limits } from '../limits.ts'
 import { atMost } from './at-most.ts'
 import { waits } from './job-options.ts'
 import { jobView, runUnderWay } from './job-views.ts'
-import {
-  alias,
-  callbackState,
-  className,
-  errorKind,
-  jobId,
-  jobMatch,
-  label,
-  labelName,
-  pathRef,
-  queueName,
-  status,
-} from './names.ts'
+import { alias, callbackState, errorKind, jobId, jobMatch, labelsFilter, ofClass, pathRef, status } from './names.ts'
 import { count, cursor, duration, endedCursor, flag, moment, time } from './values.ts'
 import { reasonView } from './why.ts'
 
@@ -32,8 +19,6 @@ export const searchText = z.string().min(1).max(200)
 
 const PATHS = 10
 export const pathsFilter = z.record(z.string().min(1).max(255), z.string().max(1_000)).refine(...atMost(PATHS, 'paths'))
-
-export const labelsFilter = z.record(labelName, label).refine(...atMost(limits.labels.most, 'labels'))
 
 const searches = ['text', 'args', 'labels'] as const
 const apart = [...searches, 'error', 'parent', 'alias'] as const
@@ -83,27 +68,27 @@ export const jobQuery = z
   .superRefine(checkTogether)
 export type JobQuery = z.output<typeof jobQuery>
 
-const { id, queue, class: name, status: is, name: child, parent, aliases, priority, group, attempt } = jobView.shape
-const { createdAt, ranAt, endedAt, runAt, progress, labels, tag } = jobView.shape
+const rowOfView = jobView.pick({
+  id: true,
+  queue: true,
+  class: true,
+  status: true,
+  name: true,
+  parent: true,
+  aliases: true,
+  priority: true,
+  group: true,
+  labels: true,
+  tag: true,
+  attempt: true,
+  createdAt: true,
+  ranAt: true,
+  endedAt: true,
+  runAt: true,
+  progress: true,
+})
 
-export const jobRow = z.object({
-  id,
-  queue,
-  class: name,
-  status: is,
-  name: child,
-  parent,
-  aliases,
-  priority,
-  group,
-  labels,
-  tag,
-  attempt,
-  createdAt,
-  ranAt,
-  endedAt,
-  runAt,
-  progress,
+export const jobRow = rowOfView.extend({
   run: runUnderWay.nullable(),
   message: z.string().nullable().describe('first 200 characters of the error message'),
   reason: reasonView
@@ -139,13 +124,13 @@ export const jobPage = z.object({ jobs: z.array(jobView), ...paged })
 export const jobRows = z.object({ jobs: z.array(jobRow), ...paged })
 
 export const errorQuery = z.strictObject({
-  queue: queueName.optional(),
-  class: className.optional(),
+  ...ofClass,
   since: time.optional().describe('only jobs created at or after this time'),
   cursor: cursor.optional(),
   details: flag.optional().describe('true to add the times at which the jobs failed'),
   muted: flag.optional().describe('true to include muted kinds, each with the API key that muted it'),
 })
+export type ErrorFilter = z.output<typeof errorQuery>
 
 const errorMute = z.object({
   by: z.string().describe('name of the API key'),

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { callbackState, jobId, status } from './names.ts'
+import { callbackState, jobHead, jobId, parentRef, status } from './names.ts'
 import { closed, moment, span } from './values.ts'
 import { shownRetry } from './workers.ts'
 
@@ -58,13 +58,11 @@ export const runUnderWay = z
 export type RunFacts = z.output<typeof runUnderWay>
 
 export const jobView = z.object({
-  id: jobId,
-  queue: z.string(),
-  class: z.string(),
+  ...jobHead,
   status,
   args: closed.nullable(),
   name: z.string().nullable(),
-  parent: z.object({ id: jobId, name: z.string() }).nullable(),
+  parent: parentRef,
   aliases: z.array(z.string()),
   priority: z.int(),
   group: z.string().nullable(),

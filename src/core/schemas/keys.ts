@@ -6,6 +6,7 @@ import { label, named } from './names.ts'
 import { duration, moment, time, within } from './values.ts'
 
 export const scope = z.enum(['admin', 'write', 'read', 'work'])
+export type Scope = z.output<typeof scope>
 
 const keyLimits = z.strictObject({
   requestsPerSecond: z
@@ -35,6 +36,7 @@ const shownLimits = z.object({
   jobs: z.number().optional(),
   bytes: z.number().optional(),
 })
+export type KeyLimits = z.output<typeof shownLimits>
 
 export const keyInput = z.strictObject({
   name: label,
@@ -58,6 +60,8 @@ export const keyList = z.object({
     }),
   ),
 })
+
+export type ApiKey = z.output<typeof keyList>['keys'][number]
 
 export const me = z.object({
   id: z.string(),
@@ -97,6 +101,7 @@ export const tenantName = named(TENANT_NAME, (text) => TENANT.test(text))
 export const tenantList = z.object({
   tenants: z.array(z.object({ name: z.string(), createdAt: moment, limits: shownLimits.optional() })),
 })
+export type Tenant = z.output<typeof tenantList>['tenants'][number]
 
 export const auditPage = z.object({
   entries: z.array(
@@ -115,3 +120,4 @@ export const auditPage = z.object({
   ),
   cursor: z.string().nullable(),
 })
+export type AuditEntry = Omit<z.output<typeof auditPage>['entries'][number], 'id' | 'at'>

@@ -3,7 +3,7 @@ import type { Code } from '../errors.ts'
 import { isAlias, isId, isPortName, statuses } from '../job.ts'
 import { isLabelName, isLarge, labelsText } from '../labels.ts'
 import { limits } from '../limits.ts'
-import { atMost } from './at-most.ts'
+import { atMost, fewPorts } from './at-most.ts'
 import { closed } from './values.ts'
 
 const CONTROL = /\p{Cc}/u
@@ -44,27 +44,30 @@ export const anyPort = named('a port name (at most 100 characters from a-z, A-Z,
   text === '*' ? true : isPortName(text),
 )
 
+export const byPort = <Value extends z.ZodType>(value: Value) => z.record(portName, value).refine(...fewPorts)
+
 export const labelName = named(
   'a label name: at most 40 characters from a-z, A-Z, 0-9, "_", "." and "-", beginning with a letter or "_"',
   isLabelName,
 )
 const LABELS = 'labels to search by, such as { "customer": "7" }; not encrypted'
-export const classLabels = z
-  .record(labelName, label)
-  .refine(...atMost(limits.labels.most, 'labels'))
+export const labelsFilter = z.record(labelName, label).refine(...atMost(limits.labels.most, 'labels'))
+export const classLabels = labelsFilter
   .refine((given) => !isLarge(labelsText(given)), `expected at most ${limits.labelsBytes.most} bytes as JSON`)
   .describe(LABELS)
 export const labels = classLabels.transform(labelsText).describe(LABELS)
 
+export const ofClass = { queue: queueName.optional(), class: className.optional() }
+
 /** Conditions of every list of jobs. */
 export const jobMatch = {
-  queue: queueName.optional(),
-  class: className.optional(),
+  ...ofClass,
   group: label.optional(),
   tag: label.optional(),
 }
 
-export const schemaHash = named('a schema hash: 16 hexadecimal digits', (text) => /^[0-9a-f]{16}$/.test(text))
+const isHash = (text: string): boolean => /^[0-9a-f]{16}$/.test(text)
+export const schemaHash = named('a schema hash: 16 hexadecimal digits', isHash)
 export const builtAgainst = schemaHash
   .optional()
   .describe('hash of the class schema that the caller was built against; see docs/changing-code.md')
@@ -72,10 +75,10 @@ export const builtAgainst = schemaHash
 export const dir = z.enum(['in', 'out'])
 
 export const jobId = z.int().min(1)
+export const jobHead = { id: jobId, queue: z.string(), class: z.string() }
+export const parentRef = z.object({ id: jobId, name: z.string() }).nullable()
 
-export const errorKind = named('the id of a kind of error: 16 hexadecimal digits', (text) =>
-  /^[0-9a-f]{16}$/.test(text),
-)
+export const errorKind = named('the id of a kind of error: 16 hexadecimal digits', isHash)
 
 const isRef = (text: string) => isId(text) || isAlias(text)
 

@@ -83,6 +83,8 @@ export const count = (least: number, most: number) =>
     .transform(Number)
     .pipe(z.int().min(least).max(most))
 
+export const page = { limit: count(1, 1_000).optional(), cursor: cursor.optional() }
+
 const ABOVE_ZERO = within(1, Infinity, 'a duration above 0')
 export const positive = duration.refine(...ABOVE_ZERO)
 export const positiveMilliseconds = milliseconds.refine(...ABOVE_ZERO)

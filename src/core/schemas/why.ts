@@ -16,6 +16,9 @@ export const reasonView = z.object({
 
 export type Reason = z.output<typeof reasonView>
 
+const limit = roomView.extend({ holders: z.array(holder) })
+export type WhyLimit = z.output<typeof limit>
+
 const link = z.object({
   job: jobId,
   class: z.string(),
@@ -24,11 +27,10 @@ const link = z.object({
   running: z.boolean(),
   run: runUnderWay.nullable(),
   reasons: z.array(reasonView),
-  limit: roomView
-    .extend({ holders: z.array(holder) })
-    .optional()
-    .describe('limit at the end of the chain, and the jobs that hold its slots'),
+  limit: limit.optional().describe('limit at the end of the chain, and the jobs that hold its slots'),
 })
+
+export type WhyLink = z.output<typeof link>
 
 export const why = link.extend({
   chain: z
@@ -36,3 +38,4 @@ export const why = link.extend({
     .optional()
     .describe('chain of jobs, where each job blocks the previous job. Present if `deep` is set'),
 })
+export type Why = z.output<typeof why>

@@ -166,10 +166,10 @@ const patchedPorts = z
   .nullable()
   .optional()
 
-const [backoffMembers, firstWait] = backoffWays
+const [members, firstWait] = backoffWays
 const patchedRetry = clearable(retry).extend({
   backoff: z
-    .union([clearable(backoffMembers), firstWait])
+    .union([clearable(members), firstWait])
     .nullable()
     .optional(),
 })

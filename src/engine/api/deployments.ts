@@ -2,7 +2,6 @@ import { type ClassCount, countsIn } from '../../core/class-counts.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { DAY } from '../../core/units.ts'
 import type { Context } from '../context.ts'
-import type { ErrorKind } from '../engine.ts'
 import { type Deploy, deploymentsIn, keyOf, MAX_QUEUES } from '../jobs/announcement.ts'
 import type { createErrors } from './errors.ts'
 
@@ -11,22 +10,12 @@ type QueueTexts = { queue: string; texts: string[] }
 type Mark = { at: number; queues: QueueTexts[] }
 
 type DeployView = { version: string | null; author: string | null; at: number }
-type DeploymentView = Omit<DeployView, 'author'> & { id: string; classes: number; deploys: DeployView[] }
 type OfPeriod = Pick<ClassCount, 'counts' | 'took'>
 type ComparedClass = {
   queue: string
   class: string | null
   before: OfPeriod | null
   after: OfPeriod | null
-}
-type Comparison = DeployView & {
-  deployment: string
-  before: { version: string | null; from: number; to: number }
-  after: { version: string | null; from: number; to: number }
-  isWhole: boolean
-  classes: ComparedClass[]
-  errors: ErrorKind[]
-  more: boolean
 }
 
 const viewOf = ({ version, author, at }: Deploy): DeployView => ({
@@ -87,7 +76,7 @@ export function createDeployments({ store, now }: Context, errors: Pick<ReturnTy
   }
 
   return {
-    async list(): Promise<{ deployments: DeploymentView[] }> {
+    async list() {
       const deployments = (await all()).map(([id, { at, classes, versions, deploys = [] }]) => ({
         id,
         at,
@@ -98,7 +87,7 @@ export function createDeployments({ store, now }: Context, errors: Pick<ReturnTy
       return { deployments: deployments.sort((a, b) => b.at - a.at) }
     },
 
-    async compare(of?: string, { at }: { at?: number } = {}): Promise<Comparison> {
+    async compare(of?: string, { at }: { at?: number } = {}) {
       const { id, deploys, i } = await deployOf(of, at)
       const [deploy, previous, next] = [deploys[i]!, deploys[i + 1], deploys[i - 1]]
       const known = [deploy, previous, next].flatMap((one) => one ?? [])

@@ -1,10 +1,8 @@
-import type { RecordedJob, StoredRun } from '../../core/recorded.ts'
+import type { RecordedJob, RecordedQuery, StoredRun } from '../../core/recorded.ts'
 import { type JobRecord, redactedPathsOf, statusOf } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
 import type { Ref } from '../engine.ts'
 import { storedRunIn } from '../run/recording.ts'
-
-type Filter = { queue?: string; class?: string; limit?: number; cursor?: string }
 
 function faultOf(record: JobRecord, run: StoredRun | undefined): string | undefined {
   if (!run) return 'the values of its last run were not recorded'
@@ -30,7 +28,11 @@ function recordedOf(id: number, record: JobRecord): RecordedJob {
 }
 
 export const createRecorded = ({ store }: Context) => ({
-  async list({ cursor, limit = 100, ...filter }: Filter): Promise<{ jobs: RecordedJob[]; cursor: string | null }> {
+  async list({
+    cursor,
+    limit = 100,
+    ...filter
+  }: RecordedQuery): Promise<{ jobs: RecordedJob[]; cursor: string | null }> {
     const page = await store.list({ ...filter, mode: 'all', status: 'completed,failed', before: cursor, limit })
     const kept = page.jobs.filter(({ document }) => document.lastValues !== undefined)
     return { jobs: kept.map(({ id, document }) => recordedOf(id, document)), cursor: page.cursor }

@@ -1,17 +1,18 @@
-import type { ClassCount, ClassHour } from '../../core/class-counts.ts'
 import { classCountsOf, classHoursOf } from '../../core/class-counts.ts'
-import type { Point } from '../../core/series.ts'
 import { keptSteps, pointsOf, summed } from '../../core/series.ts'
+import type { ClassesQuery, Series, SeriesQuery } from '../../core/stats.ts'
 import { DAY, HOUR, MINUTE } from '../../core/units.ts'
 import type { DayRecord } from '../../redis/record.ts'
 import type { QueueRow } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
-import type { Counts, DayView, Stats } from '../engine.ts'
+import type { Stats } from '../engine.ts'
 import { viewOf } from './queues.ts'
 
 const STEPS = { minute: MINUTE, hour: HOUR } as const
 const HOURS_BYTES = 4 * 1024 * 1024
 export const MOST_QUEUES = 50
+
+type Counts = Record<string, number>
 
 const sum = (all: readonly Counts[]): Counts => {
   const total: Counts = {}
@@ -23,7 +24,7 @@ const nameOf = (day: number): string => new Date(day * DAY).toISOString().slice(
 
 type Kept = Record<string, DayRecord>
 
-function daysOf(kept: Map<number, Kept>, queues: readonly QueueRow[], days: readonly number[]): DayView[] {
+function daysOf(kept: Map<number, Kept>, queues: readonly QueueRow[], days: readonly number[]): Stats['days'] {
   for (const { name, settings } of queues) {
     if (settings.day === undefined || !days.includes(settings.day)) continue
     const day = kept.get(settings.day) ?? {}
@@ -64,24 +65,7 @@ export function createStats({ store }: Context) {
       }
     },
 
-    async series({
-      queue = '',
-      step = 'minute',
-      from = 0,
-      to,
-      details = false,
-    }: {
-      queue?: string
-      step?: 'minute' | 'hour'
-      from?: number
-      to?: number
-      details?: boolean
-    }): Promise<{
-      step: 'minute' | 'hour'
-      points: Point[]
-      more: boolean
-      queues?: Record<string, Point[]>
-    }> {
+    async series({ queue = '', step = 'minute', from = 0, to, details = false }: SeriesQuery): Promise<Series> {
       const ms = STEPS[step]
       const { rows, more, now } = await store.series(queue, step, MOST_QUEUES)
       const since = Math.max(Math.floor(now / ms) - keptSteps[step] + 1, Math.floor(from / ms)) * ms
@@ -90,19 +74,7 @@ export function createStats({ store }: Context) {
       return { step, points, more, queues: details ? Object.fromEntries(byQueue) : undefined }
     },
 
-    async classes({
-      queue = '',
-      day: which = 'today',
-      hours = false,
-    }: {
-      queue?: string
-      day?: 'today' | 'yesterday'
-      hours?: boolean
-    }): Promise<{
-      day: string
-      classes: ({ queue: string; hours?: ClassHour[] } & ClassCount)[]
-      more: boolean
-    }> {
+    async classes({ queue = '', day: which = 'today', hours = false }: ClassesQuery) {
       const { queues, more, now } = await store.classes(queue, MOST_QUEUES, hours ? HOURS_BYTES : 0)
       const day = Math.floor(now / DAY) - (which === 'yesterday' ? 1 : 0)
       const since = (Math.floor(now / HOUR) - 23) * HOUR

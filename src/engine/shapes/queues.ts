@@ -1,15 +1,16 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Labels } from '../../core/labels.ts'
+import type { ProcessView, RunUnderWay } from '../../core/process.ts'
 import type { Retry } from '../../core/retry.ts'
-import type { QueueView } from '../../core/schemas/queues.ts'
 import type { WorkerUnfit } from '../../core/schemas/workers.ts'
-import type { Point } from '../../core/series.ts'
+import type { Series, Stats } from '../../core/stats.ts'
 import type { Reach } from '../../core/worker.ts'
-import type { BellTrouble, Signal } from '../../redis/types.ts'
 import type { Health } from './deliveries.ts'
 import type { LimitView } from './limits.ts'
 
+export type { ProcessView, RunUnderWay } from '../../core/process.ts'
 export type { PatchedQueue, QueueDetail, QueuePatch, QueueView } from '../../core/schemas/queues.ts'
+export type { Stats } from '../../core/stats.ts'
 
 export type WorkerDefinition = {
   args?: Encoded
@@ -45,43 +46,11 @@ export type WorkerView = { queue: string; class: string } & WorkerDefinition & {
     servedBy: { id: string; at: number; version: string | null }[]
   }
 
-export type RunUnderWay = {
-  job: number
-  queue: string
-  class: string
-  startedAt: number
-  leaseUntil: number
-  by: string
-}
-
-export type ProcessView = { id: string; queues: string[]; runs: RunUnderWay[] } & (
-  | { kind: 'lane'; until: number }
-  | { kind: 'pull'; startedAt: number; seenAt: number; live: boolean; signal: Signal | null }
-)
-
-export type Counts = Record<string, number>
-
-export type DayView = { day: string; counts: Counts; queues: Record<string, { counts: Counts; waits?: number[] }> }
-
-export type Stats = {
-  queues: QueueView[]
-  processed: number
-  failed: number
-  today: Record<string, Counts>
-  total: Record<string, Counts>
-  /**
-   * Today's runs by the time from ready to start: up to 10 ms, 100 ms, 1 s, 5 s, 30 s, 1 min, 10 min, 1 h, or longer.
-   */
-  waits: Record<string, number[]>
-  days?: DayView[]
-  bells?: BellTrouble
-}
-
 export type WaitedLimit = LimitView & { waitedSince: number | null }
 
 export type Glance = {
   stats: Stats
-  series: { step: 'minute' | 'hour'; points: Point[]; more: boolean; queues?: Record<string, Point[]> }
+  series: Series
   limits: WaitedLimit[]
   moreLimits: boolean
   processes: ProcessView[]

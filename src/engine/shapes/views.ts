@@ -8,6 +8,7 @@ import type { Repeat } from './jobs.ts'
 export type { BulkInput } from '../../core/schemas/job-options.ts'
 export type {
   BulkPreview,
+  ErrorFilter,
   ErrorKind,
   ErrorMute,
   ErrorPage,
@@ -53,15 +54,6 @@ export type JobFilter = Omit<JobQuery, 'status' | 'fields'> & {
 }
 
 export type Item = { data: Encoded; context?: Encoded; default?: true }
-
-export type ErrorFilter = {
-  queue?: string
-  class?: string
-  since?: number
-  cursor?: string
-  details?: boolean
-  muted?: boolean
-}
 
 export type ListNotes = { total?: number; looked?: number; newest?: number }
 
