@@ -3,6 +3,7 @@ import { missing, SidejobError } from '../../core/errors.ts'
 import { faultText } from '../../core/issues.ts'
 import { idIn, type Status } from '../../core/job.ts'
 import type { Changes, Snapshot } from '../../core/run.ts'
+import type { ClaimOptions } from '../../core/schemas/claims.ts'
 import type { Reach } from '../../core/worker.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
 import { type JobRecord, statusOf } from '../../redis/record.ts'
@@ -13,6 +14,7 @@ import { faultInJob, schemaOfClass, skewed, skewOf } from '../jobs/checks.ts'
 import { LAST, outcomeOf, soundChanges } from '../jobs/outcome.ts'
 import { type Registered, timeoutOf, withSchema } from '../jobs/registry.ts'
 import type { Waiter } from '../lane/long-poll.ts'
+import { createReader, stepPage } from '../run/reader.ts'
 import { inputsOf, snapshotOf } from '../run/snapshot.ts'
 import { withoutMissed } from './missed-slots.ts'
 
@@ -43,6 +45,8 @@ export function createRuns({
   random,
   longPoll,
 }: Context) {
+  const reader = createReader(store)
+
   /** The job's record is needed to count a failure, to compute the next slot, or if Redis may refuse an op. */
   const needsDocument = (token: string, { end, ops }: Changes): boolean =>
     end === 'failed' || (ops?.length ?? 0) > 0 || token.split('.')[2]!.startsWith('r')
@@ -93,7 +97,7 @@ export function createRuns({
   }
 
   async function commitToken(settled: RunOutcome): Promise<{ answer: string; lent: ClaimedJob[] }> {
-    const { answers, lent, rings } = await store.commit({ queue: '', runs: [settled] })
+    const { answers, lent, rings } = await store.commit({ runs: [settled] })
     await ring(rings)
     if (answers[0] === 'lost' && settled.end === 'checkpoint') throw await endedOf(settled.token)
     checkAnswer(answers[0]!)
@@ -212,23 +216,7 @@ export function createRuns({
   return {
     async claim(
       queue: string,
-      {
-        names = [],
-        tags: wanted = [],
-        max = 1,
-        wait = 0,
-        lease = CLAIM_LEASE,
-        process,
-        schemas = {},
-      }: {
-        names?: string[]
-        tags?: string[]
-        max?: number
-        wait?: number
-        lease?: number
-        process?: string
-        schemas?: Record<string, string>
-      },
+      { names = [], tags = [], max = 1, wait = 0, lease = CLAIM_LEASE, process, schemas = {} }: ClaimOptions,
       call?: Call & { told?: (signal: Signal) => void },
     ): Promise<Snapshot[]> {
       const end = now() + wait
@@ -237,7 +225,7 @@ export function createRuns({
       await announce()
       await checkSchemas(queue, schemas)
       const lane = await laneOf(call)
-      const asked = { max, lease, patterns: names.map(literalSets), tags: wanted, process, schemas }
+      const asked = { max, lease, patterns: names.map(literalSets), tags, process, schemas }
       const request = { ...asked, queue, lane, call, stop: () => stopped.abort() }
       const first = await look(request)
       const claimed =
@@ -289,25 +277,14 @@ export function createRuns({
       schema?: string,
     ): Promise<{ values: Item[]; more: number }> {
       const job = await jobOf(token)
-      const page = await executor.page(job.id, port, after)
+      const page = await reader.page(job.id, port, after)
       const error = schema && misread(await classFor(job), schema, job, { [port]: page })
       if (error) throw error
       return page
     },
 
-    async children(
-      token: string,
-      cursor: string = '0',
-    ): Promise<{ children: Snapshot['children']; cursor: string | null }> {
-      return store.children((await jobOf(token)).id, cursor)
-    },
+    children: async (token: string, cursor: string = '0') => store.children((await jobOf(token)).id, cursor),
 
-    async steps(
-      token: string,
-      cursor: string = '0',
-    ): Promise<{ steps: Record<string, Encoded>; cursor: string | null }> {
-      const { steps, cursor: next } = await store.steps((await jobOf(token)).id, cursor)
-      return { steps, cursor: next }
-    },
+    steps: async (token: string, cursor: string = '0') => stepPage(store, (await jobOf(token)).id, cursor),
   }
 }

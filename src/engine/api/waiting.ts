@@ -1,16 +1,13 @@
-import type { Encoded } from '../../core/codec/value.ts'
-import type { Snapshot } from '../../core/run.ts'
-import type { WaitingJob } from '../../core/waiting.ts'
+import type { WaitingJob, WaitingQuery } from '../../core/waiting.ts'
 import { type JobRecord, statusOf } from '../../redis/record.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
 import type { Ref } from '../engine.ts'
 import { deploymentsIn, keyOf } from '../jobs/announcement.ts'
 import { timeoutOf } from '../jobs/registry.ts'
+import { stepPage } from '../run/reader.ts'
 import { shownSnapshot } from '../run/shown.ts'
 import { runAtOf, snapshotOf } from '../run/snapshot.ts'
-
-type Filter = { queue?: string; class?: string; deployment?: string; limit?: number; cursor?: string }
 
 const LEASE = 45_000
 
@@ -53,7 +50,7 @@ export function createWaiting({ store, registry, now }: Context) {
   const idOf = async (job: Ref): Promise<number> => (await store.inspect(job)).id
 
   return {
-    async list({ deployment, cursor, limit = 100, ...filter }: Filter): Promise<{
+    async list({ deployment, cursor, limit = 100, ...filter }: WaitingQuery): Promise<{
       jobs: WaitingJob[]
       cursor: string | null
     }> {
@@ -80,13 +77,8 @@ export function createWaiting({ store, registry, now }: Context) {
       }
     },
 
-    async steps(job: Ref, cursor: string = '0'): Promise<{ steps: Record<string, Encoded>; cursor: string | null }> {
-      const { steps, cursor: next } = await store.steps(await idOf(job), cursor)
-      return { steps, cursor: next }
-    },
+    steps: async (job: Ref, cursor: string = '0') => stepPage(store, await idOf(job), cursor),
 
-    async children(job: Ref, cursor: string = '0'): Promise<{ children: Snapshot['children']; cursor: string | null }> {
-      return store.children(await idOf(job), cursor)
-    },
+    children: async (job: Ref, cursor: string = '0') => store.children(await idOf(job), cursor),
   }
 }

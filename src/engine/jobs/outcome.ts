@@ -6,7 +6,7 @@ import { dotted } from '../../core/issues.ts'
 import { idIn } from '../../core/job.ts'
 import { limits } from '../../core/limits.ts'
 import { passedBy, passedOf, passedText } from '../../core/repeat/passed.ts'
-import { isMissed, nextSlot, parseRepeat, type Repeat } from '../../core/repeat.ts'
+import { isMissed, nextSlot } from '../../core/repeat.ts'
 import { type Retry, retryDefaults, retryDelay } from '../../core/retry.ts'
 import type { Changes, RunError } from '../../core/run.ts'
 import type { Reach } from '../../core/worker.ts'
@@ -20,9 +20,15 @@ import { checkRootOfRun, faultOfRun, skewed, skewOf } from './checks.ts'
 import { kindOfFailed } from './kind.ts'
 import { spawnedJob } from './new-job.ts'
 import { type Registered, type Registry, withSchema } from './registry.ts'
+import { ruleOf } from './slot.ts'
 
 /** Number of the last commit of a run, larger than the number of every checkpoint. */
 export const LAST = 1_000_000_000
+
+/** A job that this deployment cannot run is released for this time. */
+export const RELEASE_MS = 10_000
+
+export const failedWith = (error: RunError): Changes => ({ end: 'failed', n: LAST, error })
 
 type Deciding = {
   document: JobRecord
@@ -72,7 +78,7 @@ function slotOf(
   const scheduled = document.nextSlot
   const started = document.ranAt ?? now
   if (scheduled > started) return { words: [] }
-  const repeat = parseRepeat(JSON.parse(document.repeats) as Repeat)
+  const repeat = ruleOf(document)
   const slot = nextSlot(repeat, { scheduled, started, finished: now }, now)
   // Only a repeat that counts from the scheduled time can miss slots.
   const catchesUp = repeat.base === 'scheduled' && slot > scheduled && slot <= now
@@ -103,7 +109,7 @@ export const returned = (lent: ClaimedJob, wait: number, message: string, more: 
 
 export function skipped(document: JobRecord, now: number): RunOutcome | undefined {
   if (!document.slotMissed || !document.repeats || !document.nextSlot) return undefined
-  const repeat = parseRepeat(JSON.parse(document.repeats) as Repeat)
+  const repeat = ruleOf(document)
   if (!isMissed(repeat, document.nextSlot, document.ranAt ?? now)) return undefined
   return { token: document.token!, n: 0, end: 'skipped', ...slotOf({ document, now }, true) }
 }
@@ -216,7 +222,7 @@ export function soundChanges(
   const error = skew ? { message: skewed(skew, 'worker', message).message } : { message, retry: false }
   const end = `${message}; the run has failed`
   const fault = skew ? skewed(skew, 'worker', end, unfit.path) : new SidejobError('REFUSED', end, { path: unfit.path })
-  return { changes: { end: 'failed', n: LAST, error }, fault }
+  return { changes: failedWith(error), fault }
 }
 
 const wantsResult = ({ document }: Deciding): boolean => document.keepResult !== 0 || document.callback !== undefined

@@ -1,6 +1,8 @@
-import { type Repeat, slotOfRun } from '../../core/repeat.ts'
+import { type ParsedRepeat, parseRepeat, type Repeat, slotOfRun } from '../../core/repeat.ts'
 import { TERMINATING } from '../../redis/marks.ts'
 import type { JobRecord } from '../../redis/record.ts'
+
+export const ruleOf = ({ repeats }: JobRecord): ParsedRepeat => parseRepeat(JSON.parse(repeats!) as Repeat)
 
 export function slotOf({ repeats, nextSlot, ranAt, scheduledFor, terminating }: JobRecord): { scheduledFor?: number } {
   if (scheduledFor !== undefined) return { scheduledFor }

@@ -4,6 +4,7 @@ import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob, CommitAnswer, LaneStart, Ring } from '../../redis/types.ts'
 import type { Constraints } from '../jobs/constraints.ts'
 import type { Executor } from '../run/executor.ts'
+import { isUsedUp } from '../run/usage.ts'
 import type { Listen } from './calls.ts'
 import { callsFree, createLanes, type Lane } from './lane.ts'
 import { newLaneName } from './lane-name.ts'
@@ -111,7 +112,7 @@ export function createDispatcher(parts: DispatcherOptions) {
     const { flight, time, usage } = lane
     let state: LaneState = transitions.cold.started
     for (let runs = 0; ; ) {
-      const leaves = time.isOver() || usage.sent.requests >= requests || executor.usedUp(usage)
+      const leaves = time.isOver() || usage.sent.requests >= requests || isUsedUp(usage)
       const done = flight.take()
       runs += done.length
       const answer = await exchange(lane, done, leaves)

@@ -1,6 +1,7 @@
 import type { Store } from '../../redis/store.ts'
-import { type Executor, newUsage, type Usage } from '../run/executor.ts'
+import type { Executor } from '../run/executor.ts'
 import type { ToldOutcome } from '../run/report.ts'
+import { newUsage, type Usage } from '../run/usage.ts'
 import { MAX_LINKS, type RunTrace } from '../trace/tracer.ts'
 import { cold, createWarmth, type Listen, type Warmth } from './calls.ts'
 import { createInFlight } from './in-flight.ts'

@@ -2,7 +2,7 @@ import { createSlots, type Slots } from '../../core/slots.ts'
 import { ops } from '../../redis/ops.ts'
 import type { Store } from '../../redis/store.ts'
 import type { BellTrouble, Ring } from '../../redis/types.ts'
-import type { Sent } from '../run/executor.ts'
+import type { Sent } from '../run/usage.ts'
 import type { Bells } from './bells.ts'
 
 export type Guest = {

@@ -22,10 +22,10 @@ import type { Store } from '../../redis/store.ts'
 import type { CallbackJob, ClaimedJob, Ring } from '../../redis/types.ts'
 import type { Callback, CallbackProgress, CallbackState, CallbackView } from '../engine.ts'
 import { addressOf } from '../jobs/callback-spec.ts'
-import { outcomeOf, returned } from '../jobs/outcome.ts'
+import { outcomeOf } from '../jobs/outcome.ts'
 import type { Registry } from '../jobs/registry.ts'
 import type { RunTrace } from '../trace/tracer.ts'
-import { createCircuitBreakers, delayUntil, type HostReport } from './circuit-breaker.ts'
+import { createCircuitBreakers, type HostReport, waitForHost } from './circuit-breaker.ts'
 import { type Signer, webhookHeaders } from './sign.ts'
 
 export type Payload = (ended: Ended, given: Record<string, unknown>) => string | Promise<string>
@@ -161,13 +161,12 @@ export function createCallbacks(options: CallbackOptions) {
 
   function keptBack(lent: ClaimedJob, spec: Callback, host: string, until: number): Promise<RunOutcome> | RunOutcome {
     const since = lent.document.resentAt ?? createdAtOf(lent.document)
-    const message = `${host} keeps failing; next attempt after ${new Date(until).toISOString()}`
     if (store.now() - since > patienceOf(spec.retry))
       return commit(lent, spec, {
         end: 'failed',
         error: { message: `${host} kept failing; no further attempts are made`, retry: false },
       })
-    return returned(lent, delayUntil(until, store.now(), random), message)
+    return waitForHost(lent, host, until, store.now(), random())
   }
 
   const commit = (lent: ClaimedJob, spec: Callback, changes: Changes): Promise<RunOutcome> =>

@@ -1,5 +1,8 @@
+import { iso } from '../../core/time.ts'
+import type { RunOutcome } from '../../redis/changes.ts'
 import type { Store } from '../../redis/store.ts'
-import type { BreakerSettings, BreakerState } from '../../redis/types.ts'
+import type { BreakerSettings, BreakerState, ClaimedJob } from '../../redis/types.ts'
+import { returned } from '../jobs/outcome.ts'
 
 // `threshold` is a number of failures. The other values are milliseconds. A failing host is not called for `base`.
 // After each failed trial, this time doubles, up to `cap`.
@@ -17,9 +20,11 @@ const FRESH = 1_000
 /** An operator may have closed the breaker, so the breaker is read again after this many milliseconds. */
 const OPEN_FRESH = 10_000
 
-/** The random part keeps the jobs from starting in the same second. */
-export const delayUntil = (until: number, now: number, random: () => number): number =>
-  Math.max(0, until - now) + 1_000 + random() * 9_000
+export function waitForHost(lent: ClaimedJob, host: string, until: number, now: number, random: number): RunOutcome {
+  // The random part keeps the jobs from starting in the same second.
+  const delay = Math.max(0, until - now) + 1_000 + random * 9_000
+  return returned(lent, delay, `${host} keeps failing; next attempt after ${iso(until)}`)
+}
 
 export type HostReport = { down?: boolean; after?: number }
 

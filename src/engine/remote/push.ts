@@ -8,12 +8,18 @@ import { check } from '../../core/issues.ts'
 import { callBody, readResultMap } from '../../core/jq.ts'
 import { present } from '../../core/present.ts'
 import { retryAfter } from '../../core/retry.ts'
-import { type Changes, changes as changesSchema, type Snapshot, snapshot as snapshotSchema } from '../../core/run.ts'
+import {
+  type Changes,
+  changes as changesSchema,
+  type RunError,
+  type Snapshot,
+  snapshot as snapshotSchema,
+} from '../../core/run.ts'
 import { closedIn, places } from '../../core/schemas.ts'
 import { LONGEST_TIMER } from '../../core/sleep.ts'
 import { callable } from '../../core/url.ts'
 import type { WorkerDefinition } from '../engine.ts'
-import { LAST } from '../jobs/outcome.ts'
+import { failedWith, LAST } from '../jobs/outcome.ts'
 import type { HostReport } from './circuit-breaker.ts'
 import { type Signer, webhookHeaders } from './sign.ts'
 
@@ -31,11 +37,8 @@ const closedResultMap: Closed = { result: CLOSED, error: CLOSED }
 
 const snapshotJson = (snapshot: Snapshot): string => writeJson(present(snapshotPlaces, snapshot))
 
-const failed = (message: string, more: Partial<NonNullable<Changes['error']>> = {}): Changes => ({
-  end: 'failed',
-  n: LAST,
-  error: { message, reason: 'other', ...more },
-})
+const failed = (message: string, more: Partial<RunError> = {}): Changes =>
+  failedWith({ message, reason: 'other', ...more })
 
 const MAX_ANSWER = 10 * 1024 * 1024
 const SHOWN = 1_000

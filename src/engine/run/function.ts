@@ -2,7 +2,7 @@ import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { hasCode } from '../../core/errors.ts'
 import type { Changes, RunError, Snapshot } from '../../core/run.ts'
 import { Later, Terminal, type Worker } from '../../core/worker.ts'
-import { LAST } from '../jobs/outcome.ts'
+import { failedWith } from '../jobs/outcome.ts'
 import { OlderCode } from './code-change.ts'
 import { createDeadlines, type Deadlines } from './deadlines.ts'
 import { Job } from './job.ts'
@@ -106,7 +106,7 @@ export async function runFunction(
     return await job.finish(await promise)
   } catch (error) {
     if (error instanceof LostRun || error instanceof OlderCode) throw error
-    return { end: 'failed', n: LAST, error: runError(error), counts: job.counts, ops: job.logs }
+    return { ...failedWith(runError(error)), counts: job.counts, ops: job.logs }
   } finally {
     leave()
     stops?.delete(stop)

@@ -49,3 +49,5 @@ export function createPinned({ store, versions, breakers }: Parts) {
     },
   }
 }
+
+export type Pinned = ReturnType<typeof createPinned>

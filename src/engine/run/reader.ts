@@ -21,6 +21,11 @@ async function scanned<P extends { cursor: string | null }, V>(
   return all
 }
 
+export async function stepPage(store: Store, id: number, cursor: string) {
+  const { steps, cursor: next } = await store.steps(id, cursor)
+  return { steps, cursor: next }
+}
+
 export function createReader(store: Store) {
   async function allOf(
     { id, dir, port }: PortOf,
