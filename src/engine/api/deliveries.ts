@@ -1,9 +1,9 @@
 import { encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
-import { nextSlot, parseRepeat, type Repeat, shift } from '../../core/repeat.ts'
+import { nextSlot, parseRepeat, shift } from '../../core/repeat.ts'
 import { PLACE } from '../../redis/marks.ts'
-import { type Fields, ops, priorityText, says, type Words } from '../../redis/ops.ts'
+import { type Fields, ops, says, type Words } from '../../redis/ops.ts'
 import { type JobRecord, statusOf } from '../../redis/record.ts'
 import type { ClaimedJob, CommitAnswer } from '../../redis/types.ts'
 import type { Vault } from '../../redis/vault.ts'
@@ -20,6 +20,8 @@ import type {
 } from '../engine.ts'
 import { checkArgs, checkResult } from '../jobs/checks.ts'
 import { LAST, outcomeOf } from '../jobs/outcome.ts'
+import { givenFields } from '../jobs/patch-fields.ts'
+import { ruleOf } from '../jobs/slot.ts'
 import type { Waiter } from '../lane/long-poll.ts'
 import { dueAtOf, viewOf } from '../run/snapshot.ts'
 import { withoutMissed } from './missed-slots.ts'
@@ -54,10 +56,9 @@ function before({ id, document, children }: ClaimedJob): DeliveredJob {
   return deliveredJobOf(id, past, children)
 }
 
-function changeWords({ args, priority, class: name, forget }: DeliveryEnd, { sealSame }: Vault): Words {
-  const fields: Fields = {}
-  if (args !== undefined) fields.args = sealSame(args, 'args')
-  if (priority !== undefined) fields.priority = priorityText(priority)
+function changeWords(end: DeliveryEnd, vault: Vault): Words {
+  const { class: name, forget } = end
+  const fields = givenFields(end, vault)
   return [
     ...(Object.keys(fields).length ? ops.patch({ fields }) : []),
     ...(name === undefined ? [] : ops.rename({ class: name })),
@@ -100,128 +101,116 @@ function repeatFields({ repeat, dueAt }: DeliveryUpdate, document: JobRecord, no
     finished: now,
   }
   const slot = due ?? nextSlot(repeat, moments, now)
-  return { repeats: encodeValue(sourceOf(repeat)), nextSlot: String(slot), notBefore: '' }
+  return { repeats: encodeValue(parseRepeat(repeat).source), nextSlot: String(slot), notBefore: '' }
 }
 
-const sourceOf = (repeat: Repeat): Repeat => parseRepeat(repeat).source
+async function look(
+  parts: Context,
+  queue: string,
+  request: DeliveryRequest,
+  lane?: Lane,
+  waiter?: Waiter,
+): Promise<CommitAnswer[]> {
+  const { names = [], tags, max = 1, priority, lease = HUNDRED_YEARS_MS } = request
+  const claim = { max, lease, begun: max, pull: true, patterns: names, tags, priority, waiter }
+  for (let skip = 0, tries = 0; ; ) {
+    const answer = await parts.store.commit({ queue, lane, claim: { ...claim, skip } })
+    checkClaim(answer)
+    const tagged = await parts.constraints.retag(answer)
+    await parts.ring([...answer.rings, ...tagged])
+    const sound = await parts.executor.sound(answer.lent)
+    const failed = answer.failed + answer.lent.length - sound.length
+    const lent = await withoutMissed(parts, sound)
+    if (lent.length || failed) return [{ ...answer, lent, failed }]
+    if (answer.lent.length && !lane) continue
+    if (answer.stale.length && ++tries < MOST_TRIES) continue
+    if (answer.seen === undefined) return []
+    skip = answer.seen
+  }
+}
+
+function leaseEnd(document: JobRecord): number {
+  const started = document.ranAt!
+  const end = document.redeliverAfterMs === undefined ? shift(document.redeliverAfter!, started) : document.leaseUntil!
+  if (!document.repeats) return end
+  const moments = { scheduled: document.nextSlot ?? started, started, finished: started }
+  return Math.min(end, nextSlot(ruleOf(document), moments, started))
+}
+
+async function deliveryOf({ change }: Context, lent: ClaimedJob): Promise<Delivery> {
+  const { document } = lent
+  const job = before(lent)
+  const until = document.redeliverAfter === undefined ? undefined : leaseEnd(document)
+  if (until !== undefined && until !== document.leaseUntil!)
+    await change(String(lent.id), [ops.deadline({ token: document.token!, till: until })])
+  return { token: document.token!, job, family: lent.family }
+}
+
+async function seize({ store, ring, change }: Context, id: number, document: JobRecord, due: boolean) {
+  if (!due) await change(String(id), [ops.run({ force: true })])
+  const claim = { max: 1, lease: SEIZED_LEASE_MS, begun: 1, pull: true, only: id }
+  const { lent, rings } = await store.commit({ queue: document.queue, claim })
+  await ring(rings)
+  return lent[0]?.document
+}
+
+const lost = (id: number) =>
+  new SidejobError('LOST', `job ${id} has been claimed again, or was never claimed with this token`)
+
+async function inHand(
+  parts: Context,
+  job: string,
+  { token, seizes }: DeliveryEnd,
+): Promise<{ id: number; document?: JobRecord }> {
+  const { id, document } = await parts.store.inspect(job)
+  if (token !== undefined && document.token !== token) throw lost(id)
+  const leased = document.place === PLACE.leased
+  if (leased && document.leaseUntil! > parts.now()) return { id, document }
+  const due = leased || document.unanswered !== undefined
+  if (token === undefined && (due || seizes)) return { id, document: await seize(parts, id, document, due) }
+  if (token !== undefined) throw lost(id)
+  throw new SidejobError('WRONG_STATUS', `job ${id} is ${statusOf(document)}: it has no run to end`)
+}
+
+/** Throws before anything changes, so the caller can still end the run in another way. */
+async function checkEnd(
+  { registry }: Context,
+  { end, slot, args, class: renamed }: DeliveryEnd,
+  document: JobRecord,
+): Promise<void> {
+  const name = renamed ?? document.class
+  if (args === undefined && name === document.class) return
+  const found = await registry.find(document.queue, name)
+  const isLast = end === 'completed' && (slot === 'none' || !document.repeats)
+  if (isLast && args !== undefined) return checkResult(found, name, args)
+  checkArgs(found, name, args ?? document.args)
+}
+
+async function commitEnd(
+  { store, registry, random, ring }: Context,
+  deliveryEnd: DeliveryEnd,
+  document: JobRecord,
+): Promise<string> {
+  const { end, at, wait, waitFor, error } = deliveryEnd
+  const changes = { end, n: LAST, at, wait, waitFor, error }
+  const { vault } = store
+  const outcome = await outcomeOf(document.token!, changes, { document, vault, registry, random, now: store.now() })
+  const words = [...changeWords(deliveryEnd, vault), ...outcome.words]
+  words.push(...slotWords(deliveryEnd, document, outcome.slot, store.now()))
+  const { answers, rings } = await store.commit({ runs: [{ ...outcome, words }] })
+  await ring(rings)
+  checkRefusal(answers[0]!)
+  return answers[0]!
+}
 
 export function createDeliveries(parts: Context) {
-  const { store, registry, classes, ring, change, longPoll, now, random } = parts
-  const { vault } = store
-
-  async function deliveredJob(job: string): Promise<DeliveredJob> {
-    const { id, document, children } = await store.inspect(job)
-    return deliveredJobOf(id, document, children)
-  }
-
-  async function look(queue: string, request: DeliveryRequest, lane?: Lane, waiter?: Waiter): Promise<CommitAnswer[]> {
-    const { names = [], tags, max = 1, priority, lease = HUNDRED_YEARS_MS } = request
-    const claim = { max, lease, begun: max, pull: true, patterns: names, tags, priority, waiter }
-    for (let skip = 0, tries = 0; ; ) {
-      const answer = await store.commit({ queue, lane, claim: { ...claim, skip } })
-      checkClaim(answer)
-      const tagged = await parts.constraints.retag(answer)
-      await ring([...answer.rings, ...tagged])
-      const sound = await parts.executor.sound(answer.lent)
-      const failed = answer.failed + answer.lent.length - sound.length
-      const lent = await withoutMissed(parts, sound)
-      if (lent.length || failed) return [{ ...answer, lent, failed }]
-      if (answer.lent.length && !lane) continue
-      if (answer.stale.length && ++tries < MOST_TRIES) continue
-      if (answer.seen === undefined) return []
-      skip = answer.seen
-    }
-  }
-
-  async function deliveryOf(lent: ClaimedJob): Promise<Delivery> {
-    const { document } = lent
-    const job = before(lent)
-    const until = document.redeliverAfter === undefined ? undefined : leaseEnd(document)
-    if (until !== undefined && until !== document.leaseUntil!)
-      await change(String(lent.id), [ops.deadline({ token: document.token!, till: until })])
-    return { token: document.token!, job, family: lent.family }
-  }
-
-  function leaseEnd(document: JobRecord): number {
-    const started = document.ranAt!
-    const end =
-      document.redeliverAfterMs === undefined ? shift(document.redeliverAfter!, started) : document.leaseUntil!
-    if (!document.repeats) return end
-    const moments = { scheduled: document.nextSlot ?? started, started, finished: started }
-    return Math.min(end, nextSlot(JSON.parse(document.repeats) as Repeat, moments, started))
-  }
-
-  async function deliver(queue: string, request: DeliveryRequest, call?: Call) {
-    const { wait = 0 } = request
-    const end = now() + wait
-    const lane = await laneOf(call)
-    const first = await look(queue, request, lane)
-    const [found] =
-      first.length || wait === 0
-        ? first
-        : await longPoll((waiter) => look(queue, request, lane, waiter), {
-            channel: store.keys.calls,
-            end,
-            signal: call?.signal,
-          })
-    if (!found) return { deliveries: [], failed: 0 }
-    return { deliveries: await Promise.all(found.lent.map(deliveryOf)), failed: found.failed }
-  }
-
-  async function seize(id: number, document: JobRecord, due: boolean): Promise<JobRecord | undefined> {
-    if (!due) await change(String(id), [ops.run({ force: true })])
-    const claim = { max: 1, lease: SEIZED_LEASE_MS, begun: 1, pull: true, only: id }
-    const { lent, rings } = await store.commit({ queue: document.queue, claim })
-    await ring(rings)
-    return lent[0]?.document
-  }
-
-  async function inHand(job: string, { token, seizes }: DeliveryEnd): Promise<{ id: number; document?: JobRecord }> {
-    const { id, document } = await store.inspect(job)
-    if (token !== undefined && document.token !== token) throw lost(id)
-    const leased = document.place === PLACE.leased
-    if (leased && document.leaseUntil! > now()) return { id, document }
-    const due = leased || document.unanswered !== undefined
-    if (token === undefined && (due || seizes)) return { id, document: await seize(id, document, due) }
-    if (token !== undefined) throw lost(id)
-    throw new SidejobError('WRONG_STATUS', `job ${id} is ${statusOf(document)}: it has no run to end`)
-  }
-
-  const lost = (id: number) =>
-    new SidejobError('LOST', `job ${id} has been claimed again, or was never claimed with this token`)
-
-  /** Throws before anything changes, so the caller can still end the run in another way. */
-  async function checkEnd({ end, slot, args, class: renamed }: DeliveryEnd, document: JobRecord): Promise<void> {
-    const name = renamed ?? document.class
-    if (args === undefined && name === document.class) return
-    const found = await registry.find(document.queue, name)
-    const isLast = end === 'completed' && (slot === 'none' || !document.repeats)
-    if (isLast && args !== undefined) return checkResult(found, name, args)
-    checkArgs(found, name, args ?? document.args)
-  }
-
-  async function finishDelivery(job: string, deliveryEnd: DeliveryEnd): Promise<{ status: Status }> {
-    for (let tries = 1; ; tries++) {
-      const { id, document } = await inHand(job, deliveryEnd)
-      if (document) {
-        await checkEnd(deliveryEnd, document)
-        const { end, at, wait, waitFor, error } = deliveryEnd
-        const changes = { end, n: LAST, at, wait, waitFor, error }
-        const deciding = { document, vault, registry, random, now: store.now() }
-        const outcome = await outcomeOf(document.token!, changes, deciding)
-        const words = [...changeWords(deliveryEnd, vault), ...outcome.words]
-        words.push(...slotWords(deliveryEnd, document, outcome.slot, store.now()))
-        const { answers, rings } = await store.commit({ queue: '', runs: [{ ...outcome, words }] })
-        await ring(rings)
-        checkRefusal(answers[0]!)
-        if (answers[0] !== 'lost') return { status: answers[0] as Status }
-      }
-      if (tries === MOST_TRIES) throw lost(id)
-    }
-  }
+  const { store, registry, classes, ring, change, longPoll, now } = parts
 
   return {
-    get: deliveredJob,
+    async get(job: string): Promise<DeliveredJob> {
+      const { id, document, children } = await store.inspect(job)
+      return deliveredJobOf(id, document, children)
+    },
 
     async list({
       cursor: before,
@@ -231,9 +220,35 @@ export function createDeliveries(parts: Context) {
       return { jobs: jobs.map(({ id, document }) => deliveredJobOf(id, document)), cursor }
     },
 
-    claim: deliver,
+    async claim(queue: string, request: DeliveryRequest, call?: Call) {
+      const { wait = 0 } = request
+      const end = now() + wait
+      const lane = await laneOf(call)
+      const first = await look(parts, queue, request, lane)
+      const [found] =
+        first.length || wait === 0
+          ? first
+          : await longPoll((waiter) => look(parts, queue, request, lane, waiter), {
+              channel: store.keys.calls,
+              end,
+              signal: call?.signal,
+            })
+      if (!found) return { deliveries: [], failed: 0 }
+      const deliveries = await Promise.all(found.lent.map((lent) => deliveryOf(parts, lent)))
+      return { deliveries, failed: found.failed }
+    },
 
-    finish: finishDelivery,
+    async finish(job: string, deliveryEnd: DeliveryEnd): Promise<{ status: Status }> {
+      for (let tries = 1; ; tries++) {
+        const { id, document } = await inHand(parts, job, deliveryEnd)
+        if (document) {
+          await checkEnd(parts, deliveryEnd, document)
+          const answer = await commitEnd(parts, deliveryEnd, document)
+          if (answer !== 'lost') return { status: answer as Status }
+        }
+        if (tries === MOST_TRIES) throw lost(id)
+      }
+    },
 
     async requeue(
       job: Ref,
@@ -242,7 +257,7 @@ export function createDeliveries(parts: Context) {
     ): Promise<void> {
       const renamed = name === undefined ? [] : [ops.rename({ class: name })]
       const found = name === undefined ? undefined : await store.inspect(job)
-      if (found) await checkEnd({ end: 'again', class: name }, found.document)
+      if (found) await checkEnd(parts, { end: 'again', class: name }, found.document)
       await change(job, [...renamed, ops.requeue({ forgiven })], call)
       if (found) classes.note(found.id, { queue: found.document.queue, class: name! })
     },
@@ -278,16 +293,15 @@ export function createDeliveries(parts: Context) {
     },
 
     async update(job: Ref, update: DeliveryUpdate, call?: Call): Promise<void> {
-      const { args, priority, was, counted } = update
+      const { args, was, counted } = update
       const { document } = await store.inspect(job)
       if (args !== undefined) checkArgs(await registry.find(document.queue, document.class), document.class, args)
       const fields = repeatFields(update, document, store.now())
       // The new time cancels an earlier request to run immediately.
       if (Object.keys(fields).length) fields.wantedEarly = ''
-      if (args !== undefined) fields.args = vault.sealSame(args, 'args')
-      if (priority !== undefined) fields.priority = priorityText(priority)
+      Object.assign(fields, givenFields(update, store.vault))
       if (counted === 'anew') fields.deliveries = ''
-      const same = was === undefined ? [] : [ops.was({ field: 'args', values: vault.sealedAs(was, 'args') })]
+      const same = was === undefined ? [] : [ops.was({ field: 'args', values: store.vault.sealedAs(was, 'args') })]
       await change(job, [...same, ops.patch({ fields })], call)
     },
 

@@ -1,11 +1,9 @@
-import type { Encoded } from '../../core/codec/value.ts'
-import { decodeValue, encodeValue } from '../../core/codec/value.ts'
+import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { hashOf } from '../../core/crypto.ts'
 import { hasCode, SidejobError } from '../../core/errors.ts'
-import type { Status } from '../../core/job.ts'
-import { isId } from '../../core/job.ts'
+import { isId, type Status } from '../../core/job.ts'
 import type { KeptPatch, KeptStep, KeptWait } from '../../core/schemas.ts'
-import { type Fields, ops, priorityText } from '../../redis/ops.ts'
+import { ops } from '../../redis/ops.ts'
 import { type JobRecord, stateOf } from '../../redis/record.ts'
 import type { Listed } from '../../redis/types.ts'
 import { stateField } from '../../redis/vault.ts'
@@ -27,8 +25,8 @@ import { announcedDefinition, checkArgs, schemaOfClass } from '../jobs/checks.ts
 import { checkFlows } from '../jobs/graph-check.ts'
 import { kindNameOf } from '../jobs/kind.ts'
 import { newJobs } from '../jobs/new-job.ts'
+import { givenFields, repeatFields, repeatWords } from '../jobs/patch-fields.ts'
 import { type Registered, timeoutOf } from '../jobs/registry.ts'
-import { repeatFields, repeatWords } from '../jobs/repeat-fields.ts'
 import { BELLS_ONLY, LONGEST_RUN } from '../lane/ringer.ts'
 import { isRecord, type Patch, patchText, type Waited } from '../run/code-change.ts'
 import { factsOf } from '../run/job-facts.ts'
@@ -46,7 +44,7 @@ const lasts = ({ timeout }: { timeout?: number }, found: Registered | undefined)
 
 function withSchemas(shown: JobView, found: Registered | undefined): JobView {
   if (!found) return shown
-  const definition = found.local ? announcedDefinition(found.definition, found.local) : found.definition
+  const definition = announcedDefinition(found)
   const described = (ports: JobView['in'], specs: WorkerDefinition['in'] = {}) =>
     Object.fromEntries(
       Object.entries(ports).map(([port, one]) => {
@@ -114,14 +112,9 @@ export function createJobs({
     return document
   }
 
-  async function patch(
-    job: string,
-    { args, schema, priority, retry, timeout, repeat, runAt, group }: JobPatch,
-    call?: Call,
-  ) {
-    const fields: Fields = {}
-    if (args !== undefined) fields.args = store.vault.sealSame(args, 'args')
-    if (priority !== undefined) fields.priority = priorityText(priority)
+  async function patch(job: string, given: JobPatch, call?: Call) {
+    const { args, schema, retry, timeout, repeat, runAt, group } = given
+    const fields = givenFields(given, store.vault)
     if (retry !== undefined) fields.retry = encodeValue(retry)
     if (timeout !== undefined) fields.timeout = String(timeout)
     if (runAt !== undefined) fields.notBefore = runAt === null ? '' : String(runAt)

@@ -2,13 +2,14 @@ import type { Encoded } from '../../core/codec/value.ts'
 import { hashOf } from '../../core/crypto.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { type Passed, passedOf, passedText, slotsFrom } from '../../core/repeat/passed.ts'
-import { nextSlot, nextTimes, type ParsedRepeat, parseRepeat, type Repeat } from '../../core/repeat.ts'
+import { nextSlot, nextTimes, type ParsedRepeat, parseRepeat } from '../../core/repeat.ts'
 import { ops } from '../../redis/ops.ts'
 import { aliasesOf, type JobRecord, pastRunOf, statusOf } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
 import type { Call, JobInput, JobPatch, Ref, ScheduleRow, ScheduleView } from '../engine.ts'
 import { kindNameOf } from '../jobs/kind.ts'
-import { NEVER, repeatFields, repeatWords } from '../jobs/repeat-fields.ts'
+import { NEVER, repeatFields, repeatWords } from '../jobs/patch-fields.ts'
+import { ruleOf } from '../jobs/slot.ts'
 import { shownError } from '../run/shown.ts'
 import { mutesOf } from './errors.ts'
 import type { Jobs } from './jobs.ts'
@@ -29,8 +30,6 @@ function missedOf(doc: JobRecord, repeat: ParsedRepeat): ScheduleView['missed'] 
   const { length } = slotsFrom(repeat, passed.from, passed.to, COUNTED + 1)
   return { ...passed, count: Math.min(COUNTED, length), more: length > COUNTED }
 }
-
-const ruleOf = (doc: JobRecord): ParsedRepeat => parseRepeat(JSON.parse(doc.repeats!) as Repeat)
 
 type Stretch = { until?: number; most?: number }
 

@@ -17,7 +17,7 @@ export type Announced = {
 
 export type SetCron = (of: { queue: string; name: string }, cron: WorkerDefinition['cron'] | null) => Promise<void>
 
-type AnnouncerOptions = {
+export type AnnouncerOptions = {
   store: Store
   deployment: string
   classes: () => Announced[]

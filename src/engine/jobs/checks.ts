@@ -4,6 +4,7 @@ import { dotted } from '../../core/issues.ts'
 import { type Check, checkOf, type Fault } from '../../core/json-schema/index.ts'
 import { most, type Path } from '../../core/json-schema/schema.ts'
 import { jsonSchemaOf, zodCheck } from '../../core/json-schema/zod.ts'
+import { ownOf } from '../../core/own.ts'
 import type { Changes, Op } from '../../core/run.ts'
 import { hashOfFunction, schemaHash } from '../../core/schema-hash.ts'
 import type { Ports, Worker } from '../../core/worker.ts'
@@ -20,7 +21,7 @@ type Part = 'args' | 'result' | { dir: Dir; port: string }
 const nameOf = (part: Part): string => (typeof part === 'string' ? part : `${part.dir}put port "${part.port}"`)
 
 const portOf = <P>(ports: Record<string, P> | undefined, port: string): P | undefined =>
-  ports && (Object.hasOwn(ports, port) ? ports[port] : ports['*'])
+  ports && (ownOf(ports, port) ?? ports['*'])
 
 function schemaOf(worker: Worker, part: Part): Worker['args'] {
   return typeof part === 'string' ? worker[part] : portOf(worker[part.dir], part.port)?.schema
@@ -41,7 +42,7 @@ function make({ local, definition }: Described, part: Part): Check | undefined {
 /** A function would not receive members that its class does not define, so they are refused. */
 function makeStrict(found: Described, part: Part): Check | undefined {
   const usual = checkFor(found, part)
-  const text = textOf(announced(found), part)
+  const text = textOf(announcedDefinition(found), part)
   if (text === undefined) return usual
   const strict = checkOf(decodeValue(text), { lenient: true, strict: true })
   return (value, bytes) => usual?.(value, bytes) ?? strict(value, bytes)
@@ -199,11 +200,9 @@ const toldPorts = (specs: WorkerDefinition['in'], ports: Ports = {}): WorkerDefi
     }),
   )
 
-const announced = ({ local, definition }: Described): WorkerDefinition =>
-  local ? announcedDefinition(definition, local) : definition
-
-export function announcedDefinition(definition: WorkerDefinition, worker: Worker): WorkerDefinition {
-  if (worker.checked === 'run') return definition
+/** The definition of a function, with the JSON Schemas of its code. */
+export function announcedDefinition({ local: worker, definition }: Described): WorkerDefinition {
+  if (!worker || worker.checked === 'run') return definition
   const [args, result] = [jsonSchemaOf(worker.args), jsonSchemaOf(worker.result)]
   return {
     ...definition,

@@ -14,7 +14,7 @@ import type { ClaimedJob } from '../../redis/types.ts'
 import type { Opening, Vault } from '../../redis/vault.ts'
 import type { WorkerDefinition } from '../engine.ts'
 import type { RunTrace } from '../trace/tracer.ts'
-import { type Announced, createAnnouncer, type SetCron } from './announcement.ts'
+import { type Announced, type AnnouncerOptions, createAnnouncer } from './announcement.ts'
 import { announcedDefinition, schemaOfClass } from './checks.ts'
 
 type KeyedLimit = {
@@ -50,7 +50,7 @@ export const longestRun = (lent: ClaimedJob, found?: Registered): number =>
 const announcedOf = (found: Registered, vault: Vault): Announced => ({
   queue: found.local!.queue ?? 'default',
   name: found.local!.class,
-  definition: textOf(announcedDefinition(found.definition, found.local!), true, vault),
+  definition: textOf(announcedDefinition(found), true, vault),
   serves: callsOthers(found) ? 'call' : 'push',
   concurrency: found.definition.concurrency,
   cron: found.definition.cron,
@@ -192,17 +192,10 @@ function parseDefinition(text: string, { show }: Vault): Stored {
   }
 }
 
-type RegistryOptions = {
+type RegistryOptions = Partial<Omit<AnnouncerOptions, 'store' | 'classes'>> & {
   store: Store
   workers: readonly Worker[]
-  now?: () => number
-  deployment?: string
-  setCron?: SetCron
   retry?: Retry
-  version?: string
-  author?: string
-  versionUrl?: string
-  grace?: number
 }
 
 export function createRegistry({

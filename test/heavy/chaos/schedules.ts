@@ -2,7 +2,7 @@ import { type Missed, parseRepeat, type Repeat } from '../../../src/core/repeat.
 import { createSchedules } from '../../../src/engine/api/schedules.ts'
 import type { Context } from '../../../src/engine/context.ts'
 import { repeatOf } from '../../../src/engine/jobs/new-job.ts'
-import { repeatFields, repeatWords } from '../../../src/engine/jobs/repeat-fields.ts'
+import { repeatFields, repeatWords } from '../../../src/engine/jobs/patch-fields.ts'
 import type { NewJob } from '../../../src/redis/new-job.ts'
 import { ops, type Words } from '../../../src/redis/ops.ts'
 import type { JobRecord } from '../../../src/redis/record.ts'

@@ -1,11 +1,20 @@
-import { type Fields, ops, type Words } from '../../redis/ops.ts'
+import type { Encoded } from '../../core/codec/value.ts'
+import { type Fields, ops, priorityText, type Words } from '../../redis/ops.ts'
 import type { JobRecord } from '../../redis/record.ts'
-import type { Sealed } from '../../redis/vault.ts'
+import type { Sealed, Vault } from '../../redis/vault.ts'
 import type { JobInput } from '../engine.ts'
 import { repeatOf } from './new-job.ts'
 
 /** Next slot of a paused schedule: the largest time of a Date. */
 export const NEVER = 8_640_000_000_000_000
+
+export const givenFields = (
+  { args, priority }: { args?: Encoded; priority?: number },
+  { sealSame }: Pick<Vault, 'sealSame'>,
+): Fields => ({
+  ...(args !== undefined && { args: sealSame(args, 'args') }),
+  ...(priority !== undefined && { priority: priorityText(priority) }),
+})
 
 export function repeatFields(document: JobRecord, repeat: JobInput['repeat'] | null, now: number): Fields {
   if (repeat === null) return { repeats: '', nextSlot: '', repeatPaused: '' }
