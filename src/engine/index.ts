@@ -16,6 +16,7 @@ import { BULK, createBulk, createBulkVerbs, FAMILY, goThroughFamily } from './ap
 import { createCallbackVerbs } from './api/callbacks.ts'
 import { createChannels } from './api/channels.ts'
 import { createRuns } from './api/claims.ts'
+import { createConstraintVerbs } from './api/constraints.ts'
 import { createCopies } from './api/copies.ts'
 import { createDeliveries } from './api/deliveries.ts'
 import { createDeployments } from './api/deployments.ts'
@@ -350,6 +351,7 @@ function assemble(options: EngineOptions) {
     workers: createWorkers(parts, workers),
     processes: createProcesses(parts),
     ...createLimits(parts),
+    constraints: createConstraintVerbs(parts),
     breakers: createBreakers(parts),
 
     ...flows,

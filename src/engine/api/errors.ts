@@ -1,5 +1,6 @@
 import { hasCode, SidejobError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
+import { iso } from '../../core/time.ts'
 import { MINUTE } from '../../core/units.ts'
 import { ops } from '../../redis/ops.ts'
 import type { Store } from '../../redis/store.ts'
@@ -55,11 +56,6 @@ function kindOfRows(rows: readonly Row[], details: boolean): ErrorKind {
 type Mute = ErrorMute & { class: string | null }
 
 const told = (mute?: Mute): ErrorMute | null => (mute ? { by: mute.by, at: mute.at, until: mute.until } : null)
-
-const isPast = (until: number): SidejobError =>
-  new SidejobError('BAD_REQUEST', `until: expected a time in the future, got ${new Date(until).toISOString()}`, {
-    path: ['until'],
-  })
 
 export async function mutesOf({ store, now }: Pick<Context, 'store' | 'now'>) {
   const all = objectsIn<Mute>(await store.mutes.all())
@@ -146,7 +142,10 @@ export function createErrors({ store, now }: Context) {
       { muted: isMuted, until = null, by }: { muted: boolean; until?: number | null; by: string },
     ): Promise<MutedKind> {
       const at = now()
-      if (until !== null && until <= at) throw isPast(until)
+      if (until !== null && until <= at)
+        throw new SidejobError('BAD_REQUEST', `until: expected a time in the future, got ${iso(until)}`, {
+          path: ['until'],
+        })
       const { muted, over } = await mutesOf({ store, now })
       const was = told(muted.get(kind))
       const gone = isMuted ? over : [...over, kind]

@@ -1,25 +1,19 @@
-import { hashOf, keyFrom, newKey, proofOf, sameHash } from '../../core/crypto.ts'
+import { hashOf, keyFrom, newKey, sameHash } from '../../core/crypto.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { Lru } from '../../core/lru.ts'
 import { readObject } from '../../core/readable.ts'
+import { HOUR } from '../../core/units.ts'
 import { ops } from '../../redis/ops.ts'
 import type { Context } from '../context.ts'
 import type { ApiKey, Call, KnownKey } from '../engine.ts'
 import { createRecent } from './recent.ts'
 import { createSessions } from './sessions.ts'
+import { createStreamTokens, idOf } from './stream-tokens.ts'
 
-/** In milliseconds. */
-const STREAM = 60_000
-const MAX_TOKEN_MS = 30 * 86_400_000
 const REMEMBERED = 1_000
-const NOTED_EVERY = 3_600_000
+const NOTED_EVERY = HOUR
 
 type Kept = Omit<ApiKey, 'id' | 'lastUsedAt'> & { hash: string }
-
-const idOf = (hash: string): string => hash.slice(0, 16)
-
-/** Format: `<tenant>~<id>.<until>.<proof>`. The main deployment omits `<tenant>~`. */
-const TOKEN = /^(?:[a-z0-9-]+~)?([0-9a-f]{16})\.(\d{1,15})\.([0-9a-f]{64})$/
 
 export function createKeys(
   { store, change, now }: Context,
@@ -29,8 +23,6 @@ export function createKeys(
   const noted = new Lru<string, number>(REMEMBERED)
 
   let ownHash: string | undefined
-  let secret = tokenSecret
-  const secretOf = () => (secret ??= newKey())
   const hashOfOwn = async () => apiKey && (ownHash ??= await hashOf(apiKey))
 
   const isOver = ({ expiresAt }: Pick<Kept, 'expiresAt'>): boolean => expiresAt !== undefined && expiresAt <= now()
@@ -138,22 +130,7 @@ export function createKeys(
       },
     },
 
-    streamTokens: {
-      async create(key: string, path: string, life: number = STREAM): Promise<{ token: string; expiresAt: number }> {
-        const hash = await hashOf(key)
-        const expiresAt = now() + life
-        const token = `${idOf(hash)}.${expiresAt}.${await proofOf(secretOf(), hash, path, expiresAt)}`
-        return { token: tenant === undefined ? token : `${tenant}~${token}`, expiresAt }
-      },
-
-      async authenticate(token: string, path: string): Promise<KnownKey | undefined> {
-        const [, id, until, proof] = TOKEN.exec(token) ?? []
-        const left = Number(until) - now()
-        if (!id || !proof || left <= 0 || left > MAX_TOKEN_MS) return undefined
-        const hash = await hashOfId(id)
-        return hash && sameHash(proof, await proofOf(secretOf(), hash, path, Number(until))) ? knownBy(hash) : undefined
-      },
-    },
+    streamTokens: createStreamTokens({ secret: tokenSecret, tenant, now, hashOfId, knownBy }),
 
     sessions: createSessions({ store, knownBy, tenant }),
   }

@@ -1,10 +1,9 @@
-import { type Constraint, groupIdOf, groupKey, isLimitOf } from '../../core/constraint.ts'
+import { groupIdOf, groupKey } from '../../core/constraint.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Store } from '../../redis/store.ts'
 import type { Room } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
 import type {
-  ConstraintView,
   GroupView,
   Holder,
   LimitRow,
@@ -15,6 +14,7 @@ import type {
   RoomView,
   WaitedLimit,
 } from '../engine.ts'
+import { refuseNumbersOfConstraint } from './constraints.ts'
 import { changedBy, limitPreview } from './limit-preview.ts'
 
 type Row = Awaited<ReturnType<Store['limits']>>[number]
@@ -66,6 +66,8 @@ export function roomOf(key: string, room: Room): RoomView {
   }
 }
 
+const noSuchLimit = (key: string): SidejobError => new SidejobError('NOT_FOUND', `there is no limit ${key}`)
+
 const NOBODY = { wouldStart: 0, first: [] }
 const noLimit = (key: string): LimitView => ({
   key,
@@ -76,8 +78,6 @@ const noLimit = (key: string): LimitView => ({
   running: 0,
   waiting: 0,
 })
-
-const pickGroup = ({ concurrency, paused }: Pick<GroupView, 'concurrency' | 'paused'>) => ({ concurrency, paused })
 
 const groupView = ({ key, concurrency, paused, running, waiting, jobs }: Row): GroupView => ({
   id: groupIdOf(key)!,
@@ -91,7 +91,7 @@ const groupView = ({ key, concurrency, paused, running, waiting, jobs }: Row): G
 export function createLimits({ store, constraints, ring, now }: Context) {
   async function limitOf(key: string): Promise<LimitView> {
     const [row] = await store.limits(key)
-    if (!row) throw new SidejobError('NOT_FOUND', `there is no limit ${key}`)
+    if (!row) throw noSuchLimit(key)
     return limitView(row, now())
   }
 
@@ -99,35 +99,6 @@ export function createLimits({ store, constraints, ring, now }: Context) {
     const [row] = await store.limits(groupKey(id))
     if (!row) throw new SidejobError('NOT_FOUND', `there is no group ${id}: it has no unfinished jobs`)
     return groupView(row)
-  }
-
-  const constraintView = (name: string, one: Constraint) => ({ name, ...one })
-
-  async function constraintOf(name: string) {
-    const found = (await constraints.list()).find(([one]) => one === name)
-    if (!found) throw new SidejobError('NOT_FOUND', `there is no constraint ${name}`)
-    return constraintView(...found)
-  }
-
-  /** The next job of a constraint sets the numbers of the limit again, so other numbers are refused. */
-  async function refuseNumbersOfConstraint(key: string, { concurrency, rate }: LimitSettings): Promise<void> {
-    if (!key.startsWith('constraint:')) return
-    const found = (await constraints.list()).find(([name]) => isLimitOf(name, key))
-    if (!found) return
-    const [name, constraint] = found
-    const isOther = (given: unknown, own: unknown) =>
-      given !== undefined && JSON.stringify(given) !== JSON.stringify(own ?? null)
-    if (isOther(concurrency, constraint.concurrency) || isOther(rate, constraint.rate))
-      throw new SidejobError(
-        'REFUSED',
-        `constraint ${name} sets the concurrency and the rate of the limit ${key}. Change them with PUT /v1/constraints/${name}`,
-      )
-  }
-
-  async function putConstraint(name: string, definition: Constraint | null): Promise<void> {
-    const { text, rings } = await store.constraint(name, definition && JSON.stringify(definition))
-    constraints.learn(text)
-    await ring(rings)
   }
 
   async function bounds(most?: number, { details = false } = {}) {
@@ -155,7 +126,7 @@ export function createLimits({ store, constraints, ring, now }: Context) {
       ): Promise<{ limit: RoomView; jobs: number; holders: Holder[]; waiting: LimitWaiter[] }> {
         // Always reads the oldest waiting job, because this job shows when the limit became full.
         const room = await store.room(key, { holders, waiting: Math.max(waiting, 1) })
-        if (!room) throw new SidejobError('NOT_FOUND', `there is no limit ${key}`)
+        if (!room) throw noSuchLimit(key)
         return {
           limit: roomOf(key, room),
           jobs: room.settings.jobs ?? 0,
@@ -169,7 +140,7 @@ export function createLimits({ store, constraints, ring, now }: Context) {
         settings: LimitSettings,
         { preview = false }: { preview?: boolean } = {},
       ): Promise<Previewed<LimitView>> {
-        await refuseNumbersOfConstraint(key, settings)
+        await refuseNumbersOfConstraint(constraints, key, settings)
         if (preview) {
           const found = await limitPreview(store, key, settings)
           if (!found) return { ...noLimit(key), ...changedBy(noLimit(key), settings), preview: NOBODY }
@@ -187,21 +158,6 @@ export function createLimits({ store, constraints, ring, now }: Context) {
       },
     },
 
-    constraints: {
-      async list(): Promise<{ constraints: ConstraintView[] }> {
-        return { constraints: (await constraints.list()).map(([name, one]) => constraintView(name, one)) }
-      },
-
-      get: constraintOf,
-
-      async set(name: string, definition: Constraint): Promise<ConstraintView> {
-        await putConstraint(name, definition)
-        return constraintOf(name)
-      },
-
-      remove: (name: string): Promise<void> => putConstraint(name, null),
-    },
-
     groups: {
       list: async (): Promise<{ groups: GroupView[] }> => ({ groups: (await bounds()).groups }),
 
@@ -214,11 +170,8 @@ export function createLimits({ store, constraints, ring, now }: Context) {
       ): Promise<Previewed<GroupView>> {
         if (preview) {
           const [was, found] = await Promise.all([groupOf(id), limitPreview(store, groupKey(id), settings)])
-          return {
-            ...was,
-            ...pickGroup(found?.changed ?? changedBy({ ...was, rate: null }, settings)),
-            preview: found?.preview ?? NOBODY,
-          }
+          const { concurrency, paused } = found?.changed ?? changedBy({ ...was, rate: null }, settings)
+          return { ...was, concurrency, paused, preview: found?.preview ?? NOBODY }
         }
         await ring(await store.limit(groupKey(id), 'change', settings))
         return groupOf(id)

@@ -20,18 +20,24 @@ const [FIRST_LOOK, LAST_LOOK] = [50, 2_000]
 
 const withContext = (item: string) => ({ context: '{}', ...shownItem(item) })
 
-export function createPorts({ store, registry, classes, change, view, now }: Context) {
-  const portOf = (dir: Dir, port: string): Target => (dir === 'in' ? { in: port } : { out: port })
+const portOf = (dir: Dir, port: string): Target => (dir === 'in' ? { in: port } : { out: port })
 
-  async function filled(job: string, side: 'i' | 'o', port: string, max: number, end: number, signal?: AbortSignal) {
-    for (let pause = FIRST_LOOK; ; pause = Math.min(2 * pause, LAST_LOOK)) {
-      const { document } = await store.inspect(job, { dir: side, port, limit: 0 })
-      const { pushed, taken } = countsOf(document, side, port) ?? { pushed: 0, taken: 0 }
-      const left = end - now()
-      if (pushed - taken >= max || ended.has(statusOf(document)) || left <= 0 || signal?.aborted) return
-      await sleep(Math.min(pause, left), signal)
-    }
+type Wanted = { dir: Dir; port: string; max: number; wait: number; signal?: AbortSignal }
+
+/** Resolves when the port has `max` values, at the end of the wait, or when the job has ended. */
+async function filled({ store, now }: Context, job: Ref, { dir, port, max, wait, signal }: Wanted): Promise<void> {
+  const [side, end] = [sideOf(dir), now() + wait]
+  for (let pause = FIRST_LOOK; ; pause = Math.min(2 * pause, LAST_LOOK)) {
+    const { document } = await store.inspect(job, { dir: side, port, limit: 0 })
+    const { pushed, taken } = countsOf(document, side, port) ?? { pushed: 0, taken: 0 }
+    const left = end - now()
+    if (pushed - taken >= max || ended.has(statusOf(document)) || left <= 0 || signal?.aborted) return
+    await sleep(Math.min(pause, left), signal)
   }
+}
+
+export function createPorts(parts: Context) {
+  const { store, registry, classes, change, view } = parts
 
   return {
     async define(job: Ref, specs: { in?: PortSpecs; out?: PortSpecs }, call?: Call): Promise<JobView> {
@@ -78,7 +84,7 @@ export function createPorts({ store, registry, classes, change, view, now }: Con
       { max = 1, wait = 0 }: { max?: number; wait?: number },
       call?: Call,
     ): Promise<{ values: Item[] }> {
-      if (wait > 0) await filled(job, sideOf(dir), port, max, now() + wait, call?.signal)
+      if (wait > 0) await filled(parts, job, { dir, port, max, wait, signal: call?.signal })
       const words = ops.take({ from: portOf(dir, port), most: max })
       const [isDefault, ...items] = await change(job, [words], call, MINUTE)
       return {
