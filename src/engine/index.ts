@@ -6,7 +6,7 @@ import type { Worker } from '../core/worker.ts'
 import { outcomeToSend, type SentOutcome } from '../redis/changes.ts'
 import { type Client, createClient, type RedisOptions } from '../redis/client.ts'
 import type { Words } from '../redis/ops.ts'
-import { createStore } from '../redis/store.ts'
+import { createStore, type Store } from '../redis/store.ts'
 import type { ClaimedJob, Inspection, Ring } from '../redis/types.ts'
 import { createVault } from '../redis/vault.ts'
 import { createAlerts } from './api/alerts.ts'
@@ -51,7 +51,7 @@ import { createClasses } from './jobs/classes.ts'
 import { createConstraints } from './jobs/constraints.ts'
 import { cronSetter } from './jobs/cron.ts'
 import { quotaOf } from './jobs/new-job.ts'
-import { createRegistry } from './jobs/registry.ts'
+import { createRegistry, type Registry } from './jobs/registry.ts'
 import { type BellOptions, createBells } from './lane/bells.ts'
 import { createDispatcher, type EagerLane } from './lane/dispatcher.ts'
 import { type LaneOptions, laneDefaults } from './lane/lane-options.ts'
@@ -134,7 +134,8 @@ export type EngineOptions = {
   prices?: Prices
 }
 
-const slice = () => 5_000
+/** An internal job does its work in runs of at most this length. */
+const SLICE_MS = 5_000
 
 const withDefaults =
   ({ maxLost, history }: Pick<EngineOptions, 'maxLost' | 'history'>) =>
@@ -154,86 +155,7 @@ function createTracerOf(
   return createTracer({ seed: `${qstash.publicUrl} ${namespace}`, share: sample, exporter, now })
 }
 
-function assemble(options: EngineOptions) {
-  const { clock = () => 0, random = Math.random, defer } = options
-  const workers = (options.workers ?? []).map(withDefaults(options))
-  const now = () => Date.now() + clock()
-  const isTenant = options.tenant !== undefined
-  const client = 'evaluate' in options.redis ? options.redis : createClient(options.redis)
-  const vault = createVault({ keys: options.encryptionKeys ?? [], tenant: options.tenant })
-  const store = createStore({
-    client,
-    namespace: options.namespace,
-    clock,
-    vault,
-    retain: options.historyStore?.retain,
-  })
-  const registry = createRegistry({
-    store,
-    workers,
-    now,
-    deployment: options.qstash.publicUrl,
-    setCron: options.tenant ? undefined : cronSetter(() => ({ jobs, schedules })),
-    retry: options.retry,
-    version: options.version,
-    versionUrl: options.versionUrl,
-    author: options.author,
-    grace: options.grace,
-  })
-  const bells = createBells(options.qstash)
-  const outgoing = {
-    fetch: options.fetch ?? ((...args: Parameters<typeof fetch>) => fetch(...args)),
-    signer: createSigner({
-      roots: options.webhookSecrets ?? [],
-      shared: options.sharedSignature,
-      tenant: options.tenant,
-    }),
-    allowHosts: options.allowHosts ?? [],
-    now,
-  }
-  const { payloads = {} } = options
-  const callbacks = createCallbacks({ ...outgoing, store, registry, ring, random, payloads })
-  registry.serve(CALLBACKS, { inner: callbacks.perform, calls: true, longest: callbacks.longest })
-  registry.serve(RELAYS, { inner: createRelay(), longest: slice })
-  registry.serve(BULK, { inner: createBulk(store), longest: slice })
-  registry.serve(FAMILY, { inner: goThroughFamily, longest: slice })
-  const { version, versionUrl, tokenSecret: secret } = options
-  const versions = createVersions({ store, fetch: outgoing.fetch, secret, now, version, versionUrl })
-  const { lease, budget, requests } = { ...laneDefaults, ...options.lane }
-  const tracer = options.traces && createTracerOf(options, options.traces, outgoing)
-  const executor = createExecutor({
-    store,
-    registry,
-    random,
-    now,
-    ring,
-    lease,
-    push: outgoing,
-    isolate: options.isolate,
-    env: options.env,
-    hook: options.hook,
-    tracer,
-    locate: options.locate,
-    version: options.version,
-    versions,
-  })
-  const constraints = createConstraints(store, registry)
-  const history = createHistory({ store, history: options.historyStore, now })
-  const dispatcher = createDispatcher({
-    store,
-    executor,
-    history,
-    constraints,
-    ring,
-    lane: options.lane,
-    listen: (lane, signal) => client.listen(store.keys.calls(lane), signal),
-  })
-
-  const ringer = createRinger({ bells, store, defer, serve: dispatch, eager: options.dispatch === 'eager' })
-  async function ring(rings: Ring[], guest?: Guest): Promise<void> {
-    await ringer.ring(rings, guest)
-  }
-
+function announcing(registry: Registry, workers: readonly Worker[]) {
   // This flag is not a promise, because an invocation must not wait for requests of another invocation. After a restore
   // of Redis, the tick announces the classes again.
   let announced = false
@@ -249,22 +171,105 @@ function assemble(options: EngineOptions) {
     announced = true
   }
 
-  async function mustAnnounce(queue?: string): Promise<void> {
-    await announce()
-    if (!announced && queue !== BULK.queue)
-      throw new SidejobError('FULL', 'Redis is full: the classes of this deployment cannot be registered')
+  const mustBeKnown = workers.some(({ concurrency, shutdown, pin }) => concurrency !== undefined || shutdown || pin)
+  return {
+    announce,
+    /** Redis must know the limit of a class, its shutdown hook and the address of its version before the first run. */
+    async announceBeforeRuns(queue?: string): Promise<void> {
+      if (!mustBeKnown) return
+      await announce()
+      if (!announced && queue !== BULK.queue)
+        throw new SidejobError('FULL', 'Redis is full: the classes of this deployment cannot be registered')
+    },
+  }
+}
+
+function viewing(store: Store, prices: Prices | undefined): Pick<Context, 'view' | 'viewWithRuns'> {
+  const viewed = ({ id, document, ...beside }: Inspection): JobView => ({
+    ...shownJob(id, document, beside),
+    ...factsOf(document, { ...beside, retain: store.retain }),
+  })
+  return {
+    view: async (job) => viewed(await store.inspect(job)),
+    async viewWithRuns(job) {
+      const found = await store.inspect(job)
+      const { spent, runs } = ranOf(found.document, await keptRunsOf(store, found))
+      const cost = { ...spent, price: prices ? priceOf(spent, prices) : null }
+      return { job: { ...viewed(found), cost }, runs }
+    },
+  }
+}
+
+function assemble(options: EngineOptions) {
+  const { clock = () => 0, random = Math.random, defer, tenant, qstash, payloads = {}, allowHosts = [] } = options
+  const workers = (options.workers ?? []).map(withDefaults(options))
+  const now = () => Date.now() + clock()
+  const isTenant = tenant !== undefined
+  const client = 'evaluate' in options.redis ? options.redis : createClient(options.redis)
+  const vault = createVault({ keys: options.encryptionKeys ?? [], tenant })
+  const { namespace, historyStore } = options
+  const store = createStore({ client, namespace, clock, vault, retain: historyStore?.retain })
+  const registry = createRegistry({
+    ...options,
+    store,
+    workers,
+    now,
+    deployment: qstash.publicUrl,
+    setCron: tenant ? undefined : cronSetter(() => ({ jobs, schedules })),
+  })
+  const bells = createBells(qstash)
+  const signer = createSigner({ roots: options.webhookSecrets ?? [], shared: options.sharedSignature, tenant })
+  const send = options.fetch ?? ((...args: Parameters<typeof fetch>) => fetch(...args))
+  const outgoing = { fetch: send, signer, allowHosts, now }
+  const callbacks = createCallbacks({ ...outgoing, store, registry, ring, random, payloads })
+  registry.serve(CALLBACKS, { inner: callbacks.perform, calls: true, longest: callbacks.longest })
+  const slices = [
+    [RELAYS, createRelay()],
+    [BULK, createBulk(store)],
+    [FAMILY, goThroughFamily],
+  ] as const
+  for (const [served, inner] of slices) registry.serve(served, { inner, longest: () => SLICE_MS })
+  const versions = createVersions({ ...options, store, fetch: send, now, secret: options.tokenSecret })
+  const { lease, budget, requests } = { ...laneDefaults, ...options.lane }
+  const tracer = options.traces && createTracerOf(options, options.traces, outgoing)
+  const executor = createExecutor({
+    ...options,
+    store,
+    registry,
+    random,
+    now,
+    ring,
+    lease,
+    push: outgoing,
+    tracer,
+    versions,
+  })
+  const constraints = createConstraints(store, registry)
+  const history = createHistory({ store, history: historyStore, now })
+  const dispatcher = createDispatcher({
+    store,
+    executor,
+    history,
+    constraints,
+    ring,
+    lane: options.lane,
+    listen: (lane, signal) => client.listen(store.keys.calls(lane), signal),
+  })
+
+  const ringer = createRinger({ bells, store, defer, serve: dispatch, eager: options.dispatch === 'eager' })
+  async function ring(rings: Ring[], guest?: Guest): Promise<void> {
+    await ringer.ring(rings, guest)
   }
 
-  /** Redis must know the limit of a class, its shutdown hook and the address of its version before the first run. */
-  const mustBeKnown = workers.some(({ concurrency, shutdown, pin }) => concurrency !== undefined || shutdown || pin)
+  const { announce, announceBeforeRuns } = announcing(registry, workers)
   async function dispatch(queue: string, bell: string, guest?: Guest) {
     await history.begin()
-    if (mustBeKnown) await mustAnnounce(queue)
+    await announceBeforeRuns(queue)
     return dispatcher.dispatch(queue, bell, guest)
   }
   async function startLane(): Promise<EagerLane> {
     await history.begin()
-    if (mustBeKnown) await mustAnnounce()
+    await announceBeforeRuns()
     return dispatcher.start()
   }
 
@@ -280,19 +285,6 @@ function assemble(options: EngineOptions) {
   async function performAlone(lent: ClaimedJob): Promise<SentOutcome | undefined> {
     const settled = await executor.run(lent, { alone: true })
     return settled && outcomeToSend(settled)
-  }
-
-  const viewed = ({ id, document, ...beside }: Inspection): JobView => ({
-    ...shownJob(id, document, beside),
-    ...factsOf(document, { ...beside, retain: store.retain }),
-  })
-  const view = async (job: string) => viewed(await store.inspect(job))
-
-  async function viewWithRuns(job: string) {
-    const found = await store.inspect(job)
-    const { spent, runs } = ranOf(found.document, await keptRunsOf(store, found))
-    const cost = { ...spent, price: options.prices ? priceOf(spent, options.prices) : null }
-    return { job: { ...viewed(found), cost }, runs }
   }
 
   const classes = createClasses({ store, registry })
@@ -317,12 +309,11 @@ function assemble(options: EngineOptions) {
     ring,
     announce,
     change,
-    view,
-    viewWithRuns,
+    ...viewing(store, options.prices),
     now,
     random,
     payloads,
-    allowHosts: outgoing.allowHosts,
+    allowHosts,
   }
   const health = { client, store, bells, version: VERSION, isTenant, history }
   const jobs: Jobs = createJobs(parts)
@@ -344,7 +335,7 @@ function assemble(options: EngineOptions) {
     bulk: createBulkVerbs(parts),
     callbacks: {
       ...createCallbackVerbs(parts),
-      secrets: async (url: string) => ({ secrets: await outgoing.signer.endpointSecrets(url) }),
+      secrets: async (url: string) => ({ secrets: await signer.endpointSecrets(url) }),
     },
 
     queues: createQueues(parts),
