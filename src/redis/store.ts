@@ -3,6 +3,7 @@ import type { Client } from './client.ts'
 import { keysOf } from './keys.ts'
 import { highestId, type Parts, redisClock } from './parts.ts'
 import { createVault, type Vault } from './vault.ts'
+import { createChannels } from './verbs/channels.ts'
 import { createCommands } from './verbs/commands.ts'
 import { createGlance } from './verbs/glance.ts'
 import { createJobs } from './verbs/jobs.ts'
@@ -66,6 +67,7 @@ export function createStore({
     ...createLooks(parts),
     ...createLimits(parts),
     ...createCommands(parts),
+    ...createChannels(parts),
     ...createStanding(parts),
     ...createStreams(parts),
     ...createGlance(parts),

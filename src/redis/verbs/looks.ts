@@ -211,13 +211,7 @@ export function createLooks(parts: Parts) {
     return { jobs, seen }
   }
 
-  async function tree(
-    job: string,
-    most = 5_000,
-  ): Promise<{
-    members: { id: number; parent: number | null; name: string; class: string; status: Status }[]
-    more: boolean
-  }> {
+  async function tree(job: string, most = 5_000) {
     const raw = await evaluate(scripts.tree, [], { ...base(), job, most }, [])
     const { members, more } = granted(answerOf(raw, 'tree', 'refused'))
     return {
