@@ -464,9 +464,9 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
             const open = page.getByRole('complementary', { name: 'Selected wire' })
             await open.waitFor()
             expect(await open.locator('.title').textContent()).toContain('images.done')
-          for (const part of ['.flowbar h1', '.insp .title', `.board [data-wire="${wire}"] .wire`, '.board .node'])
+            for (const part of ['.flowbar h1', '.insp .title', `.board [data-wire="${wire}"] .wire`, '.board .node'])
               expect(await hidden(page, part)).toEqual([])
-              expect(await scrolls(page)).toBe(0)
+            expect(await scrolls(page)).toBe(0)
           },
           { width, height },
         )
