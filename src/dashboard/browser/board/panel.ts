@@ -2,35 +2,20 @@ import type { GraphChange } from '../../../engine/engine.ts'
 import { count, many } from '../../words/text.ts'
 import { made } from '../app/page.ts'
 
-type Row = {
-  sign: '+' | '~' | '−' | '!' | '=' | '✓'
-  name: string
-  text?: string
-  moves?: string | undefined
-}
+const kinds = { '+': 'plus', '~': 'tilde', '−': 'minus', '!': 'minus', '=': 'dim', '✓': 'plus' }
 
-const kinds: Record<Row['sign'], string> = {
-  '+': 'plus',
-  '~': 'tilde',
-  '−': 'minus',
-  '!': 'minus',
-  '=': 'dim',
-  '✓': 'plus',
-}
-
-const rowOf = ({ sign, name, text = '', moves }: Row): HTMLElement => {
+function row(sign: keyof typeof kinds, name: string, text = '', moves?: string): HTMLElement {
   const said = [made(text ? 'b' : 'code', {}, name), ' ', made('span', { className: 'dim' }, text)]
-  const row = made(
+  return made(
     'li',
     {},
     made('span', { className: `sign ${kinds[sign]}` }, sign),
     made('span', { className: 'clip grow' }, ...said),
+    ...(moves ? [made('a', { className: 'btn small', href: moves }, 'Move…')] : []),
   )
-  if (moves) row.append(made('a', { className: 'btn small', href: moves }, 'Move…'))
-  return row
 }
 
-const section = (title: string, rows: Row[]): HTMLElement[] =>
+const section = (title: string, rows: HTMLElement[]): HTMLElement[] =>
   rows.length === 0
     ? []
     : [
@@ -38,24 +23,25 @@ const section = (title: string, rows: Row[]): HTMLElement[] =>
           'section',
           {},
           made('div', { className: 'row' }, made('h3', {}, title)),
-          made('ul', { className: 'diff' }, ...rows.map(rowOf)),
+          made('ul', { className: 'diff' }, ...rows),
         ),
       ]
 
-const nodeRows = ({ start, adopt, replace, stop }: GraphChange, added: readonly string[]): Row[] => [
-  ...[...new Set([...added, ...start])].map(
-    (name): Row => ({
-      sign: '+',
+const nodeRows = ({ start, adopt, replace, stop }: GraphChange, added: readonly string[]): HTMLElement[] => [
+  ...added.map((name) =>
+    row(
+      '+',
       name,
-      text: start.includes(name)
+      start.includes(name)
         ? 'starts immediately'
         : adopt.includes(name)
           ? 'adopts an existing job'
           : 'starts when a value arrives',
-    }),
+    ),
   ),
-  ...replace.map(({ node, job }): Row => ({ sign: '~', name: node, text: `gets a new job; #${job} is removed` })),
-  ...stop.map(({ node, job }): Row => ({ sign: '−', name: node, text: `#${job} is removed` })),
+  ...start.filter((name) => !added.includes(name)).map((name) => row('+', name, 'starts immediately')),
+  ...replace.map(({ node, job }) => row('~', node, `gets a new job; #${job} is removed`)),
+  ...stop.map(({ node, job }) => row('−', node, `#${job} is removed`)),
 ]
 
 export type Shown = {
@@ -85,26 +71,20 @@ function headOf({ change, added, gone, error }: Shown): string {
   return `${many(nodes.size, 'node')}, ${many(wires, 'wire')} change`
 }
 
-function leftRow({ node, port, values }: GraphChange['orphaned'][number], moves: string | undefined): Row {
+function leftRow({ node, port, values }: GraphChange['orphaned'][number], moves: string | undefined): HTMLElement {
   const where = node === null ? port : `${node}.${port}`
-  return { sign: '!', name: count(values), text: `${values === 1 ? 'is' : 'are'} left behind in ${where}`, moves }
+  return row('!', count(values), `${values === 1 ? 'is' : 'are'} left behind in ${where}`, moves)
 }
 
-const valueRows = ({ stays, moves }: Shown, change: GraphChange): Row[] => [
-  ...stays.map(
-    ({ port, values }): Row => ({
-      sign: '=',
-      name: count(values),
-      text: `${values === 1 ? 'stays' : 'stay'} at ${port}`,
-    }),
-  ),
+const valueRows = ({ stays, moves }: Shown, change: GraphChange): HTMLElement[] => [
+  ...stays.map(({ port, values }) => row('=', count(values), `${values === 1 ? 'stays' : 'stay'} at ${port}`)),
   ...change.orphaned.map((left) => leftRow(left, moves(left))),
-  ...(change.unfit ?? []).map(
-    ({ wire, values, of, why }): Row => ({
-      sign: '!',
-      name: count(values),
-      text: `of ${many(of, 'value')} at ${wire} ${values === 1 ? 'does' : 'do'} not match the schema: ${why}`,
-    }),
+  ...(change.unfit ?? []).map(({ wire, values, of, why }) =>
+    row(
+      '!',
+      count(values),
+      `of ${many(of, 'value')} at ${wire} ${values === 1 ? 'does' : 'do'} not match the schema: ${why}`,
+    ),
   ),
 ]
 
@@ -117,16 +97,16 @@ export function showPanel(panel: HTMLElement, shown: Shown): void {
     ? [
         ...section('Nodes', [
           ...nodeRows(change, added),
-          ...never.map((name): Row => ({ sign: '−', name, text: 'removed; it had not started' })),
+          ...never.map((name) => row('−', name, 'removed; it had not started')),
         ]),
         ...section('Wires', [
-          ...change.wires.added.map((name): Row => ({ sign: '+', name })),
-          ...change.wires.removed.map((name): Row => ({ sign: '−', name })),
+          ...change.wires.added.map((name) => row('+', name)),
+          ...change.wires.removed.map((name) => row('−', name)),
         ]),
         ...section('Values', valueRows(shown, change)),
         ...section('Checks', [
-          ...unwired.map((port): Row => ({ sign: '!', name: port, text: 'has no wire' })),
-          ...checks.map((text): Row => ({ sign: '✓', name: '', text })),
+          ...unwired.map((port) => row('!', port, 'has no wire')),
+          ...checks.map((text) => row('✓', '', text)),
         ]),
       ]
     : []

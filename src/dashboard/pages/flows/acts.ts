@@ -121,20 +121,12 @@ async function askUndo({ engine, params }: ActAsked): Promise<Confirm> {
   }
 }
 
-async function undo(asked: ActAsked): Promise<Done> {
-  await asked.call('POST', `${flowOf(asked)}/undo`)
-  return { say: 'The last change was undone' }
-}
-
-async function graph(asked: ActAsked): Promise<Done> {
-  await asked.call('POST', `${flowOf(asked)}/graph`, String(asked.form.get('graph') ?? ''))
-  return { say: 'The flow now has a graph' }
-}
-
-async function record(asked: ActAsked): Promise<Done> {
-  await asked.call('PUT', `${flowOf(asked)}/record`, { keep: KEEP })
-  return { say: 'Recording is on' }
-}
+const sends =
+  (method: 'POST' | 'PUT' | 'DELETE', path: string, say: string, body?: (asked: ActAsked) => unknown) =>
+  async (asked: ActAsked): Promise<Done> => {
+    await asked.call(method, `${flowOf(asked)}/${path}`, body?.(asked))
+    return { say }
+  }
 
 const askForget = async (): Promise<Confirm> => ({
   title: 'Stop recording?',
@@ -142,17 +134,15 @@ const askForget = async (): Promise<Confirm> => ({
   verb: 'Stop',
 })
 
-async function forget(asked: ActAsked): Promise<Done> {
-  await asked.call('DELETE', `${flowOf(asked)}/record`)
-  return { say: 'Recording is off' }
-}
-
 export const acts: Record<string, Act> = {
   inject: { scope: 'write', does: inject },
   move: { scope: 'write', does: move },
   drain: { scope: 'write', confirm: askDrain, does: drain },
-  undo: { scope: 'write', confirm: askUndo, does: undo },
-  record: { scope: 'write', does: record },
-  forget: { scope: 'write', confirm: askForget, does: forget },
-  graph: { scope: 'write', does: graph },
+  undo: { scope: 'write', confirm: askUndo, does: sends('POST', 'undo', 'The last change was undone') },
+  record: { scope: 'write', does: sends('PUT', 'record', 'Recording is on', () => ({ keep: KEEP })) },
+  forget: { scope: 'write', confirm: askForget, does: sends('DELETE', 'record', 'Recording is off') },
+  graph: {
+    scope: 'write',
+    does: sends('POST', 'graph', 'The flow now has a graph', ({ form }) => String(form.get('graph') ?? '')),
+  },
 }

@@ -3,40 +3,36 @@ import { Ago, JobId, StatusPill } from '../../../parts/layout.tsx'
 import { count } from '../../../words/text.ts'
 import { Wires } from '../lists.tsx'
 import type { Chosen, FlowData } from '../load.ts'
-import { Close, WhySaid } from './shared.tsx'
+import { Panel, Part, WhySaid } from './shared.tsx'
 
 export function Node({ data, chosen: { node } }: { data: FlowData; chosen: Extract<Chosen, { kind: 'node' }> }) {
   const { name, queue, class: of, job, status, lastRun } = node
   return (
-    <aside class="insp" id="insp" aria-label="Selected node">
-      <header>
-        <p class="note">Node</p>
-        <p class="row title">
+    <Panel
+      of="Node"
+      title={
+        <>
           <span class="clip">{name}</span>
           {status && <StatusPill status={status} />}
-          <span class="grow" />
-          <Close />
-        </p>
+        </>
+      }
+      below={
         <p class="note mono">
           {queue}/{of} {job !== null && <JobId id={job} />}
         </p>
-      </header>
+      }
+    >
       <section>
         <WhySaid near={data.near} />
       </section>
       {lastRun && (
-        <section>
-          <div class="row">
-            <h3>Last run</h3>
-            <span class="grow" />
-            <Ago at={lastRun.endedAt} />
-          </div>
+        <Part title="Last run" right={<Ago at={lastRun.endedAt} />}>
           <p class="note">
             {lastRun.outcome}, attempt {count(lastRun.attempt)}
             {lastRun.by ? `, ${lastRun.by}` : ''}
             {lastRun.version ? `, version ${lastRun.version}` : ''}
           </p>
-        </section>
+        </Part>
       )}
       <Wires wires={data.view.wires.filter(({ from, to }) => from.node === name || to.node === name)} />
       {job !== null && (
@@ -49,6 +45,6 @@ export function Node({ data, chosen: { node } }: { data: FlowData; chosen: Extra
           </LinkButton>
         </section>
       )}
-    </aside>
+    </Panel>
   )
 }

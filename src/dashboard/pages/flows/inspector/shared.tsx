@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx'
 import { useLook, useWay } from '../../../look.ts'
 import { PlainButtons } from '../../../parts/act.tsx'
 import { Icon, To } from '../../../parts/layout.tsx'
@@ -6,11 +7,37 @@ import { cellsOf } from '../../../words/why.ts'
 import { CellText } from '../../job/why.tsx'
 import type { Near } from '../load.ts'
 
-export function Close() {
+type PanelProps = { of: 'Node' | 'Wire'; title: Child; below?: Child; children: Child }
+
+export function Panel({ of, title, below, children }: PanelProps) {
   return (
-    <To kind="btn small icon quiet" label="Close" to={useWay()(CLOSED)}>
-      <Icon name="x" size={14} />
-    </To>
+    <aside class="insp" id="insp" aria-label={`Selected ${of.toLowerCase()}`}>
+      <header>
+        <p class="note">{of}</p>
+        <p class="row title">
+          {title}
+          <span class="grow" />
+          <To kind="btn small icon quiet" label="Close" to={useWay()(CLOSED)}>
+            <Icon name="x" size={14} />
+          </To>
+        </p>
+        {below}
+      </header>
+      {children}
+    </aside>
+  )
+}
+
+export function Part({ title, right, children }: { title: string; right: Child; children?: Child }) {
+  return (
+    <section>
+      <div class="row">
+        <h3>{title}</h3>
+        <span class="grow" />
+        {right}
+      </div>
+      {children}
+    </section>
   )
 }
 

@@ -3,6 +3,7 @@ import { Legend, Spark } from '../../../parts/spark.tsx'
 import { sum } from '../../../words/counts.ts'
 import { drainTime } from '../../../words/flow.ts'
 import { count, many } from '../../../words/text.ts'
+import { Part } from './shared.tsx'
 
 export function Traffic({ wire }: { wire: WireView }) {
   const { in: came, out } = wire
@@ -10,17 +11,17 @@ export function Traffic({ wire }: { wire: WireView }) {
   const [inAll, outAll] = [sum(came), sum(out)]
   const time = drainTime(wire)
   return (
-    <section>
-      <div class="row">
-        <h3>Last 10 minutes</h3>
-        <span class="grow" />
+    <Part
+      title="Last 10 minutes"
+      right={
         <Legend
           of={[
             ['accent', `arrived ${count(inAll)}`],
             ['suspended', `read ${count(outAll)}`],
           ]}
         />
-      </div>
+      }
+    >
       <Spark
         values={came}
         others={out}
@@ -28,6 +29,6 @@ export function Traffic({ wire }: { wire: WireView }) {
         label={`In the last ten minutes, ${many(inAll, 'value')} arrived and ${count(outAll)} were read`}
       />
       {time && <p class="note">Without new values, it would drain in {time}.</p>}
-    </section>
+    </Part>
   )
 }

@@ -8,7 +8,7 @@ import { Value } from '../../../parts/value-view.tsx'
 import { growthOf } from '../../../words/flow.ts'
 import { count } from '../../../words/text.ts'
 import type { Chosen, FlowData } from '../load.ts'
-import { Close, WhySaid } from './shared.tsx'
+import { Panel, Part, WhySaid } from './shared.tsx'
 import { Traffic } from './traffic.tsx'
 import { WireActs } from './wire-acts.tsx'
 
@@ -56,12 +56,7 @@ function Values({ wire, data }: { wire: WireView; data: FlowData }) {
   const values = data.near.port?.values ?? []
   const more = wire.size - values.length
   return (
-    <section>
-      <div class="row">
-        <h3>Values, oldest first</h3>
-        <span class="grow" />
-        <Watch data={data} />
-      </div>
+    <Part title="Values, oldest first" right={<Watch data={data} />}>
       {data.isWatched && (
         <p class="note">While you watch, runs publish all their reads and writes, which slows the system down.</p>
       )}
@@ -82,37 +77,31 @@ function Values({ wire, data }: { wire: WireView; data: FlowData }) {
         ))}
       </ol>
       {more > 0 && values.length > 0 && <p class="note">{count(more)} more</p>}
-    </section>
+    </Part>
   )
 }
 
 export function Wire({ data, chosen: { wire, far } }: { data: FlowData; chosen: Extract<Chosen, { kind: 'wire' }> }) {
   return (
-    <aside class="insp" id="insp" aria-label="Selected wire">
-      <header>
-        <p class="note">Wire</p>
-        <p class="row title mono">
-          <span class="clip">{endText(wire.from)}</span>
+    <Panel
+      of="Wire"
+      title={
+        <>
+          <code class="clip">{endText(wire.from)}</code>
           <Icon name="arrow" size={14} />
-          <span class="clip">{endText(wire.to)}</span>
-          <span class="grow" />
-          <Close />
-        </p>
-      </header>
+          <code class="clip">{endText(wire.to)}</code>
+        </>
+      }
+    >
       {far && (
-        <section>
-          <div class="row">
-            <h3>Other end: {far.name}</h3>
-            <span class="grow" />
-            {far.status && <StatusPill status={far.status} />}
-          </div>
+        <Part title={`Other end: ${far.name}`} right={far.status && <StatusPill status={far.status} />}>
           <WhySaid near={data.near} />
-        </section>
+        </Part>
       )}
       <Stats wire={wire} />
       <Values wire={wire} data={data} />
       <WireActs data={data} wire={wire} />
       <Traffic wire={wire} />
-    </aside>
+    </Panel>
   )
 }
