@@ -207,7 +207,9 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
 
   test('? opened at its end, had no button to close it, and listed x, c and counts such as "Log 0"', async () => {
     const keysOf = (page: Page) =>
-      page.locator('.keys dl > div').evaluateAll((rows) => rows.map((row) => row.innerText.replace(/\s+/g, ' ').trim()))
+      page
+        .locator('.keys dl > div')
+        .evaluateAll((rows) => rows.map((row) => row.textContent.replace(/\s+/g, ' ').trim()))
     await at(`/jobs/${jobs[0]}`, async (page) => {
       await page.setViewportSize({ width: 1_280, height: 800 })
       await press(page, '?')

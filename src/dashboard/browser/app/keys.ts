@@ -105,12 +105,10 @@ const words: [string, string][] = [
   ['?', 'show this list'],
 ]
 
-const isSaid = (node: Node): boolean => !(node instanceof Element && node.matches('kbd, .n'))
-
 const saidOn = ({ ariaLabel, childNodes }: HTMLElement): string =>
   ariaLabel ??
   [...childNodes]
-    .filter(isSaid)
+    .filter((node) => !(node instanceof Element && node.matches('kbd, .n')))
     .map(({ textContent }) => textContent)
     .join('')
     .trim()
@@ -118,36 +116,24 @@ const saidOn = ({ ariaLabel, childNodes }: HTMLElement): string =>
 const shownWithKey = (): HTMLElement[] =>
   [...document.querySelectorAll<HTMLElement>('[data-hotkey]')].filter(({ offsetParent }) => offsetParent !== null)
 
-const isSelectable = (): boolean => current()?.querySelector('.check') != null
-
-/** The keys of buttons win over general keys, except that x selects the current row. */
-function general(): [string, string][] {
-  const own = new Map(shownWithKey().map((one) => [one.dataset.hotkey!, saidOn(one)]))
-  if (isSelectable()) own.delete('x')
-  return [...own, ...words.filter(([keys]) => !own.has(keys))]
-}
-
-const goesTo = (): [string, string][] =>
-  [...document.querySelectorAll<HTMLElement>('.nav [data-go]')].map(({ dataset, title }) => [`g ${dataset.go}`, title])
-
-const listOf = (rows: [string, string][]): HTMLElement[] =>
-  rows.map(([keys, what]) => {
-    const marks = keys.split(' ').flatMap((key) => [made('kbd', {}, key), ' '])
-    return made('div', {}, made('dt', {}, ...marks), made('dd', {}, what))
-  })
-
 function show(): void {
+  const own = new Map(shownWithKey().map((one) => [one.dataset.hotkey!, saidOn(one)]))
+  // This key first selects the current row.
+  if (current()?.querySelector('.check')) own.delete('x')
+  const goes = [...document.querySelectorAll<HTMLElement>('.nav [data-go]')].map(
+    ({ dataset, title }) => [`g ${dataset.go}`, title] as const,
+  )
+  const list = made('dl')
+  for (const [keys, what] of [...own, ...words.filter(([keys]) => !own.has(keys)), ...goes]) {
+    const marks = keys.split(' ').flatMap((key) => [made('kbd', {}, key), ' '])
+    list.append(made('div', {}, made('dt', {}, ...marks), made('dd', {}, what)))
+  }
   const onchange = () => localStorage.setItem(OFF, box.checked ? 'on' : 'off')
   const box = made('input', { type: 'checkbox', className: 'check', checked: !isOff(), onchange })
   const close = made('button', { type: 'button', className: 'btn small', onclick: () => dialog.close() }, 'Close')
-  const dialog = openDialog(
-    [
-      made('div', { className: 'row' }, made('h2', { className: 'grow' }, 'Keyboard shortcuts'), close),
-      made('label', { className: 'rowf' }, box, 'Enable keyboard shortcuts'),
-      made('dl', {}, ...listOf([...general(), ...goesTo()])),
-    ],
-    { kind: 'keys', label: 'Keyboard shortcuts', isLight: true },
-  )
+  const head = made('div', { className: 'row' }, made('h2', { className: 'grow' }, 'Keyboard shortcuts'), close)
+  const label = made('label', { className: 'rowf' }, box, 'Enable keyboard shortcuts')
+  const dialog = openDialog([head, label, list], { kind: 'keys', label: 'Keyboard shortcuts', isLight: true })
 }
 
 function press(key: string): boolean {

@@ -35,12 +35,9 @@ function eventBeside(events: readonly FlowEvent[], at: number | undefined, by: 1
   return events[here]?.at === at ? events[here - 1] : events[here]
 }
 
-type Moment = { at: number | undefined; event: FlowEvent | undefined; zone: string }
-
-function showEvent(line: HTMLElement, { at, event, zone }: Moment): void {
+function showEvent(line: HTMLElement, event: FlowEvent | undefined, zone: string): void {
   const { who, did } = event ? eventSaid(event) : { who: 'Nothing', did: 'has happened since recording started' }
-  const when = at === undefined ? [] : [made('b', {}, clock(at, zone)), ' · ']
-  line.replaceChildren(...when, event ? `Last event ${clock(event.at, zone)}: ` : '', made('b', {}, who), ` ${did}`)
+  line.replaceChildren(event ? `Last event ${clock(event.at, zone)}: ` : '', made('b', {}, who), ` ${did}`)
 }
 
 function showButtons(box: HTMLElement, pressed: readonly string[], isPlaying: boolean): void {
@@ -95,8 +92,7 @@ export function createReplay(
 
   function drawMoment(): void {
     lanes.at(here())
-    const event = events.all[at === undefined ? events.all.length - 1 : lastBy(events.all, at)]
-    showEvent(said, { at, event, zone })
+    showEvent(said, events.all[at === undefined ? events.all.length - 1 : lastBy(events.all, at)], zone)
     head.textContent = at === undefined ? '' : `Replay of ${dayOf(at, zone)}, ${clock(at, zone)}`
     show(moment())
   }
