@@ -302,6 +302,45 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     await leave(window)
   })
 
+  test('on a phone, the buttons of a draft filled two rows', async () => {
+    const path = `/flows/${flow}/edit`
+    const window = await arrive(browser, site, { path, as: ['read', 'write'], width: 390, height: 844 })
+    const buttons = window.page.locator('.flowbar .btn[data-edit]')
+    const boxes = await buttons.evaluateAll((all) =>
+      all.map((one) => ({
+        top: one.getBoundingClientRect().top,
+        height: one.getBoundingClientRect().height,
+        isCut: one.scrollWidth > one.clientWidth,
+      })),
+    )
+    expect(boxes).toHaveLength(5)
+    expect(new Set(boxes.map(({ top }) => top)).size).toBe(1)
+    for (const { height, isCut } of boxes) {
+      expect(height).toBeGreaterThanOrEqual(32)
+      expect(isCut).toBe(false)
+    }
+    await leave(window)
+  })
+
+  test('the JSON of a draft opened at its end, below the tools of the drawing', async () => {
+    const window = await enter(['read', 'write'], `/flows/${flow}/edit`)
+    const { page } = window
+    await page.waitForSelector('.board .node')
+    await page.getByRole('button', { name: 'JSON' }).click()
+    const at = await page.locator('#json').evaluate((one: HTMLTextAreaElement) => [one.selectionStart, one.scrollTop])
+    expect(at).toEqual([0, 0])
+    expect(await page.locator('.board .tools:visible').count()).toBe(0)
+    await page.getByRole('button', { name: 'Drawing' }).click()
+    expect(await page.locator('.board .tools:visible').count()).toBe(2)
+    await leave(window)
+  })
+
+  test('a draft that a key may not apply did not say so before the first change', async () => {
+    const window = await enter(['read'], `/flows/${flow}/edit`)
+    await window.page.getByText('Read-only: Apply changes needs the scope write; your key has read.').waitFor()
+    await leave(window)
+  })
+
   test('Delete and Undo looked enabled with nothing to delete or undo', async () => {
     const window = await enter(['read', 'write'], `/flows/${flow}/edit`)
     const { page } = window

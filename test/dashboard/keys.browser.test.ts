@@ -221,6 +221,8 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       const said = await keysOf(page)
       expect(said).toEqual(expect.arrayContaining(['l Log', 's State', 'x Terminate', 'shift x select a range']))
       expect(said.filter((row) => row.startsWith('x '))).toHaveLength(1)
+      await page.setViewportSize({ width: 390, height: 844 })
+      expect(await dialog.locator('kbd').first().isVisible()).toBe(true)
       await dialog.getByRole('button', { name: 'Close' }).click()
       await dialog.waitFor({ state: 'detached' })
     })

@@ -130,7 +130,9 @@ export function startEditor(svg: SVGSVGElement, begun: Editing): void {
     json.hidden = how === 'drawing'
     svg.classList.toggle('vh', how === 'json')
     for (const name of ['drawing', 'json']) buttonOf(name).setAttribute('aria-pressed', String(name === how))
-    if (how === 'json') json.focus()
+    if (json.hidden) return
+    json.setSelectionRange(0, 0)
+    json.focus()
   }
 
   const buttons: Record<string, () => void> = {

@@ -49,15 +49,15 @@ function Bar({ view: { flow } }: { view: FlowView }) {
       <h1>{flow.name}</h1>
       <JobId id={flow.id} />
       <span class="tag">draft</span>
+      <span class="seg">
+        <button type="button" data-edit="drawing" aria-pressed="true">
+          Drawing
+        </button>
+        <button type="button" data-edit="json" aria-pressed="false">
+          JSON
+        </button>
+      </span>
       <div class="right">
-        <span class="seg">
-          <button type="button" data-edit="drawing" aria-pressed="true">
-            Drawing
-          </button>
-          <button type="button" data-edit="json" aria-pressed="false">
-            JSON
-          </button>
-        </span>
         {tools.map(([name, icon, word, key]) => (
           <button
             class="btn"
@@ -88,6 +88,7 @@ function Panel({ flow }: { flow: number }) {
       <header aria-live="polite">
         <p class="note">Preview: nothing is applied yet</p>
         <p class="row title">Nothing has changed</p>
+        {off && <p class="note">Read-only: Apply changes {off}.</p>}
       </header>
       <div class="would" />
       <section class="applybox">
