@@ -335,7 +335,7 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     await leave(window)
   })
 
-  test('a draft that a key may not apply did not say so before the first change', async () => {
+  test('a draft hid until its first change that the key may not apply it', async () => {
     const window = await enter(['read'], `/flows/${flow}/edit`)
     await window.page.getByText('Read-only: Apply changes needs the scope write; your key has read.').waitFor()
     await leave(window)
