@@ -37,10 +37,7 @@ function Several<One extends { port: string }>({ of, show }: { of: readonly One[
     <>
       {of.slice(0, LISTENERS).map((one) => (
         <span class="listener">
-          {show(one)}{' '}
-          <span class="dim mono">
-            <Name of={one.port} most={20} />
-          </span>{' '}
+          {show(one)} <Name of={one.port} most={20} kind="dim mono" />{' '}
         </span>
       ))}
       {more > 0 && <span class="dimmer">{count(more)} more</span>}
@@ -56,12 +53,8 @@ const columns: readonly Column<Row>[] = [
     kind: 'mono',
     cell: ({ name, label, isOpen }) => (
       <To kind="link" to={channelPath(name)} label={`Listen to ${name}`} current={isOpen}>
-        <span class="dimmer">
-          <Name of={name.slice(0, -label.length)} />
-        </span>
-        <b>
-          <Name of={label} most={60} />
-        </b>
+        <Name of={name.slice(0, -label.length)} kind="dimmer" />
+        <Name of={label} most={60} isMain />
       </To>
     ),
   },

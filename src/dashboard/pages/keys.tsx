@@ -23,11 +23,7 @@ const scopes: readonly [Scope, string][] = [
 const columns: readonly Column<ApiKey>[] = [
   {
     head: 'Name',
-    cell: ({ name }) => (
-      <b>
-        <Name of={name} most={40} />
-      </b>
-    ),
+    cell: ({ name }) => <Name of={name} most={40} isMain />,
   },
   {
     head: 'Scopes',

@@ -113,22 +113,26 @@ export function Choice(props: { label: string; options: { text: string; to: stri
   )
 }
 
-export function Name({ of, most }: { of: string; most?: number }) {
+type NameProps = { of: string; most?: number; kind?: string; isMain?: boolean }
+
+export function Name({ of, most, kind, isMain }: NameProps) {
   const text = cut(of, most)
   const whole = plain(of)
-  return text === whole ? <>{text}</> : <span title={whole}>{text}</span>
-}
-
-type NameLinkProps = { to: string; of: string; most?: number; kind?: string; isMain?: boolean }
-
-export function NameLink({ to, of, most, kind, isMain }: NameLinkProps) {
-  const name = <Name of={of} most={most} />
+  const title = text === whole ? undefined : whole
+  const Kind = isMain ? 'b' : 'span'
+  if (Kind === 'span' && !kind && !title) return <>{text}</>
   return (
-    <To to={to} kind={kind}>
-      {isMain ? <b>{name}</b> : name}
-    </To>
+    <Kind class={kind} title={title}>
+      {text}
+    </Kind>
   )
 }
+
+export const NameLink = ({ to, kind, ...name }: NameProps & { to: string }) => (
+  <To to={to} kind={kind}>
+    <Name {...name} />
+  </To>
+)
 
 export const Tag = ({ of }: { of: string }) => (
   <span class="tag" title={plain(of)}>

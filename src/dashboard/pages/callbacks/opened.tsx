@@ -92,12 +92,7 @@ export function Opened({ near, breakers }: { near: Near; breakers: readonly Open
   const { of, url, state, createdAt, endedAt, lastError } = callback
   const open = breakers.find((one) => one.host === host)
   const facts: Fact[] = [
-    [
-      'URL',
-      <span class="mono">
-        <Name of={url} most={90} />
-      </span>,
-    ],
+    ['URL', <Name of={url} most={90} kind="mono" />],
     ['State', <StateOf state={state} />],
     ['Created', <Ago at={createdAt} />],
     ['Next attempt', <NextTry callback={callback} />],

@@ -99,11 +99,7 @@ const storedColumns: readonly Column<Graphs['graphs'][number]>[] = [
   {
     head: 'Graph',
     kind: 'fill',
-    cell: ({ name }) => (
-      <b>
-        <Name of={name} most={48} />
-      </b>
-    ),
+    cell: ({ name }) => <Name of={name} most={48} isMain />,
   },
   { head: '#Size', kind: 'dim', cell: ({ nodes = 0, edges = 0 }) => `${many(nodes, 'node')}, ${many(edges, 'edge')}` },
   {

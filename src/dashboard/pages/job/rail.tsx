@@ -111,12 +111,7 @@ const Limits = ({ job: { group, limits, waitingAt } }: { job: JobView }) => (
   </span>
 )
 
-const mono = (text: string | null) =>
-  text && (
-    <span class="mono clip">
-      <Name of={text} most={30} />
-    </span>
-  )
+const mono = (text: string | null) => text && <Name of={text} most={30} kind="mono clip" />
 
 function factsOf(job: JobView, zone: string): Fact[] {
   const { queue, class: of, labels, limits, callback, timeout, tag, unique, lockedUntil, run, version, pinnedTo } = job

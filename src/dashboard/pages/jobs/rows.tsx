@@ -28,12 +28,7 @@ export function columnsWith<Job extends Common>(what: Column<Job>['cell'], also?
       cell: ({ id, class: of, name, group, labels }) => (
         <>
           <NameLink to={`/jobs/${id}`} of={of} most={36} isMain />{' '}
-          {name && name !== of && (
-            <span class="dimmer">
-              <Name of={name} most={24} />
-            </span>
-          )}{' '}
-          {group && <Tag of={group} />}
+          {name && name !== of && <Name of={name} most={24} kind="dimmer" />} {group && <Tag of={group} />}
           <LabelTags labels={labels} also={also} />
         </>
       ),

@@ -34,9 +34,7 @@ function Row({ breaker }: { breaker: OpenBreaker }) {
     <div class="limit">
       <div class="line">
         <div class="grow">
-          <b class="clip mono">
-            <Name of={name} most={40} />
-          </b>
+          <Name of={name} most={40} kind="clip mono" isMain />
           <span class="sub">
             {of === 'callbacks' ? <To to={callbacksPath({ host })}>callbacks</To> : 'runs of push workers'}, built in
           </span>

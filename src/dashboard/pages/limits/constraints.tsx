@@ -103,10 +103,7 @@ function Said({ tried }: { tried: Tried }) {
       <p class="facts">
         {named.map(({ id, class: name }) => (
           <span>
-            <JobId id={id} />{' '}
-            <span class="dim">
-              <Name of={name} most={24} />
-            </span>
+            <JobId id={id} /> <Name of={name} most={24} kind="dim" />
           </span>
         ))}
         {fits > named.length && <span class="dimmer">{count(fits - named.length)} more</span>}
@@ -162,11 +159,7 @@ function useOf(name: string, limits: readonly LimitView[]): string {
 const columnsOf = (limits: readonly LimitView[]): readonly Column<ConstraintView>[] => [
   {
     head: 'Constraint',
-    cell: ({ name }) => (
-      <b class="mono">
-        <Name of={name} most={28} />
-      </b>
-    ),
+    cell: ({ name }) => <Name of={name} most={28} kind="mono" isMain />,
   },
   {
     head: 'Matches',

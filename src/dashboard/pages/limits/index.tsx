@@ -63,9 +63,7 @@ function Row({ limit, near }: { limit: LimitRow; near?: Near }) {
         <div class="grow">
           <To kind="name" to={isOpen ? '/limits' : limitPath(key)} label={`${isOpen ? 'Close' : 'Open'} ${key}`}>
             <Icon name={isOpen ? 'down' : 'right'} size={14} />
-            <b class="clip">
-              <Name of={key} most={34} />
-            </b>
+            <Name of={key} most={34} kind="clip" isMain />
           </To>
           <span class="sub">{kindOfLimit(limit)}</span>
         </div>

@@ -13,9 +13,7 @@ function Line({ need, alerts }: { need: Need; alerts: Alerts }) {
       <Icon name={icon} kind={kind} />
       <p class="what">
         {before}
-        <b>
-          <Name of={name} most={60} />
-        </b>
+        <Name of={name} most={60} isMain />
         {after}{' '}
         {more && (
           <span>

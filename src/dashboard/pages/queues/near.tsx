@@ -19,10 +19,7 @@ const serverColumns: readonly Column<Server>[] = [
     head: 'Name',
     cell: ([id, tag]) => (
       <>
-        <b class="mono">
-          <Name of={id} most={16} />
-        </b>{' '}
-        <span class="tag">{tag}</span>
+        <Name of={id} most={16} kind="mono" isMain /> <span class="tag">{tag}</span>
       </>
     ),
   },

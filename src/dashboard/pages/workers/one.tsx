@@ -88,11 +88,7 @@ const portColumns: readonly Column<PortRow>[] = [
   { head: 'Direction', cell: ({ dir }) => <span class="dirr">{dir}</span> },
   {
     head: 'Port',
-    cell: ({ name }) => (
-      <b class="mono">
-        <Name of={name} most={24} />
-      </b>
-    ),
+    cell: ({ name }) => <Name of={name} most={24} kind="mono" isMain />,
   },
   {
     head: 'Values',
@@ -105,9 +101,7 @@ const portColumns: readonly Column<PortRow>[] = [
       port.default === undefined ? (
         <span class="note">{dir === 'in' ? 'required' : ''}</span>
       ) : (
-        <span class="val">
-          <Name of={encodedToJson(port.default)} most={16} />
-        </span>
+        <Name of={encodedToJson(port.default)} most={16} kind="val" />
       ),
   },
 ]
