@@ -57,6 +57,35 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(said()).toBeNull()
     }))
 
+  test('a row lit up under the pointer, but a click on its empty part did nothing', () =>
+    at('/jobs', async (page) => {
+      const row = page.locator('#rows > tr').last()
+      const id = await row.getAttribute('data-row')
+      await row.locator('td.fill').click()
+      await page.waitForURL(`${served.url}/ui/jobs/${id}`)
+    }))
+
+  test('on phones jobs could not be selected, so waiting jobs could not be terminated', () =>
+    visit(browser, served, { path: '/jobs?status=suspended', width: 390, height: 844 }, async (page) => {
+      const ids = await Promise.all([1, 2].map(() => served.make('waits')))
+      for (const id of ids) await served.rest(id)
+      await page.goto(`${served.url}/ui/jobs?status=suspended`)
+      await page.waitForLoadState()
+      const box = page.locator(`#row-${ids[0]} .check`)
+      expect(await box.isVisible()).toBe(false)
+      await page.getByLabel('Select', { exact: true }).check()
+      await page.locator(`#row-${ids[0]} td.fill`).click()
+      await page.locator(`#row-${ids[1]}`).getByRole('link', { name: `#${ids[1]}` }).click()
+      await page.locator('.bulk').getByText('2 selected').waitFor()
+      expect(await box.isVisible()).toBe(true)
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+      await page.locator('.bulk').getByRole('button', { name: 'Terminate' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: /^Terminate/ }).click()
+      await page.locator(`#row-${ids[0]}`).waitFor({ state: 'detached' })
+      for (const id of ids)
+        await served.until(async () => (await served.engine.jobs.get(String(id))).status === 'terminated')
+    }))
+
   test('a row opens in a drawer, and its buttons work there', () =>
     at('/jobs', async (page) => {
       const id = await served.make('waits')

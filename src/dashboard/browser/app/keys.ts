@@ -1,6 +1,6 @@
 import { openDialog } from './dialog.ts'
 import { peek } from './list.ts'
-import { isWriting, made, meta, onClick, tell } from './page.ts'
+import { isWriting, made, mainLink, meta, onClick, openLink, tell } from './page.ts'
 import { selectAll, selectTo } from './selection.ts'
 
 const OFF = 'sidejob-keys'
@@ -14,9 +14,9 @@ const FOCUSED = 'a, button:not([disabled])'
 function rows(): HTMLElement[] {
   const own = [...document.querySelectorAll<HTMLElement>('[data-row]')]
   if (own.length > 0) return own
-  return [...document.querySelectorAll<HTMLElement>('main :is(.limit, .found > li, .tbl tbody > tr:not(.of))')].filter(
-    (row) => row.checkVisibility() && row.querySelector(FOCUSED),
-  )
+  return [
+    ...document.querySelectorAll<HTMLElement>('main :is(.limit, .found > li, .log > li, .tbl tbody > tr:not(.of))'),
+  ].filter((row) => row.checkVisibility() && row.querySelector(FOCUSED))
 }
 
 let row: HTMLElement | undefined
@@ -33,7 +33,7 @@ function move(by: number): void {
   const at = row ? all.indexOf(row) : -1
   row = all[Math.max(0, Math.min(all.length - 1, at + by))]
   mark()
-  row?.querySelector<HTMLElement>(FOCUSED)?.focus({ preventScroll: true })
+  ;(mainLink(row) ?? row?.querySelector<HTMLElement>(FOCUSED))?.focus({ preventScroll: true })
   row?.scrollIntoView({ block: 'nearest' })
 }
 
@@ -43,11 +43,6 @@ function select(isRange: boolean): boolean {
   box.checked = isRange || !box.checked
   selectTo(box, isRange)
   return true
-}
-
-const open = (where: 'here' | 'beside'): void => {
-  const link = current()?.querySelector<HTMLAnchorElement>('a')
-  if (link) where === 'here' ? location.assign(link.href) : window.open(link.href, '_blank', 'noopener')
 }
 
 /** Until the script of the palette is loaded, the search field of the page receives the letters. */
@@ -82,8 +77,8 @@ const acts: Record<string, (event: KeyboardEvent) => unknown> = {
   j: () => move(1),
   k: () => move(-1),
   c: () => document.querySelector<HTMLElement>('main form.form :is(input:not([type=hidden]), textarea)')?.focus(),
-  o: () => open('beside'),
-  Enter: () => open('here'),
+  o: () => openLink(mainLink(current()), true),
+  Enter: () => openLink(mainLink(current()), false),
   ' ': () => current() && void peek(current()!),
   a: () => selectAll(true, true),
   Escape: () => selectAll(false),

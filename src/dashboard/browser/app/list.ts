@@ -1,5 +1,5 @@
 import { openDialog } from './dialog.ts'
-import { base, made, onClick, parsed, putInUrl, tell } from './page.ts'
+import { base, isElsewhere, made, onClick, openLink, parsed, putInUrl, tell } from './page.ts'
 
 const FROM = 'sidejob-list'
 /** Milliseconds after the last key until the server is asked. */
@@ -91,6 +91,20 @@ function startSeeking(): void {
   })
 }
 
+const CONTROLS = 'a, button, input, label, summary, textarea, select'
+
+const isSelecting = (): boolean => document.querySelector('#selecting:checked') !== null
+
+/** A click on an empty part of a row opens its main link. While the user selects rows on a phone, it selects the row. */
+function pressRow(row: HTMLElement, event: MouseEvent): void {
+  const box = row.querySelector<HTMLInputElement>('.check')
+  if (box && box !== event.target && isSelecting()) {
+    event.preventDefault()
+    box.click()
+  } else if (!(event.target as Element).closest(CONTROLS) && getSelection()?.isCollapsed)
+    openLink(row.querySelector<HTMLAnchorElement>('a:has(> b)'), isElsewhere(event))
+}
+
 export function startList(): void {
   startSeeking()
   const drawn = (): void => {
@@ -98,6 +112,7 @@ export function startList(): void {
     showNeighbours()
   }
   onClick('#new-rows', () => tell('look'))
+  onClick('main .tbl tbody > tr', pressRow)
   document.addEventListener('drawn', drawn)
   document.addEventListener('appended', remember)
   drawn()

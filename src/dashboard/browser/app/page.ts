@@ -60,6 +60,14 @@ export const onClick = (selector: string, then: (found: HTMLElement, event: Mous
     if (found) then(found, event)
   })
 
+/** A bold link is the main link of its row. */
+export const mainLink = (row: Element | undefined): HTMLAnchorElement | null | undefined =>
+  row?.querySelector<HTMLAnchorElement>('a:has(> b)') ?? row?.querySelector('a')
+
+export function openLink(link: HTMLAnchorElement | null | undefined, isBeside: boolean): void {
+  if (link) isBeside ? window.open(link.href, '_blank', 'noopener') : location.assign(link.href)
+}
+
 /** Calls `then` at the first input after a pause of `ms`. Returns a function that measures the current pause. */
 export function watchIdle(ms: number, then: () => void): () => number {
   let moved = Date.now()

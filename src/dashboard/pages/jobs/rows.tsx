@@ -79,7 +79,8 @@ function NoJobs({ hasJobs, query }: Pick<RowsProps, 'hasJobs' | 'query'>) {
     return (
       <Empty>
         No jobs match. This list keeps most ended jobs for a day, and failed jobs for 30 days:{' '}
-        <Link to={`/jobs${queryWith(query, { in: 'history' })}`}>search the history</Link>
+        <Link to={`/jobs${queryWith(query, { in: 'history' })}`}>search the history</Link>, or{' '}
+        <Link to="/jobs">show all jobs</Link>
       </Empty>
     )
   return <Empty act={<LinkButton to="/jobs/new">New job</LinkButton>}>No jobs yet.</Empty>
@@ -135,6 +136,9 @@ export function Rows({ jobs, cursor, newest, limit, query, selected, paused, has
         <span class="word" />
         <kbd>.</kbd>
       </button>
+      <label class="btn small phone">
+        <input type="checkbox" class="check" id="selecting" /> Select
+      </label>
       <JobTable {...{ jobs, query, selected, paused }} />
       <Further
         cursor={cursor}
