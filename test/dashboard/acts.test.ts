@@ -106,3 +106,14 @@ test('actions of an admin on a page are in the audit log', async () => {
   const { entries } = await pages.engine.audit.read({ limit: 10 })
   expect(entries.filter(({ verb }) => verb === 'queues.patch')).toHaveLength(2)
 })
+
+test('the question before an alert is muted named neither the alert nor the hour', async () => {
+  const asked = async (act: string, more = {}) => {
+    const answer = await visitors.write!.act('/ui/', { act, alert: 'depth shop', ...more })
+    return ((await answer.json()) as { confirm: string }).confirm
+  }
+  const mute = await asked('mute', { for: '1h' })
+  expect(mute).toContain('<h2>Mute depth shop for an hour?</h2>')
+  expect(mute).toContain('Reason (required)')
+  expect(await asked('acknowledge')).toContain('<h2>Acknowledge depth shop?</h2>')
+})

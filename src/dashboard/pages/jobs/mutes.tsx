@@ -18,12 +18,13 @@ export function untilOf(form: FormData, now: number): { until?: number | string 
   return length === undefined ? {} : { until: now + (lengthOf(length) ?? 0) }
 }
 
-function howLong(form: FormData): string {
-  if (maybe(form, 'until') !== undefined) return 'again, with its previous end'
-  const length = maybe(form, 'for')
-  const said = Object.entries(lengths).find(([name]) => name === length)?.[1]
-  return said?.toLowerCase() ?? 'until it is unmuted'
-}
+export const lengthIn = (form: FormData): string | undefined =>
+  Object.entries(lengths)
+    .find(([name]) => name === form.get('for'))?.[1]
+    .toLowerCase()
+
+const howLong = (form: FormData): string =>
+  maybe(form, 'until') === undefined ? (lengthIn(form) ?? 'until it is unmuted') : 'again, with its previous end'
 
 const momentOf = (at: number | string): number => new Date(at).getTime()
 

@@ -5,7 +5,7 @@ import { Act as Button, More } from '../../parts/act.tsx'
 import { given, maybe } from '../../words/form.ts'
 import { type Need, need } from '../../words/need.ts'
 import { cut, title } from '../../words/text.ts'
-import { lengths, MutedTag, untilOf } from '../jobs/mutes.tsx'
+import { lengthIn, lengths, MutedTag, untilOf } from '../jobs/mutes.tsx'
 
 export const ALERTS = 'alerts'
 export type Alerts = ReadonlyMap<string, AlertState>
@@ -20,7 +20,12 @@ async function reread({ cache, engine }: ActAsked): Promise<void> {
 const change = (verb: string, back: string, means?: string): Act => ({
   scope: 'write',
   ...(means && {
-    confirm: () => ({ title: `${title(verb)} this alert?`, text: [means], verb: title(verb), reason: true }),
+    confirm: ({ form }) => ({
+      title: `${title(verb)} ${[cut(given(form, 'alert'), 60), lengthIn(form)].filter(Boolean).join(' ')}?`,
+      text: [means],
+      verb: title(verb),
+      reason: true,
+    }),
   }),
   async does(asked) {
     const { form, look } = asked
