@@ -67,12 +67,13 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
 
   function asked(c: Context<Env>): Asked {
     const { place, caller, csrf } = c.get('seen')
-    const { name, scopes } = caller
+    const { name, scopes, tenant } = caller
     const look: Look = {
       base,
       host,
       url,
       name: options.name ?? (isLocal(url) ? 'local' : undefined),
+      tenant,
       now: Date.now(),
       here: hereIn(c),
       who: { name, scopes },

@@ -15,6 +15,7 @@ export type Look = Likes & {
   host: string
   url: string
   name?: string
+  tenant?: string
   now: number
   here: string
   who: { name: string; scopes: readonly Scope[] }

@@ -99,6 +99,13 @@ describe.each([...names, HOME])('%s', (name) => {
       expect(await visitors[name]!.html(`/ui${path}`), path).toContain(own)
   })
 
+  test('saw no page that named its tenant, and read about the key of the deployment', async () => {
+    const html = await visitors[name]!.html('/ui/settings/keys')
+    const isTenant = name !== HOME
+    expect(html.includes(`<span class="tag" title="Tenant">${name}</span>`)).toBe(isTenant)
+    expect(html.includes('The key of the deployment')).toBe(!isTenant)
+  })
+
   test('finds nothing of other tenants by their names, and changes nothing', async () => {
     for (const other of others(name)) {
       for (const path of [`/jobs/alias-${other}`, `/queues/queue-${other}`, `/workers/default/class-${other}`])

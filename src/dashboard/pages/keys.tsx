@@ -97,7 +97,7 @@ export const keys = page({
   every: 0,
   load,
   title: ({ audit }) => (audit ? 'Audit' : 'Keys'),
-  View: ({ data: { keys, audit, hasAudit }, query }) => (
+  View: ({ data: { keys, audit, hasAudit }, look, query }) => (
     <>
       <Head
         title={audit ? 'Audit' : 'Keys'}
@@ -131,8 +131,12 @@ export const keys = page({
           <>
             {keys.length > 0 && <DataTable caption="API keys" rows={keys} columns={columns} kind="lined" />}
             <p class="note foot">
-              The key of the deployment (<code>SIDEJOB_API_KEY</code>) has all scopes and is not listed. Give each
-              person and program its own key.
+              {look.tenant === undefined && (
+                <>
+                  The key of the deployment (<code>SIDEJOB_API_KEY</code>) has all scopes and is not listed.{' '}
+                </>
+              )}
+              Give each person and program its own key.
             </p>
           </>
         )}

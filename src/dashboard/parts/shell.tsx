@@ -87,10 +87,21 @@ function Side({ look: { base, name, who }, at, signs = {}, foot = { ok: true, te
   )
 }
 
-function Top({ look: { host, zone, theme, base }, title, crumbs = [{ name: title }], every = 0, commands }: Frame) {
+function Top({
+  look: { host, tenant, zone, theme, base },
+  title,
+  crumbs = [{ name: title }],
+  every = 0,
+  commands,
+}: Frame) {
   return (
     <header class="top" id="top">
       <nav class="crumbs" aria-label="Breadcrumbs">
+        {tenant !== undefined && (
+          <span class="tag" title="Tenant">
+            {tenant}
+          </span>
+        )}
         <span class="host">{host}</span>
         {crumbs.map(({ name, to }, i) => (
           <>
