@@ -115,7 +115,7 @@ export const settings = {
   SIDEJOB_HISTORY_RETAIN: {
     about: 'Lanes',
     means:
-      'With a history: time to keep an ended or failed job in Redis if it has neither `retain` nor input ports. With `0s`, Redis has only unfinished jobs.',
+      'With a history: time to keep a failed job in Redis, and any other ended job without `retain` and input ports. With `0s`, Redis has only unfinished jobs.',
     without: 'one day, or 30 days for a failed job',
   },
   SIDEJOB_PRICES: {

@@ -236,7 +236,7 @@ export function build(script: File, header: Header, library: Library): Built {
   ]
   const range = [script.body[0]!.range[0], script.body.at(-1)!.range[1]] as const
   const own = print(script.source.text, range, nameEdits(script, range, uses, library.nameOf, library.known))
-  // `F` gets its final size at the start, because Lua then finds its members by position.
+  // Creates the table `F` with its final size, so that Lua stores its members in an array instead of a hash.
   const room = `unpack({},1,${groups.at(-1)?.[0].end})`
   const parts = [
     made(head.join('')),

@@ -44,7 +44,9 @@ export const examined = z.object({
   faults: z
     .partialRecord(z.enum(faultKinds), z.int())
     .describe('number of faults by kind, from the last check of each slice'),
-  since: moment.nullable().describe('a slice has had faults at every check since this time; null without faults'),
+  since: moment
+    .nullable()
+    .describe('time since which every check of one slice has found faults; null if there are no faults'),
   cursor: z.string().nullable().describe('cursor of the first slice with a fault'),
 })
 

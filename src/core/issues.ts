@@ -96,7 +96,7 @@ const expected = (issue: z.core.$ZodRawIssue): string | undefined => {
     case 'invalid_union':
       return `expected ${listed(Array.isArray(issue.options) ? issue.options.map(text) : formsOf(issue.errors))}`
     case 'custom':
-      return 'expected a value that passes its check'
+      return 'expected a value that passes the custom check of its schema'
   }
   return undefined
 }

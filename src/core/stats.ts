@@ -34,7 +34,7 @@ export const stats = z.object({
       }),
     )
     .optional()
-    .describe('counts of earlier days, newest first; days without events are omitted'),
+    .describe('counts of each day, today first; days without events are omitted. Present if the request has `days`'),
   bells: z.object({ refused: z.int(), why: z.string() }).optional(),
 })
 export type Stats = z.output<typeof stats>
@@ -112,7 +112,7 @@ export const classes = z.object({
 const stood = Object.fromEntries(
   standing.map((name) => [
     name,
-    z.int().describe('number of jobs when the first event of this minute or hour occurred'),
+    z.int().describe(`number of ${name} jobs when the first event of this minute or hour occurred`),
   ]),
 ) as Named<typeof standing>
 

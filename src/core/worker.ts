@@ -118,14 +118,14 @@ export type WorkerOptions = {
   /** Limits for all jobs of the class. The key defaults to the class. */
   limits?: readonly WorkerLimit[]
   /**
-   * Retention of ended jobs: milliseconds, a string like '7 days', or 'forever'. The default is a day, or 30 days if
-   * the job failed or new input can wake it.
+   * Retention of completed and terminated jobs: milliseconds, a string like '7 days', or 'forever'. The default is a
+   * day, or 30 days if new input can wake the job. Failed jobs are kept for 30 days.
    */
   retain?: Length
   cron?: Cron
   /**
-   * Number of runs to record per job, up to 100 (default: the last ten failed runs). With `values`, also keeps the data
-   * that the last run read and changed, up to 64 KiB, for `sidejob rehearse --recorded`.
+   * Number of runs to record per job, up to 100 (default: the last ten failed or lost runs). With `values`, also keeps
+   * the data that the last run read and changed, up to 64 KiB, for `sidejob rehearse --recorded`.
    */
   history?: number | { runs?: number; values: boolean }
   /** Labels for all jobs of the class. A job can override these labels and add more, up to 8 in total. */

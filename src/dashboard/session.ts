@@ -44,10 +44,7 @@ export function expectOurs(request: Request, proof: string | null, csrf: string)
   if (site !== 'same-origin')
     throw new SidejobError('FORBIDDEN', `expected a request from this dashboard, got Sec-Fetch-Site: ${site ?? 'none'}`)
   if (!proof || !sameHash(proof, csrf))
-    throw new SidejobError(
-      'FORBIDDEN',
-      'expected the x-csrf value of this session, got a different one: reload the page',
-    )
+    throw new SidejobError('FORBIDDEN', 'expected the x-csrf value of this session: reload the page')
 }
 
 export function expectScope(look: Look, scope: Scope, what: string): void {

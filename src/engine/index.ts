@@ -87,7 +87,7 @@ export type EngineOptions = {
   workers?: readonly Worker[]
   /** Number of consecutive lost runs after which a job fails, unless its class sets the number (default 10). */
   maxLost?: number
-  /** Number of runs to record per job, unless its class sets the number (default: the last ten failed runs). */
+  /** Number of runs to record per job, unless its class sets the number (default: the last ten failed or lost runs). */
   history?: number
   /** SQL database for ended jobs, and the number of days to keep them. */
   historyStore?: HistoryOptions

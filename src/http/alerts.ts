@@ -25,7 +25,7 @@ export const alerts = {
   unacknowledge: route('POST /v1/alerts/unacknowledge', {
     scope: 'write',
     summary: 'Undo an acknowledgement',
-    description: 'If the alert is still open, the next check sends its message again.',
+    description: 'If the alert is still open, its reminders resume.',
     body: unalertInput,
     answers: { 200: done },
     handle: ({ engine, body }) => engine.alerts.acknowledge(body.alert),
@@ -45,7 +45,7 @@ export const alerts = {
   unmute: route('POST /v1/alerts/unmute', {
     scope: 'write',
     summary: 'Unmute an alert',
-    description: 'If the alert is open, the next check sends its message.',
+    description: 'If the alert is open and was not sent before, the next check sends its message.',
     body: unalertInput,
     answers: { 200: done },
     handle: ({ engine, body }) => engine.alerts.unmute(body.alert),

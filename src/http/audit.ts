@@ -7,7 +7,7 @@ export const audit = {
     scope: 'admin',
     summary: 'List the audit log',
     description:
-      'Returns the changes that keys with the scope write or admin made, newest first. About 10,000 are kept. Requests that create jobs or move data, and requests to routes of other systems, are not included. Changes are recorded before they are made.',
+      'Returns the changes that keys with the scope write or admin made, newest first. About 10,000 are kept. Not included are requests that create jobs, write or read values, set aliases or locks, publish or log. Requests to routes of other systems are included only if they need the scope admin. Changes are recorded before they are made.',
     query: z.strictObject({ limit: count(1, 1_000).optional(), cursor: logCursor.optional() }),
     answers: { 200: auditPage },
     handle: ({ engine, query }) => engine.audit.read(query),

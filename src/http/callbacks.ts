@@ -29,7 +29,7 @@ export const callbacks = {
   tries: route('GET /v1/callbacks/:job/tries', {
     scope: 'read',
     summary: "List the deliveries of a job's callback",
-    description: 'Returns the last ten attempts, newest first, with the response to each.',
+    description: 'Returns the last ten attempts, newest first, with the error of each failed attempt.',
     answers: { 200: z.object({ tries: z.array(callbackTry) }) },
     handle: ({ engine, params }) => engine.callbacks.tries(params.job),
   }),

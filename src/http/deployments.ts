@@ -47,7 +47,7 @@ const comparison = z.object({
     .describe(
       'classes, ordered by queue and name. `before` or `after` is null if the class had no events in that period',
     ),
-  errors: z.array(errorKindView).describe('kinds of error that first occurred after the deploy'),
+  errors: z.array(errorKindView).describe('kinds of error that first occurred in the period `after` and are not muted'),
   more: z.boolean().describe('true if some failed jobs are not yet counted; repeat the call'),
 })
 

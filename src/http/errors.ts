@@ -5,7 +5,8 @@ export const errors = {
   list: route('GET /v1/errors', {
     scope: 'read',
     summary: 'List failed jobs by kind of error',
-    description: 'Returns the most frequent kind first. With `since`, each call checks up to 1,000 failed jobs.',
+    description:
+      'Returns the most frequent kind first. With `since`, each call checks up to 1,000 failed jobs, and all numbers are about these jobs.',
     query: errorQuery,
     answers: { 200: errorPage },
     handle: ({ engine, query }) => engine.errors.list(query),

@@ -193,7 +193,8 @@ export const flows = {
   drain: route('POST /v1/flows/:job/wires/:wire/drain', {
     scope: 'write',
     summary: 'Drain a wire',
-    description: 'Removes and returns the values that wait at the end of the wire.',
+    description:
+      'Removes and returns at most `max` values (10,000 by default) that wait at the end of the wire, or at its start if the node at its end has not started.',
     body: z.strictObject({ max: z.int().min(1).max(10_000).optional() }),
     answers: { 200: z.object({ values: items }) },
     handle: ({ engine, params, body, call }) => engine.flows.drain(params.job, params.wire, body, call),
@@ -212,7 +213,7 @@ export const flows = {
   move: route('POST /v1/flows/:job/wires/:wire/move', {
     scope: 'write',
     summary: 'Move the values of a wire to another wire',
-    description: 'Moves waiting values to the end of the other wire, in order.',
+    description: 'Moves at most 10,000 waiting values to the end of the other wire, in order.',
     body: z.strictObject({ to: wireName }),
     answers: { 200: z.object({ moved: z.int() }) },
     handle: ({ engine, params, body, call }) => engine.flows.moveWire(params.job, params.wire, body.to, call),

@@ -95,7 +95,7 @@ export const jobs = {
     description: 'Fails unless the job and all jobs below it are terminated. `force=true` terminates them first.',
     query: z.strictObject({ force: flag.optional() }),
     answers: { 200: z.object({ status: z.literal('gone') }), 202: z.object({ status: z.literal('ending') }) },
-    named: { 200: 'Deleted', 202: 'The job will be deleted after its current run' },
+    named: { 200: 'Deleted', 202: 'The job will be deleted after current runs, and step by step if its tree is large' },
     handle: async ({ engine, params, query, call }) => {
       const status = await engine.jobs.remove(params.job, query, call)
       return status === 'gone' ? { status } : reply(202, { status })
@@ -105,7 +105,8 @@ export const jobs = {
   run: route('POST /v1/jobs/:job/run', {
     scope: 'write',
     summary: 'Run a job',
-    description: 'Runs the job now or at a given time.',
+    description:
+      'Runs the job now or at a given time. A failed or terminated job runs only with `force`; otherwise `ran` is false.',
     body: runOptions,
     answers: { 200: stepped.extend({ ran: z.literal(false).optional() }) },
     handle: ({ engine, params, body, call }) => engine.jobs.run(params.job, body, call),
@@ -140,7 +141,7 @@ export const jobs = {
     scope: 'write',
     summary: 'Copy a job',
     description:
-      'Creates a job with the class, options and args of another job. The request can replace the args and add input values.',
+      'Creates a job with the queue, class, args and options of another job, but without its parent, aliases, ports, callback, unique key and schedule. The request can replace the args and add input values.',
     body: z.strictObject({
       args: closed.optional(),
       inputs: z
@@ -183,7 +184,7 @@ export const jobs = {
   result: route('GET /v1/jobs/:job/result', {
     scope: 'read',
     summary: 'Get the result of a job',
-    description: 'Returns the result, which stays available. `wait` is the maximum time to wait for the result.',
+    description: 'Returns the result without removing it. `wait` is the maximum time to wait for the result.',
     query: z.strictObject({
       wait: waitTime.optional(),
       peek: flag.optional().describe('has no effect: this route never removes the result'),
@@ -243,7 +244,7 @@ export const jobs = {
     scope: 'read',
     summary: 'List the completed steps of a job',
     description:
-      'Returns the time, duration and run of each step and of each wait, even after the job has ended. `patches` has the stored answers of `job.patched`.',
+      'Returns the time, duration and run of each step and of each wait. After the job has completed or was terminated, its steps remain only if the job takes at most 8 KiB. `patches` has the stored answers of `job.patched`.',
     query: z.strictObject({ cursor: cursor.optional() }),
     answers: {
       200: z.object({
@@ -299,7 +300,7 @@ export const jobs = {
   addAlias: route('PUT /v1/jobs/:job/aliases/:alias', {
     scope: 'write',
     summary: 'Add an alias',
-    description: 'An alias can be used instead of the id in every route.',
+    description: 'An alias can be used instead of the id in all paths, except in paths of the history.',
     answers: { 200: done },
     handle: ({ engine, params, call }) => engine.jobs.setAlias(params.job, params.alias, 'add', call),
   }),

@@ -66,9 +66,9 @@ export const limits = {
 
   set: route('PUT /v1/limits/:key', {
     scope: 'admin',
-    summary: 'Create or replace a limit',
+    summary: 'Create or update a limit',
     description:
-      'Waiting jobs that fit the new limit start immediately. `preview=true` is a dry run: it returns these jobs.',
+      'Omitted settings stay unchanged, and null removes a setting. Waiting jobs that fit the new limit become ready. `preview=true` is a dry run: it returns these jobs.',
     query: preview,
     body: limitInput,
     answers: { 200: changedLimit },

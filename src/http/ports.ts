@@ -27,7 +27,7 @@ export const ports = {
     scope: 'write',
     summary: 'Write values to a port',
     description:
-      'Values at an input port wake the job. Values at an output port wake its parent and are published on the channels of the port.',
+      'Values at an input port wake the job, and values at an output port wake its parent, unless `notify` is false. Values at an output port are also published on the channels of the port.',
     body: portWrite,
     answers: { 200: z.object({ size: z.int() }) },
     handle: ({ engine, params, body: { values, value, ...options }, call }) =>
@@ -75,7 +75,8 @@ export const ports = {
   connect: route('POST /v1/jobs/:job/:dir/:port/connect', {
     scope: 'write',
     summary: 'Connect a port to other ports',
-    description: 'Takes the waiting values of the port, and appends them to each port in `to`.',
+    description:
+      'Takes waiting values of the port, and appends them to each port in `to`. A call appends at most 5,000 values in total.',
     body: z.strictObject({ to: z.array(target).min(1).max(1_000) }),
     answers: { 200: z.object({ moved: z.int() }) },
     handle: ({ engine, params, body, call }) =>

@@ -6,7 +6,8 @@ export const processes = {
   list: route('GET /v1/processes', {
     scope: 'read',
     summary: 'List lanes and pull workers',
-    description: 'Returns each lane and pull worker with its current jobs.',
+    description:
+      'Returns each lane and pull worker with its current runs. A pull worker disappears ten minutes after its last request.',
     answers: { 200: processList },
     handle: ({ engine }) => engine.processes.list(),
   }),

@@ -10,7 +10,8 @@ export const stats = {
   show: route('GET /v1/stats', {
     scope: 'read',
     summary: 'Get statistics',
-    description: 'Returns the counts of jobs and runs of each queue for today. `days` adds the counts of earlier days.',
+    description:
+      'Returns the counts of jobs and runs of each queue for today. `days` adds the counts of each of the last days.',
     query: statsQuery,
     answers: { 200: shown },
     handle: ({ engine, query }) => engine.stats.totals(query),

@@ -143,7 +143,8 @@ export const system = {
   tick: route('POST /tick', {
     scope: 'signed',
     summary: 'Run the tick',
-    description: 'QStash and the cron trigger call this route.',
+    description:
+      'A schedule of QStash calls this route. The cron trigger of Cloudflare runs the tick without this route.',
     answers: {
       200: z.object({
         rung: z.array(z.string()),

@@ -19,7 +19,7 @@ export type RunOutcome = {
   again?: () => Words
   logs?: () => Words[]
   largest?: () => Part | undefined
-  /** Milliseconds from the claim to the start of the run. */
+  /** Milliseconds from the claim to the start of the run, or more if a run with limits was slow. */
   late?: number
 }
 

@@ -53,6 +53,17 @@ test('a destructive action asks, and does nothing before the answer', async () =
   await pages.rest(id, 'terminated')
 })
 
+test('a running job that is deleted is not shown as deleted yet', async () => {
+  const { engine } = pages
+  await engine.workers.register('pulled', 'pulled', { pull: true })
+  const { jobs } = await engine.jobs.enqueue([{ queue: 'pulled', class: 'pulled' }])
+  const running = jobs[0]!.id
+  await engine.runs.claim('pulled', { max: 1 })
+  const done = await visitors.admin!.act(`/ui/jobs/${running}`, { act: 'remove', sure: String(running) })
+  expect(await done.json()).toMatchObject({ say: `#${running} is being deleted` })
+  expect(await pages.statusOf(running)).toBe('terminating')
+})
+
 test('an action that cannot be undone requires the typed name', async () => {
   const { act } = visitors.admin!
   const wrong = (await (await act(`/ui/jobs/${id}`, { act: 'remove', sure: 'yes' })).json()) as { confirm?: string }

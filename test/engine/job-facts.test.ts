@@ -13,6 +13,14 @@ const adder = defineWorker({
   out: { sum: port(z.number()) },
   perform: (job: Job) => job.suspend(),
 })
+const reads = defineWorker({
+  class: 'reads',
+  in: { n: port(z.number()) },
+  retry: { max: 0 },
+  perform() {
+    throw new Error('no')
+  },
+})
 const fails = defineWorker({
   class: 'fails',
   retry: { max: 0 },
@@ -27,7 +35,7 @@ const make = async (input: object) =>
 const shown = (id: number, options = {}) => kit.engine.jobs.get(String(id), options)
 
 beforeAll(async () => {
-  kit = await startKit({ workers: [bounded, adder, fails] })
+  kit = await startKit({ workers: [bounded, adder, fails, reads] })
   await kit.engine.tick()
   await kit.engine.workers.register('p', 'pulled', {
     pull: true,
@@ -65,6 +73,15 @@ test('an ended job shows its expiry, which depends on its status; a job that dat
   const waiting = await make({ class: 'adder' })
   await kit.until(async () => (await shown(waiting)).status === 'suspended')
   expect((await shown(waiting)).keptUntil).toBeNull()
+})
+
+test('a failed or terminated job with an input port shows its expiry, because input does not wake it', async () => {
+  const [failed, terminated] = [await make({ class: 'reads' }), await make({ class: 'adder', wait: 60_000 })]
+  await kit.engine.jobs.terminate(String(terminated), {})
+  await kit.until(async () => (await shown(failed)).status === 'failed')
+  const [one, other] = [await shown(failed), await shown(terminated)]
+  expect(one.keptUntil! - one.endedAt!).toBe(30 * DAY)
+  expect(other.keptUntil! - other.endedAt!).toBe(DAY)
 })
 
 test('a lock is shown while it lasts, but its token is not', async () => {

@@ -33,7 +33,7 @@ test.each<[z.ZodType, object, string | RegExp]>([
   [
     z.strictObject({ odd: z.int().refine((n) => n % 2) }),
     { odd: 4 },
-    'odd: expected a value that passes its check, got 4',
+    'odd: expected a value that passes the custom check of its schema, got 4',
   ],
 ])('a message names the expected and the received value: %#', (schema, input, message) => {
   expect(() => check(schema, input)).toThrow(message)

@@ -119,7 +119,7 @@ export const flowNode = z.object({
   name: z.string(),
   queue: z.string(),
   class: z.string(),
-  job: jobId.nullable().describe('job of the node; null until a value reaches the node'),
+  job: jobId.nullable().describe('job of the node; null until the node starts'),
   status: status.nullable(),
   ranAt: moment.nullable(),
   lastRun: pastRun.nullable(),

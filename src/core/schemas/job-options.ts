@@ -68,7 +68,7 @@ export const FOREVER = 100 * 365.25 * DAY
 export const retain = z
   .union([duration, z.literal(['forever', FOREVER / 1_000]).transform(() => FOREVER)])
   .describe(
-    "time to keep the job after its end; by default one day, or 30 days if it failed or if new input can wake it; 'forever' keeps it until it is deleted",
+    "time to keep the job after it has completed or was terminated; by default one day, or 30 days if new input can wake it; 'forever' keeps it until it is deleted. Failed jobs are kept for 30 days",
   )
 
 export const redeliver = z
@@ -213,7 +213,7 @@ export const jobInput = z
       .union([z.boolean(), positive])
       .optional()
       .describe(
-        'time to keep the result after the job ends: `true` means one hour, `false` keeps no result. By default, only results of completed jobs are kept, for one day',
+        'time to keep the result after the job ends: `true` means one hour, `false` keeps no result. By default, only results of completed jobs are kept, for one day, or for `retain` if it is shorter',
       ),
     unique: unique
       .optional()

@@ -13,7 +13,7 @@ export const statusList = z
   .pipe(z.array(status).min(1).max(7))
   .describe('one status, or several separated by commas')
 
-const SEARCHED = '; searches the newest 2,000 jobs that match the other conditions'
+const SEARCHED = '; each call searches at most 2,000 jobs that match the other conditions'
 
 export const searchText = z.string().min(1).max(200)
 
@@ -103,20 +103,20 @@ const paged = {
     .int()
     .optional()
     .describe(
-      'number of jobs searched; the cursor continues with the next job. Present if the request has `text` or `args`',
+      'number of jobs searched; the cursor continues with the next job. Present if the request has `text`, `args` or `labels`',
     ),
   cursor: z.string().nullable(),
   total: z
     .int()
     .optional()
     .describe(
-      'number of all matches. Present for the failed jobs of one class or of one kind of error. Also present for ended or suspended jobs, if no condition other than `status` and `queue` is set',
+      'number of all matches. Present for ended or suspended jobs, if only `status` and `queue` are set. Also present on the first page of the failed jobs of one class or of one kind of error',
     ),
   newest: z
     .int()
     .optional()
     .describe(
-      'newest id searched; the search covered all ids between this id and the cursor. Present if the list is ordered by id',
+      'newest id of all jobs. This call and the calls before it have searched from there down to the cursor. Present if the list is ordered by id and has more pages',
     ),
 }
 
@@ -127,7 +127,7 @@ export const errorQuery = z.strictObject({
   ...ofClass,
   since: time.optional().describe('only jobs created at or after this time'),
   cursor: cursor.optional(),
-  details: flag.optional().describe('true to add the times at which the jobs failed'),
+  details: flag.optional().describe('true to add the numbers of failures over time'),
   muted: flag.optional().describe('true to include muted kinds, each with the API key that muted it'),
 })
 export type ErrorFilter = z.output<typeof errorQuery>
@@ -152,7 +152,7 @@ export const errorKindInput = z
 export const errorKindMuted = z.object({
   kind: z.string(),
   muted: errorMute.nullable(),
-  was: errorMute.nullable().describe('previous mute; send it to undo this change'),
+  was: errorMute.nullable().describe('previous mute; null if the kind was not muted'),
 })
 export type MutedKind = z.output<typeof errorKindMuted>
 
@@ -164,7 +164,9 @@ export const errorKindView = z.object({
   example: z.string(),
   frame: z.string().nullable().describe('innermost function of the stack, without library code'),
   count: z.int().describe('number of jobs that are failed now'),
-  firstAt: moment.describe('time of the first failure of this kind, even if its job has been retried or deleted'),
+  firstAt: moment.describe(
+    'time of the first failure of this kind, even if its job has been retried or deleted. With `since`, only the failures of jobs that this call checked count',
+  ),
   lastAt: moment,
   jobs: z.array(jobId).describe('ids of the newest three jobs'),
   minutes: z
@@ -203,7 +205,9 @@ export const bulkPreview = z.object({
   newest: z
     .int()
     .optional()
-    .describe('newest id that was counted; all ids from the cursor to this id were counted. Present if `more` is true'),
+    .describe(
+      'newest id of all jobs. This call and the calls before it have counted from there down to the cursor. Present if `more` is true, except with `ids`',
+    ),
 })
 export type BulkPreview = z.output<typeof bulkPreview>
 

@@ -107,7 +107,7 @@ export const jobView = z.object({
   keptUntil: moment
     .nullable()
     .describe(
-      'earliest time at which the ended job is deleted; null if the job has not ended or if new input can wake it',
+      'time at which the retention of the ended job ends; null if the job has not ended, or if new input can wake it',
     ),
   cost: z
     .object({

@@ -55,7 +55,7 @@ export const keyList = z.object({
       scopes: z.array(scope),
       createdAt: moment,
       expiresAt: moment.optional(),
-      lastUsedAt: moment.optional().describe('time of the last use, rounded to the hour'),
+      lastUsedAt: moment.optional().describe('time of the last use, accurate to one hour'),
       limits: shownLimits.optional(),
     }),
   ),

@@ -21,9 +21,12 @@ export const pastRun = z.object({
     .optional()
     .describe('version of the code that performed the run, such as a commit; absent if unknown'),
   error: closed.optional(),
-  n: z.int().optional().describe('number of the run. Present if the job has a history'),
-  readyAt: moment.optional().describe('time at which the job became ready. Present if the job has a history'),
-  commits: z.int().optional().describe('number of commits of the run: after steps, and at its end'),
+  n: z.int().optional().describe('number of the run. Present if the job has a history; in lists, only if details=true'),
+  readyAt: moment.optional().describe('time at which the job became ready. Present if `n` is present'),
+  commits: z
+    .int()
+    .optional()
+    .describe('number of commits of the run: after steps, and at its end. Present if `n` is present'),
 })
 
 const portDeed = z.object({ job: jobId, dir, port: z.string(), values: z.int() })
@@ -34,7 +37,7 @@ export const pastRunView = pastRun.extend({
   published: z.array(z.object({ channel: z.string(), messages: z.int() })),
   made: z.array(z.object({ id: jobId, name: z.string() })).describe('jobs that the run created'),
   more: z.int().describe('number of further changes that were not recorded'),
-  log: logPage.describe('log entries of the run, newest first'),
+  log: logPage.describe('log entries of the run, newest first: at most 200'),
 })
 export type PastRunView = z.output<typeof pastRunView>
 

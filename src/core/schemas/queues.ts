@@ -116,7 +116,9 @@ export const scheduleView = z.object({
   next: z.array(moment),
   nextAt: moment
     .nullable()
-    .describe('next slot, even if it is after the requested period; null while the schedule is paused'),
+    .describe(
+      'next slot, even if it is after the requested period; null if the schedule is paused or has no next slot',
+    ),
   missed: z
     .object({
       from: moment,
@@ -167,15 +169,24 @@ export const limitRow = limitView.extend({
   started: z
     .int()
     .optional()
-    .describe('number of jobs that started within the current period of the rate. Present if details=true'),
-  starts: z.array(moment).optional().describe('times at which the last 100 jobs started. Present if details=true'),
+    .describe(
+      'number of jobs that started within the current period of the rate. Present if details=true and the limit has a rate',
+    ),
+  starts: z
+    .array(moment)
+    .optional()
+    .describe(
+      'start times in the current period of the rate, newest first, at most 100. Present if details=true and the limit has a rate',
+    ),
 })
 export type LimitRow = z.output<typeof limitRow>
 
 export const roomView = limitView.extend({
   started: z.int().describe('number of jobs that started within the current period of the rate'),
   fullSince: moment.nullable().describe('time at which the first job in line began to wait'),
-  nextRoom: moment.nullable().describe('time at which the limit has room again; null if no jobs are waiting'),
+  nextRoom: moment
+    .nullable()
+    .describe('expected time at which the limit has room again; null if it is paused or if no jobs are waiting'),
 })
 export type RoomView = z.output<typeof roomView>
 

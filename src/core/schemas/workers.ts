@@ -233,7 +233,7 @@ const workerUnfit = z.object({
     )
     .describe('first ten values that do not fit'),
   looked: z.int().describe('number of waiting jobs that were checked: at most the newest 100'),
-  more: z.boolean().describe('true if further waiting jobs were not checked'),
+  more: z.boolean().describe('true if further waiting jobs or values were not checked'),
 })
 export type WorkerUnfit = z.output<typeof workerUnfit>
 

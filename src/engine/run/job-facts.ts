@@ -31,9 +31,12 @@ export function runOf(doc: JobRecord): RunFacts | null {
 
 function keptUntil(doc: JobRecord, retain?: number): number | null {
   const status = statusOf(doc)
-  const wakes = Object.keys(doc).some((name) => name.startsWith('i:') && !doc[name as `i:${string}`]!.endsWith(',d'))
-  if (doc.endedAt === undefined || wakes) return null
+  if (doc.endedAt === undefined) return null
   if (status === 'failed') return doc.endedAt + (doc.retainFailed ?? retain ?? RETAIN_FAILED)
+  const hasInputs = Object.keys(doc).some(
+    (name) => name.startsWith('i:') && !doc[name as `i:${string}`]!.endsWith(',d'),
+  )
+  if (status === 'completed' && hasInputs) return null
   return status === 'completed' || status === 'terminated' ? doc.endedAt + (doc.retain ?? retain ?? RETAIN) : null
 }
 

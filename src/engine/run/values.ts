@@ -10,7 +10,7 @@ export type Shapes = Pick<Worker, 'in' | 'out' | 'args' | 'result' | 'redact' | 
 
 type Part = 'args' | 'result' | 'in' | 'out'
 
-/** The error is stored, so it does not show values of a part that has redacted values. */
+/** The error is stored. So if any path in `part` is redacted, the message shows no values. */
 export function checkedBy({ redact = [] }: Shapes, part: Part, schema: Port['schema'], value: unknown, of: string) {
   if (!schema) return value
   const isSecret = redact.some((path) => path.startsWith(part))

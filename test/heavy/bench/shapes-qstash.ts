@@ -1,4 +1,5 @@
-// A message to a small server replaces a job. QStash has no state, so some workloads are missing.
+// The workloads for QStash alone: each job is a message to a small server. QStash has no state, so workloads that need
+// state are missing.
 
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'

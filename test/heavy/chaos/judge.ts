@@ -289,8 +289,8 @@ export function createJudge(report: Report) {
   }
 
   /**
-   * A commit applies its runs in sequence, so a step may end a job and wake it again. If the job is a follower, Redis
-   * does not record its end.
+   * A commit applies its runs one after another, so a job can end and wake again within one step. `lastCommit` shows
+   * such an end. A job that follows its children ends without a run, so its children are checked too.
    */
   function hasEndedBriefly(id: number, { before, after }: Step): boolean {
     const [was, is] = [before.jobs.get(id)?.doc, after.jobs.get(id)?.doc]

@@ -9,6 +9,7 @@ import { KEEP } from './replay.tsx'
 
 /** Bytes. */
 const MOST_BACK = 262_144
+const MOST_VALUES = 10_000
 
 const wireOf = ({ form }: ActAsked): string => String(form.get('wire') ?? '')
 const flowOf = ({ params }: ActAsked): string => apiPath('flows', params.job!)
@@ -46,7 +47,7 @@ async function waiting({ engine, params, form }: ActAsked): Promise<number> {
   const { wires } = await engine.flows.wires(params.job!)
   const found = wires.find(({ id }) => id === form.get('wire'))
   if (!found) throw new SidejobError('NOT_FOUND', `the graph has no wire ${String(form.get('wire'))}`)
-  return found.size || found.behind
+  return Math.min(MOST_VALUES, found.size || found.behind)
 }
 
 async function askDrain(asked: ActAsked): Promise<Confirm> {
@@ -58,7 +59,7 @@ async function askDrain(asked: ActAsked): Promise<Confirm> {
     title: `Drain ${wireOf(asked)}?`,
     text: [
       `This removes ${many(n, 'value')} from the wire. No job will read ${n === 1 ? 'it' : 'them'}.`,
-      'You can undo this for ten seconds.',
+      'You can undo this for ten seconds, unless the values exceed 256 KiB.',
     ],
     verb: 'Drain',
     type,
@@ -66,7 +67,7 @@ async function askDrain(asked: ActAsked): Promise<Confirm> {
 }
 
 async function drain(asked: ActAsked): Promise<Done> {
-  const max = Math.max(1, Math.min(10_000, Number(asked.form.get('sure')) || 1))
+  const max = Math.max(1, Math.min(MOST_VALUES, Number(asked.form.get('sure')) || 1))
   const { values } = (await asked.call('POST', pathOf(asked, 'drain'), { max })) as { values: { data: unknown }[] }
   const text = JSON.stringify(values.map(({ data }) => data))
   return {

@@ -107,7 +107,7 @@ export const acts: Record<string, Act> = {
       return {
         title: `Terminate ${name} #${params.job}?`,
         text: [
-          'The job ends after any shutdown run. Values waiting at its ports are never read.',
+          'The job ends after any shutdown run. Values waiting at its ports are not read, unless you run the job again with force.',
           ...belowText(open, more, ['ends', 'end']),
         ],
         verb: more ? 'Terminate all' : open > 0 ? `Terminate ${count(open + 1)}` : 'Terminate',
@@ -123,7 +123,7 @@ export const acts: Record<string, Act> = {
     ...ask('cancel', 'cancelled'),
     confirm: ({ params }) => ({
       title: `Cancel #${params.job}?`,
-      text: ['This ends the job now. A run in progress has no effect.'],
+      text: ['The job ends after its current run and any shutdown run. The changes of the current run are applied.'],
       verb: 'Cancel it',
     }),
   },
@@ -144,8 +144,9 @@ export const acts: Record<string, Act> = {
     },
     async does(asked) {
       const { status } = await asked.engine.jobs.get(asked.params.job!)
-      await asked.call('DELETE', `${of(asked)}${status === 'terminated' ? '' : '?force=true'}`)
-      return { say: `#${asked.params.job} deleted`, to: '/jobs' }
+      const answer = await asked.call('DELETE', `${of(asked)}${status === 'terminated' ? '' : '?force=true'}`)
+      const isGone = (answer as { status: 'gone' | 'ending' }).status === 'gone'
+      return { say: `#${asked.params.job} ${isGone ? 'deleted' : 'is being deleted'}`, to: '/jobs' }
     },
   },
 

@@ -16,7 +16,8 @@ const verbs = ['retry', 'run', 'terminate', 'delete'] as const
 type Verb = (typeof verbs)[number]
 
 const lost: Partial<Record<Verb, string>> = {
-  terminate: 'The jobs end after any shutdown runs. Values waiting at their ports are never read.',
+  terminate:
+    'The jobs end after any shutdown runs. Values waiting at their ports are not read, unless you run the jobs again with force.',
   delete:
     'This deletes the jobs with their state, ports, results and logs, and all jobs below them. It cannot be undone.',
 }

@@ -2,7 +2,7 @@
 --
 -- by: API, dashboard
 -- reads: counts, queue, queues
--- most_bytes: maximum bytes of hourly counters (0: none); only the first queues that fit have them
+-- most_bytes: maximum bytes of hourly counters (0: none). Queues beyond this maximum are returned without them.
 
 local queue_name, most_queues, most_bytes = args.take(), args.take_int(), args.take_int()
 

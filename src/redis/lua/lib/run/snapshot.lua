@@ -58,7 +58,8 @@ local function flat_family(parent, doc, children)
   return rows
 end
 
--- If there are more steps, the snapshot contains none, and the run fetches them when it needs them.
+-- If a job has more steps or more bytes of steps, the snapshot contains no steps. The run fetches them when it needs
+-- them.
 local MAX_STEPS, MAX_STEP_BYTES = 100, 65536
 
 local function flat_steps(id, doc)
