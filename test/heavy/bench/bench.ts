@@ -3,7 +3,7 @@
 // --write             writes the results into README.md and docs/benchmarks.md
 // --node              runs without workerd
 // --profile <folder>  writes CPU profiles
-// --jobs, --rounds    set the size
+// --jobs, --rounds    set the number of jobs in a round, and the number of rounds
 
 import { readFileSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'

@@ -1,5 +1,6 @@
-// `npm run bench:board` measures a large, busy board. With `--moving 24`, values move on 24 wires only: with more, the
-// board draws no beads. With `--over`, the exit code is 1 if a goal is missed.
+// `npm run bench:board` measures the dashboard's picture of a large flow, while values move on all its wires.
+// --moving 24   values move on 24 wires only, so that the picture shows the values as moving dots
+// --over        the exit code is 1 if a goal is missed
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
@@ -126,7 +127,7 @@ async function traced<Told>(browser: Browser, page: Page, act: () => Promise<Tol
 const scaleOf = (page: Page): Promise<number> =>
   page.evaluate(() => document.querySelector<SVGSVGElement>('[data-board]')!.getScreenCTM()!.a)
 
-/** A busy page combines several events of the wheel, so the number of events is not fixed. */
+/** Turns the wheel until the page has the scale. A busy page combines events, so their number is not fixed. */
 async function wheel(page: Page, isOver: (scale: number) => boolean, delta: number): Promise<void> {
   await page.keyboard.down('Control')
   while (!isOver(await scaleOf(page))) {

@@ -1,16 +1,16 @@
-// Other programs on the machine affect CPU time less than elapsed time.
+// Measures the CPU time of processes. Other programs on the machine affect it less than elapsed time.
 
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Microseconds of CPU by name. */
+/** CPU time in microseconds, by process. */
 export type Cpu = Record<string, number>
 
-// In microseconds. Linux counts CPU time in ticks of a hundredth of a second.
+/** Microseconds. Linux counts CPU time in units of 10 ms. */
 const TICK = 10_000
 
 export function usedBy(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // The name of the program comes first, and may contain spaces.
+  // The name of the program is in parentheses, and may contain spaces.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) * TICK
 }

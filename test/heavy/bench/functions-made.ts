@@ -1,4 +1,4 @@
-// Redis creates all functions of a script again in each call.
+// Counts the functions of a script, because each call of the script creates all of them again.
 
 import { children, type Node, read } from '../../../infra/lua-build/syntax.ts'
 

@@ -1,4 +1,4 @@
-// Waits for removals with notifications, because polling would keep Redis busy and find removals late.
+// Waits until Redis removes a key. It uses notifications of Redis, because polling would keep Redis busy and be slow.
 
 import { type Address, connect, decode } from '../../../infra/stand-ins/resp.ts'
 

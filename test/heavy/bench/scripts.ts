@@ -1,4 +1,4 @@
-// `npm run bench:scripts` measures the size, functions, registers and CPU time of the scripts in three Lua engines.
+// `npm run bench:scripts` measures the size, functions, registers and CPU time of Redis scripts in three Lua engines.
 // `--with <folder>` also measures another checkout. `--only strict,server` selects engines, and `--rounds` sets the
 // number of rounds.
 

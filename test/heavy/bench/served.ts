@@ -17,7 +17,7 @@ import { countsOf } from '../../redis/commandstats.ts'
 
 export const KEY = 'bench'
 
-/** Milliseconds of added latency, as within one region of the vendors. */
+/** Added latency in milliseconds, typical for services in the same region. */
 export const latency = { redis: 2, qstash: 50 } as const
 
 export const ALL_DELIVERIES = 100_000
@@ -44,7 +44,7 @@ async function inWorkerd(redis: Address, { warm, eager }: Lanes) {
     persist: false,
     say: console.error,
     vars: varsOf({ warm, eager }),
-    // As in a deployment, no wrapper applies the limits of a plan.
+    // Omits the wrapper that simulates the limits of a plan, because a deployment has no such wrapper.
     alone: true,
     plan: 'off',
   })

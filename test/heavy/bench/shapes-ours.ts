@@ -32,7 +32,7 @@ export async function startOurs(stack: Measured) {
   const expected = new Map<number, (at: number) => void>()
   let isLooking = false
 
-  /** One command polls the jobs of all callers, so that they do not slow each other down. */
+  /** One loop polls the jobs of all callers, so that they do not slow each other down. */
   async function look(): Promise<void> {
     if (isLooking) return
     isLooking = true
@@ -82,7 +82,7 @@ export async function startOurs(stack: Measured) {
     limited: (n, concurrency) =>
       ended(n, () => made(many(n, () => ({ class: 'noop', group: { id: 'bench', concurrency } })))),
     async delayed(n, ms) {
-      // QStash delivers at whole seconds. These jobs are due 500 ms before, which is the average wait.
+      // QStash delivers at whole seconds, which is 500 ms late on average. So these jobs are due 500 ms before one.
       const at = Math.ceil((Date.now() + ms) / 1_000) * 1_000 - 500
       await ended(n, () => made(many(n, () => ({ class: 'noop', at: new Date(at).toISOString() }))))
       return Date.now() - at

@@ -1,5 +1,5 @@
-// The workloads for QStash alone: each job is a message to a small server. QStash has no state, so workloads that need
-// state are missing.
+// Benchmarks QStash without sidejob: each job is a message to a small server. QStash stores no state, so the workloads
+// that need state are missing.
 
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,6 +1,8 @@
-// `npm run bench:trickle` creates single jobs at a fixed rate (`--rate 12 --seconds 60`). Idle lanes end with `--lanes
-// leave` and wait for jobs with `--lanes wait`. With `--lanes eager`, lanes start within the request that creates a
-// job. Redis is 2 ms and QStash 50 ms away, unless `--near` is set.
+// `npm run bench:trickle` creates single jobs at a fixed rate (`--rate 12 --seconds 60`).
+// --lanes leave   a lane ends when it is idle
+// --lanes wait    an idle lane waits 10 s for a job
+// --lanes eager   a lane starts within the request that creates a job
+// --near          adds no latency (default: Redis is 2 ms away, and QStash 50 ms)
 
 import { parseArgs } from 'node:util'
 import { startRedis } from '../../../infra/stand-ins/redis.ts'

@@ -129,12 +129,12 @@ function connectToChild(draft: Draft): void {
   const [name, child] = someChild(draft) ?? []
   const to = child && inputOf(child.class)
   const from = outputOf(draft.lent.document.class)
-  // A herald also publishes its values, so a wire from a herald could deliver a value twice.
+  // A job of class `herald` also publishes its output on a channel, so a wire could deliver the same value again.
   if (name && to && from === 'out' && draft.lent.document.class !== 'herald')
     draft.ops.push({ op: 'connect', from: { out: from }, to: [{ child: name, in: to }] })
 }
 
-/** Ports of a reader receive published values, so a wire to a reader could deliver a value twice. */
+/** A job of class `reader` also gets values from a channel, so a wire could deliver the same value again. */
 function wire(draft: Draft): void {
   const [name, child] = someChild(draft) ?? []
   const [other, sibling] = someChild(draft) ?? []
@@ -244,7 +244,7 @@ function endOf(draft: Draft): End {
   return random.weighted(ends).end(draft)
 }
 
-/** True if a wire begins at the output. In a cycle of wires, a job could wake itself forever. */
+/** True if a wire begins at the output. Such a job writes nothing, because a cycle of wires could wake it forever. */
 function leadsOn({ lent: { document } }: Draft): boolean {
   const output = outputOf(document.class)
   return ['wo', 'co'].some((field) => document[`${field}:${output}`] !== undefined)
@@ -272,7 +272,7 @@ function asOthers(draft: Draft): End {
   return { end: 'completed' }
 }
 
-/** A run that writes to the log cannot be stored with equal runs, so most runs write no entry. */
+/** Redis cannot store a run that writes a log entry together with equal runs, so 9 of 10 runs write no entry. */
 const isLikeOthers = ({ lent: { document }, world }: Draft): boolean =>
   isPacked(document.class) && document.terminating !== '2' && world.random.chance(0.9)
 

@@ -15,7 +15,7 @@ const hostOf = ({ args }: JobRecord): string | undefined => HOSTS.find((host) =>
 type Kind = {
   match: Constraint['match']
   groupBy?: string
-  /** Does not use the code that matches jobs, because the test checks that code. */
+  /** Does not use the engine's code that matches jobs, because the test checks this code. */
   keyOf: (doc: JobRecord) => string | undefined
   bounds: Pick<Constraint, 'concurrency' | 'rate'>[]
 }

@@ -1,4 +1,5 @@
-// Each test run has the same interleavings. `npm run chaos` uses other seeds.
+// Simulates clients and workers whose calls reach Redis in a random order, and checks Redis after each call. Each test
+// run uses the same seeds. `npm run chaos` uses other seeds.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type RunningRedis, startRedis } from '../../../infra/stand-ins/redis.ts'

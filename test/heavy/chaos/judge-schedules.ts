@@ -1,4 +1,4 @@
-// Does not use the code that computes slots, because the test checks that code.
+// Checks the slots of schedules. It does not use the engine's code that computes slots, because it checks this code.
 
 import { TERMINATING } from '../../../src/redis/marks.ts'
 import type { JobRecord } from '../../../src/redis/record.ts'
@@ -52,7 +52,7 @@ export function createSlotsJudge(report: Report) {
     const [due, began] = [was.nextSlot!, was.ranAt!]
     // If a caller sets a new slot during a run, the run does not use the new slot.
     if (overtaken.has(was.token!) && is.nextSlot === due) return
-    // If the run of a follower fails and a child has changed, the follower runs again immediately for the same slot.
+    // A job that follows its children repeats the slot at once if its run failed and a child has changed.
     if (was.followed && is.nextSlot === due) return
     const isLast = was.terminating === TERMINATING.shutdown
     const isUsed = end !== undefined && !isLast && began >= due && (is.failures ?? 0) <= (was.failures ?? 0)

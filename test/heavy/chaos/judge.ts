@@ -236,7 +236,7 @@ export function createJudge(report: Report) {
     }
   }
 
-  /** Input starts a job before its `at`, but not during a backoff or a lock. */
+  /** Input starts a job before its `at`, but not during a backoff or while a client has locked the job. */
   function delays({ before, after, facts, no, now }: Step): void {
     const heldUntil = ({ backoffUntil = 0, lockUntil = 0 }: JobRecord): number => Math.max(backoffUntil, lockUntil)
     for (const { id, doc } of after.jobs.values()) {
@@ -290,7 +290,7 @@ export function createJudge(report: Report) {
 
   /**
    * A commit applies its runs one after another, so a job can end and wake again within one step. `lastCommit` shows
-   * such an end. A job that follows its children ends without a run, so its children are checked too.
+   * such an end. A job that follows its children ends without a run, so this function checks its children too.
    */
   function hasEndedBriefly(id: number, { before, after }: Step): boolean {
     const [was, is] = [before.jobs.get(id)?.doc, after.jobs.get(id)?.doc]
@@ -424,7 +424,7 @@ export function createJudge(report: Report) {
       // A schedule that a caller ends between two runs completes without another run.
       const isEnded = facts.rescheduled.includes(id) && doc.place === 'c'
       if (isEnded) wantedAt.delete(id)
-      // A follower changes its status together with its children, without a run.
+      // A job that follows its children changes its status when they do, without a run.
       if (isEnded || isStopped(doc) || doc.waitsFor || (doc.followed && doc.place !== 'l')) childNewsAt.delete(id)
     }
   }
@@ -463,7 +463,7 @@ export function createJudge(report: Report) {
         const last = lentAt.get(id) ?? -1
         if (statusOf(doc) === 'terminating' || !doc.place || !'scfT'.includes(doc.place))
           report('not at rest', `${id} ${statusOf(doc)} ${JSON.stringify(doc)}`)
-        // Only a client can release this job, with a retry of its failed parent.
+        // This job waits for a run of its failed parent. Only a client can retry the parent.
         else if (doc.held) continue
         // If a run requests a time and also waits for children, the time applies after the children end.
         else if ((wantedAt.get(id) ?? -1) > last && !(doc.waitsFor && doc.notBefore))

@@ -1,4 +1,4 @@
-// Does not use HTTP, because each test makes many thousands of calls.
+// Connects the simulation to Redis. It does not use HTTP, because each test makes many thousands of calls.
 
 import { createHash } from 'node:crypto'
 import { type Address, connect, decode, type Reply, RespError } from '../../../infra/stand-ins/resp.ts'

@@ -30,7 +30,7 @@ function table(counts: Map<string, number>): string {
   return rows.map(([kind, n]) => `${String(n).padStart(10)}  ${kind}`).join('\n')
 }
 
-/** Writes the steps to a file, because real time passes and a second run of the seed differs slightly. */
+/** Writes the steps to a file, because a second run with the same seed can differ slightly: real time passes. */
 function complain({ seed, violations, trace }: Played): void {
   const file = join(tmpdir(), `sidejob-chaos-${seed}.txt`)
   writeFileSync(file, trace().join('\n'))

@@ -37,7 +37,7 @@ const chances = {
   'tick lost': 0.1,
 } as const
 
-/** Milliseconds. A step takes less real time, so real time does not affect the outcome. */
+/** Simulated milliseconds of a step. A step takes less real time, so real time does not affect the outcome. */
 const STEP_MS = 50
 /** Ten times the steps of the longest simulations. */
 const MOST_STEPS = 5_000

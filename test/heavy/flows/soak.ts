@@ -9,7 +9,7 @@ import { type Random, seeded } from '../chaos/random.ts'
 
 const dead = () => new Error('this invocation has died')
 
-/** `reaches`: Redis performs the request before the client dies. */
+/** A client that dies at request number `at`. `reaches`: Redis still performs this request. */
 function mortal(client: Client, { at, reaches }: { at: number; reaches: boolean }) {
   let requests = 0
   let died = false

@@ -1,4 +1,4 @@
-// Does not use the code that computes slots, because the test checks that code.
+// Computes the slots of schedules. It does not use the engine's code for slots, because the test checks this code.
 
 import { DatabaseSync } from 'node:sqlite'
 

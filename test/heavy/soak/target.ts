@@ -1,4 +1,4 @@
-// A request stays open even if its caller has died.
+// A push worker that counts concurrent calls. A call stays open even if its caller has died.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
