@@ -12,7 +12,7 @@ export type Fault = {
   says: string
 }
 
-/** Ignores line breaks. An indented `find` must begin a line of the script. */
+/** Any white space matches a line break. An indented `find` must begin a line of the script. */
 const patternOf = ({ find }: Fault): RegExp => {
   const words = find
     .trim()
@@ -40,7 +40,7 @@ export function readScripts() {
   }
 }
 
-/** A crash of a changed script is no finding, because it does not prove that the test detects the change. */
+/** A crash of a changed script does not count, because it does not prove that the test detects the change. */
 const isFinding = (error: unknown): boolean =>
   (error instanceof Error && error.name === 'AssertionError') ||
   (error instanceof SidejobError && error.code !== 'UNAVAILABLE')

@@ -1,4 +1,4 @@
-// One more `redis.call` in a script makes a test of this file fail.
+// Limits the number of Redis commands for each kind of work. If a script calls one more command, a test fails.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JobInput } from '../../src/engine/engine.ts'
@@ -98,7 +98,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     kit = await startKit({ workers })
     await kit.engine.tick()
     for (const queue of pausedQueues) await pause(queue)
-    // The first call of a script sends its source, which costs more.
+    // Call the scripts once: the first call sends the source of a script, and costs more.
     await cost(() => make(jobs(1, 'one')))
     await kit.engine.channels.publish('/nobody', '1')
   })
@@ -132,7 +132,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect((await kit.engine.jobs.list({ queue })).jobs).toEqual([])
   })
 
-  // Each of the three scripts calls EVALSHA, TIME, MGET and MSET. The other commands are ZADD to create the job, ZRANGE
+  // Each of the three scripts costs EVALSHA, TIME, MGET and MSET. The other commands are ZADD to create the job, ZRANGE
   // and ZREM to claim it, and DEL and SET to end it.
   test('a no-op job alone, through a bell (budget 4 calls and 22 billed, measured 3 and 17)', async () => {
     const queue = await servedQueue('alone')
@@ -218,7 +218,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect(billed / 1000, JSON.stringify(commands)).toBeLessThanOrEqual(3.153)
   })
 
-  // The first message of an isolate and a message to many listeners need more reads.
+  // The first message of a Worker process and a message to many listeners need more reads.
   test.each([0, 1, 2, 3, 8, 10, 100, 500])(
     'a message to %i subscribers (budget 4 + 3k, measured 7 or 9)',
     async (k) => {
@@ -236,8 +236,8 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     },
   )
 
-  // MSET also writes the kept message, and ZADD updates its channel once a minute. The first message of a channel needs a
-  // ZRANGE to check for room.
+  // The MSET also writes the kept message, and a ZADD updates the index of kept messages once a minute. For the first
+  // message of a channel, a ZRANGE finds kept messages that must make room.
   test('a kept message costs 1 or 2 commands more than an unkept one (measured 5 or 6, the first 7)', async () => {
     const kept = (keep?: 1) => cost(() => kit.engine.channels.publish('/kept/by/one', '1', { keep }))
     const [without, first, second, third] = [await kept(), await kept(1), await kept(1), await kept(1)]
@@ -379,7 +379,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect(row).toMatchObject({ counts: { queued: 3, scheduled: 2 }, oldestReady: expect.any(Number) })
   })
 
-  // Each channel with more than eight listeners adds a ZRANGE.
+  // A channel with more than eight listeners costs one more command, a ZRANGE.
   test('all channels, their listeners and publishing classes (measured 3 calls, and 1 for each queue)', async () => {
     const channels = Array.from({ length: 50 }, (_, n) => `/shown/${n}`)
     await cost(() =>

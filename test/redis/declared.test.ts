@@ -1,5 +1,5 @@
-// Upstash stores old jobs on disk, and loads the declared keys of a script before it locks all keys. So scripts that
-// read old jobs declare the keys of these jobs.
+// Upstash stores old jobs on disk. Before a script blocks all other calls, Upstash loads the keys that the script
+// declares. So scripts that read old jobs declare the keys of these jobs.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient } from '../../src/redis/client.ts'

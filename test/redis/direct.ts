@@ -1,4 +1,4 @@
-// These helpers call one script at a time, without an engine. Tests can replace scripts to remove a rule.
+// Helpers that call one script at a time, without the engine. A test can replace scripts by changed scripts.
 
 import { expect } from 'vitest'
 import type { Changes } from '../../src/core/run.ts'
@@ -53,7 +53,7 @@ export type Claiming = {
   process?: string
 }
 
-/** 'in pieces' stores each job in the packed format of lib/runtime/pieces.lua, if possible. */
+/** `in pieces` stores jobs packed, several in one record (lib/runtime/pieces.lua), if possible. */
 export type Way = 'as it comes' | 'in pieces'
 export const ways: Way[] = ['as it comes', 'in pieces']
 
@@ -183,7 +183,7 @@ export async function createWorld(
 
   /** Overwrites a job, as if Redis was restored from a backup. */
   async function restore(id: number, doc: JobRecord): Promise<void> {
-    // The repair gives a packed job its own key.
+    // If the job is packed into a record with other jobs, the repair moves it to its own key.
     const isAlone = await client.ask((redis) => redis.exists(store.keys.job(id)))
     if (!isAlone) await store.repair([{ kind: 'job', who: String(id) }])
     await client.ask((redis) => redis.set(store.keys.job(id), encodeRecord(doc)))

@@ -22,7 +22,7 @@ const valueOfType = (type: string, read: unknown): Value => {
   return type === 'zset' ? pairs(read as string[]) : (read as string | string[])
 }
 
-/** Omits the log, which no script reads. */
+/** Reads all keys except logs, because no script reads logs. */
 export async function dump(redis: Redis, pattern = '*'): Promise<Line[]> {
   const keys = (await redis.keys(pattern)).sort()
   const about = redis.pipeline()

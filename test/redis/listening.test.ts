@@ -29,7 +29,7 @@ describe.skipIf(kind === 'embedded')('the cost of 3,000 jobs', () => {
     Object.entries(commands).reduce((sum, [name, n]) => (/^(time|evalsha|mget|zcard)$/.test(name) ? sum : sum + n), 0)
 
   beforeAll(async () => {
-    // Every batch counts as short, so that the size of a claim does not depend on the speed of the machine.
+    // `short` makes every batch count as fast, so that the size of a claim does not depend on the machine.
     kit = await startKit({ workers: [noop], lane: { short: Number.POSITIVE_INFINITY } })
     await run()
     alone = await run()

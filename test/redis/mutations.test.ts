@@ -1,4 +1,4 @@
-// Removes each rule from the scripts, and checks that a test of the rule then fails.
+// Removes each rule from the Redis scripts (the rules are in the folder `rules`), and checks that a test then fails.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as committed from '../../src/redis/scripts.generated.ts'

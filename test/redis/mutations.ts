@@ -1,5 +1,6 @@
-// TypeScript implements these parts of rules, so they have no mutations: take back an unpublished bell (rule 2), wait
-// for jobs that are due soon (rule 19), and compute the next slot (rule 22).
+// A mutation is a change of a Redis script that breaks a rule. Three parts of rules have no mutations, because they are
+// written in TypeScript: take back an unpublished bell (rule 2), wait for jobs that are due soon (rule 19), and compute
+// the next slot (rule 22).
 
 import type { Mutation } from './mutation.ts'
 import { mutations as ageing } from './rules/ageing.mutations.ts'

@@ -1,4 +1,5 @@
-// Jobs can be packed into one record, a piece. A packed job must end in the same state as a job with its own record.
+// Several jobs can share one record in Redis, a piece. Such a job must end in the same state as a job with its own
+// record.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Encoded } from '../../src/core/codec/value.ts'

@@ -1,5 +1,5 @@
-// Crashes and races that caused harm in SideJob, the predecessor of sidejob. Each test fails if our scripts have the
-// same fault.
+// Crashes and races that lost or repeated work in SideJob, the predecessor of sidejob. Each test fails if the Redis
+// scripts have the same fault.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Encoded } from '../../src/core/codec/value.ts'

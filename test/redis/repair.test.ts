@@ -338,7 +338,7 @@ const leased = async (world: World) => {
   await world.claimOne()
   return id
 }
-/** Damages fields of a job. Expects the short field names that Redis stores. */
+/** Damages fields of a job. `more` has the short names of fields, as Redis stores them. */
 const fields =
   (more: Record<string, unknown>, prepare = (world: World): Promise<number> => world.make()): Damage =>
   async (world) => {
@@ -647,7 +647,7 @@ async function startNeighbours(world: World) {
   }
 }
 
-/** The embedded Redis does not have DUMP. */
+/** Hashes the contents of all keys. It does not use DUMP, because the embedded Redis does not have this command. */
 async function contents(world: World): Promise<string[]> {
   const script = `local reads = {
   string = { 'GET' }, list = { 'LRANGE', 0, -1 }, set = { 'SMEMBERS' }, hash = { 'HGETALL' },

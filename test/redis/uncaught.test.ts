@@ -1,4 +1,4 @@
-// Redis 7.0 crashes if a script throws an error that is not a string.
+// Redis 7.0 crashes if a script throws an error that is not a string, so every script must throw strings.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startState } from '../kit/index.ts'

@@ -1,4 +1,4 @@
-// Rule 45: a queue's document counts the jobs of each of its indexes, and names the oldest ready job.
+// Rule 45: the record of a queue counts the jobs in each index of the queue, and names the oldest ready job.
 
 import { expect } from 'vitest'
 import type { Facts, World } from '../direct.ts'

@@ -1,4 +1,4 @@
-// Rule 41: the data has a schema number, and Redis may be restored from a backup.
+// Rule 41: the stored data has a schema number. Nothing breaks if Redis is restored from a backup.
 
 import { expect } from 'vitest'
 import { createStore } from '../../../src/redis/store.ts'

@@ -1,6 +1,6 @@
-// Rule 92: a job that is created in an empty queue is leased in the same call. Rule 93: if a queue has few runs, their
-// leases are in its document. Rule 94: a lane does not read an index whose count is zero. Rule 98: the effects of
-// runs are written before a claim that must see them.
+// Rule 92: a job that is created in an empty queue is leased in the same call. Rule 93: if a queue has few runs, the
+// record of the queue contains their leases. Rule 94: a lane does not read an index that is counted as empty. Rule 98:
+// the effects of runs are written before a claim that must see them.
 
 import { expect } from 'vitest'
 import type { Encoded } from '../../../src/core/codec/value.ts'

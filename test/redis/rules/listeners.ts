@@ -1,4 +1,4 @@
-// Rule 30: messages to external listeners, and calls to waiting claims.
+// Rule 30: messages to listeners that are not jobs, and signals that wake waiting claims.
 
 import { expect } from 'vitest'
 import type { Encoded } from '../../../src/core/codec/value.ts'

@@ -1,4 +1,4 @@
-// Rules 31–33: unique jobs, idempotent calls, and skipped reads.
+// Rules 31–33: unique jobs, idempotent calls, and reads that scripts skip because nothing is stored.
 
 import { expect } from 'vitest'
 import { encodeValue } from '../../../src/core/codec/value.ts'
@@ -349,7 +349,7 @@ const rule32: Facts = {
 
 const SIDES = ['children', 'steps', 'waiting', 'runs', 'minute', 'in:in', 'out:out']
 
-/** Gives the other keys of a job a wrong type, so that the test fails if a script reads them. */
+/** Gives all keys of a job except its record a wrong type, so that the test fails if a script reads them. */
 async function withoutAsking(world: World, id: number, act: () => Promise<void>): Promise<void> {
   const sides = SIDES.map((name) => `${world.store.keys.job(id)}:${name}`)
   await world.client.ask((redis) => redis.mset(Object.fromEntries(sides.map((key) => [key, 'x']))))

@@ -1,4 +1,4 @@
-// Rules 117, 118 and 131: effects, inputs and values in the history of a job.
+// Rules 117, 118 and 131: the stored past runs of a job show their effects, inputs and values.
 
 import { expect } from 'vitest'
 import { encodeValue } from '../../../src/core/codec/value.ts'

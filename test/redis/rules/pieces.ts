@@ -1,5 +1,5 @@
 // Rules 85–88: jobs that are created in one call and differ only in their args are stored in pieces of up to 100 jobs.
-// These jobs wait, run and end in their piece. Any other event takes a job out of its piece.
+// These jobs wait, run and end in their piece. Any other event moves a job to its own record.
 
 import { expect } from 'vitest'
 import type { NewJob } from '../../../src/redis/new-job.ts'

@@ -1,4 +1,4 @@
-// Rules 14–18: the place of a job, and its end.
+// Rules 14–18: the index of its queue in which a job is stored, and the end of a job.
 
 import { expect } from 'vitest'
 import type { Encoded } from '../../../src/core/codec/value.ts'

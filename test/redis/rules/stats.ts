@@ -1,4 +1,4 @@
-// Rule 82: counts and their retention.
+// Rule 82: counts of runs and jobs per minute, hour and day, and when they are deleted.
 
 import { expect } from 'vitest'
 import { createStats } from '../../../src/engine/api/stats.ts'

@@ -1,4 +1,4 @@
-// Rules 19–22: timers, the index of moments, clocks, repeats.
+// Rules 19–22: jobs that wait for a time, the index of their times, clocks, and schedules.
 
 import { expect } from 'vitest'
 import { encodeValue } from '../../../src/core/codec/value.ts'
@@ -440,7 +440,7 @@ const rule22: Facts = {
     const { id } = await hourly(world)
     world.advance(4.5 * HOUR)
     await (await world.claimOne()).commit()
-    // A run for a missed slot waits 100 ms. All runs below must be in one minute.
+    // A run for a missed slot starts 100 ms after the previous run. All runs below must be in one minute.
     world.advance(120_000 - (world.now() % 60_000))
     const full = async () =>
       world.restore(id, { ...(await world.document(id)), runsThisMinute: `${Math.floor(world.now() / 60_000)}:600` })
