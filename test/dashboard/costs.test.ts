@@ -90,7 +90,7 @@ async function look(path: string, of = pages, by = reader, moment = Date.now()):
 
 async function looks(path: string, of = pages, by = reader): Promise<{ first: Cost; next: Cost }> {
   const moment = Date.now()
-  // The first call of a script sends its source, which costs more.
+  // This call is not measured: the first call of a script sends its source, and costs more.
   await look(path, of, by, moment)
   of.forget()
   const first = await look(path, of, by, moment)

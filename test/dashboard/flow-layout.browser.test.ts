@@ -271,7 +271,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
       await page.waitForFunction(isDrawn)
       expect(await boxes()).toBe(1)
       expect(await width()).toBeCloseTo(first / 1.15 ** 2)
-      // The board scales its last drawing up to a factor of 2, and then draws again.
+      // Up to a factor of 2, the page scales its last drawing. Beyond that, the page draws the flow again.
       expect(await turns(page, 5, -100)).toBe('')
       expect(await width()).toBeCloseTo(first / 1.15 ** 7)
       expect(await turns(page, 1, 100)).toMatch(/ scale\(0\.86/)

@@ -49,7 +49,7 @@ describe.skipIf(!program())('a long search', { timeout: 90_000 }, () => {
     at('/jobs?args.order=ORD-7003', async (page) => {
       const row = page.locator(`#row-${oldest}`)
       await findOldest(page, 'No match|1 match')
-      // Waits for the next refresh.
+      // Wait until the page has refreshed: the row must stay.
       await page.waitForTimeout(3_000)
       expect(await row.isVisible()).toBe(true)
       expect(new URL(page.url()).search).toBe('?args.order=ORD-7003')

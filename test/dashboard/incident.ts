@@ -1,4 +1,4 @@
-// The incident of docs/incident.md.
+// Plays the incident that docs/incident.md describes.
 
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -155,7 +155,7 @@ export type Stage = 'overview' | 'jobs' | 'job' | 'deploys' | 'over'
 
 export async function playIncident(shop: Shop, page: Page, see: (stage: Stage) => Promise<unknown>): Promise<void> {
   const go = (path: string) => page.goto(`${shop.url}/ui${path}`)
-  /** The Worker does not answer for a second, so the browser must not request anything. */
+  /** A new deploy does not answer for about a second, so the browser leaves the dashboard first. */
   const deploy = async (version: Version) => {
     await page.goto('about:blank')
     await shop.deploy(version)

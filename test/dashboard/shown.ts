@@ -1,4 +1,4 @@
-/** `page`: path in the table of pages. */
+/** `page`: pattern such as `/jobs/:job`. `path`: an address that matches the pattern. */
 export type Shown = { name: string; page: string; path: string; title: string }
 
 const one = (name: string, page: string, title: string, path = page): Shown => ({ name, page, path, title })

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => pages.close())
 
-/** Fonts are already compressed. */
+/** Bytes after compression. Fonts are already compressed. */
 function sizeOf(name: string): number {
   const asset = assets.find((one) => one.name.startsWith(`${name}-`))
   if (!asset) throw new Error(`there is no asset ${name}`)

@@ -1,4 +1,4 @@
-// docs/dashboard.md lists the numbers of clicks and keys.
+// Counts the clicks and keys that each task needs. docs/dashboard.md lists these numbers.
 
 import { readFileSync } from 'node:fs'
 import type { Browser, Locator, Page } from 'playwright-core'

@@ -24,7 +24,7 @@ import { settings } from '../../src/settings.ts'
 const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
-/** The compatibility tables use names of other systems. */
+/** Excludes the compatibility tables, because they use names of other systems. */
 const manual = pagesIn(join(root, 'docs'))
   .filter((page) => !page.startsWith('compat/'))
   .map((page) => read(`docs/${page}`))

@@ -1,6 +1,6 @@
 export type Group = 'output' | 'drawing' | 'made' | 'listed'
 
-/** Blocks that neither claims.ts nor plays.ts runs. `by`: the test that runs or compares the block. */
+/** A code block of the manual that neither claims.ts nor plays.ts runs. `by`: the test that runs or compares it. */
 export type Elsewhere = { page: string; starts: string; group: Group | 'run'; by?: string; why: string }
 
 const drawing = (page: string, ...starts: string[]): Elsewhere[] =>

@@ -11,7 +11,7 @@ const pages = ['README.md', ...pagesIn(join(root, 'docs')).map((page) => `docs/$
   page,
   text: readFileSync(join(root, page), 'utf8'),
 }))
-/** The compatibility tables also name routes of other systems. */
+/** Excludes the compatibility tables, because they also name routes of other systems. */
 const ours = pages.filter(({ page }) => !page.startsWith('docs/compat/'))
 
 const routes = [...list, ...facades.flatMap(({ routes }) => Object.values(routes))].map(({ method, path }) => ({

@@ -17,7 +17,7 @@ function keysIn([name = '', ...rest]: string[]): string[] {
 const wordsOf = (line: string): string[] =>
   [...line.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, word]) => word!.replaceAll('\\"', '"'))
 
-/** Keys begin with a namespace and a colon. */
+/** Records the keys that each script reads and writes. Keys must begin with a namespace and a colon. */
 export async function monitor({ host, port }: Address) {
   const touched: Touched = new Map()
   const socket = connect(port, host)

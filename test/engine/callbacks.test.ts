@@ -40,7 +40,7 @@ beforeAll(async () => {
     webhookSecrets: [SECRET, NEXT],
     random: () => 0.5,
   })
-  // The tick registers the class of callbacks. These make HTTP calls, so a lane claims only a few at a time.
+  // The tick registers the class of callbacks as a class that makes HTTP calls. A lane claims only a few of its jobs.
   await kit.engine.tick()
 })
 afterAll(() => kit.close())
@@ -403,7 +403,7 @@ test('after an outage of 30 minutes, a receiver gets everything once, without a 
   await step()
   while (Date.now() + offset < start + 30 * MINUTE) await step()
   const hits = receiver.came.length
-  // These are the first calls, which fail, and the test calls during the pause that follows.
+  // The first calls fail, and calls to the host pause. After that, only test calls reach the host.
   expect(hits).toBeGreaterThan(8)
   expect(hits).toBeLessThan(30)
   down = false

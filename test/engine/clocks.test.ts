@@ -1,4 +1,5 @@
-// Only scripts see the changed clock, so keys expire by the real time.
+// The clocks of Redis and of the Worker differ, or jump. Only scripts see the changed clock of Redis, so keys still
+// expire by the real time.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { defineWorker } from '../../src/index.ts'

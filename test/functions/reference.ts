@@ -1,4 +1,4 @@
-// These texts are in docs/functions.md, but in no definition.
+// Texts of docs/functions.md that do not come from the definitions of the functions.
 
 export const groups: Record<string, string[]> = {
   'Combine the values of several ports': ['array', 'object', 'concat', 'merge'],

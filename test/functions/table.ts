@@ -1,4 +1,4 @@
-// run.test.ts runs these rows in Redis, and call.test.ts runs them in memory.
+// Test cases of the standard library. run.test.ts runs them in Redis, and call.test.ts runs them in memory.
 
 import type { Status } from '../../src/core/job.ts'
 

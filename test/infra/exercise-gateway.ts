@@ -1,5 +1,5 @@
 // A title begins with its source. The sources `restapi`, `readyourwrites`, `scripting` and `billing` are pages of
-// upstash.com/docs/redis, `sdk` is @upstash/redis 1.39, and `gateway` means needs of our tests.
+// upstash.com/docs/redis. `sdk` is @upstash/redis 1.39. `gateway` is a feature that only our tests need.
 
 import { createHash } from 'node:crypto'
 import { Redis } from '@upstash/redis'

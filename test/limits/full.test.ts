@@ -1,4 +1,4 @@
-// The embedded Redis and the strict Redis have no maxmemory.
+// Fills Redis up to `maxmemory`, a setting that the embedded Redis and the strict Redis do not have.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { JobInput } from '../../src/engine/engine.ts'

@@ -5,7 +5,7 @@ import { type KitOptions, kind, rawCommand, startKit } from '../kit/index.ts'
 /** Milliseconds, on the idle reference machine. */
 export const MAX_CALL_MS = 50
 
-/** The second script is slower if other programs use the memory of the machine. */
+/** Scripts that measure how slow the machine is now. The second script also measures a busy memory. */
 const yardsticks = [
   { ms: 20, script: "local t = {} for i = 1, 20000 do t[i % 1000] = tostring(i) .. ':' .. i end return #t" },
   {
@@ -42,7 +42,7 @@ export async function startDoors(options: KitOptions = {}) {
   const server = (options.on ?? kind) === 'server'
   if (server) await raw('CONFIG', 'SET', 'slowlog-log-slower-than', String(MAX_CALL_MS * 1_000))
 
-  /** CPU time does not depend on the load of the machine. */
+  /** Milliseconds of CPU time, which do not depend on the load of the machine. */
   async function worked(): Promise<number> {
     const info = await raw('INFO', 'cpu')
     const seconds = (name: string) => Number(new RegExp(`${name}:([\\d.]+)`).exec(info)![1])

@@ -1,4 +1,4 @@
-// sidejob must refuse each of these calls, or Redis must handle it quickly.
+// Calls each route with the longest lists that fit into a request. sidejob must refuse the call, or run it quickly.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type * as z from 'zod'

@@ -1,4 +1,4 @@
-// OpenAPI and the generated pages show the descriptions.
+// Each option needs a description, because OpenAPI and the generated pages show it.
 
 import { expect, test } from 'vitest'
 import * as z from 'zod'

@@ -1,4 +1,4 @@
-// SIDEJOB_TEST_FUZZ=<n> multiplies the number of inputs.
+// Tests with random inputs. SIDEJOB_TEST_FUZZ=<n> multiplies their number by n.
 
 import * as fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'

@@ -1,4 +1,4 @@
-// SQLite's date functions define Bedrock's modifiers.
+// Compares our slots with SQLite, because the date functions of SQLite define the modifiers of Bedrock.
 
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'

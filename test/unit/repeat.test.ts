@@ -308,7 +308,7 @@ const changes: [zone: string, from: string][] = [
   ['Europe/Berlin', '2026-10-24 00:00:00'],
   ['America/New_York', '2026-03-07 00:00:00'],
   ['America/New_York', '2026-10-31 00:00:00'],
-  // These zones change by half an hour, at midnight in both directions, and by a whole day.
+  // The clocks of these zones change by half an hour, at midnight (forward and back), and by a whole day.
   ['Australia/Lord_Howe', '2026-04-04 00:00:00'],
   ['America/Sao_Paulo', '2018-02-17 00:00:00'],
   ['America/Sao_Paulo', '2018-11-03 00:00:00'],

@@ -53,7 +53,7 @@ const reference = () => ({
 
 type Json = { [name: string]: Json } | Json[] | string | number | boolean | null
 
-/** Removes counts, flags and empty lists, because only one of the two encoders may write them. */
+/** Removes counts, flags and empty lists, because sometimes only one of the two encoders writes them. */
 function plain(value: Json): Json {
   if (Array.isArray(value)) return value.map(plain)
   if (typeof value !== 'object' || value === null) return value

@@ -36,7 +36,7 @@ export async function flowsPage(facts: Facts, scene: Scene): Promise<Claims> {
 const isBacking = ({ now }: Facts, wire: WireView): boolean =>
   waitsOn(wire) > 0 && wire.to.node !== null && wire.oldestAt !== null && now - wire.oldestAt > MINUTE
 
-/** In the scene of this test, the node behind the wire causes each jam. */
+/** In the test data, a jam is always caused by the node that the jammed wire leads to. */
 function jamIn(facts: Facts, nodes: readonly FlowNodeView[], wires: readonly WireView[]) {
   const [wire] = wires.filter((one) => isBacking(facts, one)).toSorted((a, b) => waitsOn(b) - waitsOn(a))
   return wire && { wire, fact: factOf(facts, nodes.find(({ name }) => name === wire.to.node)!) }
@@ -86,7 +86,7 @@ const wireClaims = (facts: Facts, wires: readonly WireView[]): Claims =>
     ]),
   )
 
-/** In this scene, no two wires share a port. */
+/** In the test data, no two wires lead to the same port. */
 const waitingAt = (name: string, wires: readonly WireView[]): number =>
   sum(wires.filter(({ to }) => to.node === name).map(waitsOn))
 

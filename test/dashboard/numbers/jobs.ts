@@ -17,7 +17,7 @@ const tagsOf = (labels: Job['labels']): string =>
     .map((pair) => pair.join('='))
     .join(' ')
 
-/** The survey reads only titles that have a number. */
+/** The test reads the attribute `title` only if it has a digit. */
 const titled = (text: string): string => (/\d/.test(text) ? `{${text}}${text}` : text)
 
 function jobRow(job: Job): string {

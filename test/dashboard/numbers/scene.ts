@@ -1,4 +1,4 @@
-// Names have no digits, because the test treats each digit on a page as part of a number.
+// Creates the test data. Its names have no digits, because the test treats each digit on a page as part of a number.
 
 import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'

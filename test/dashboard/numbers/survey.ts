@@ -3,7 +3,7 @@ import { type Clock, isSame, saysTime, type Time } from './words.ts'
 
 /**
  * Expected texts by `selector`, or by `selector@attribute`. In the texts, ` | ` separates the cells of a row. `@5`
- * means a `time` element with a time of 5 ms. Braces contain a title that has a digit.
+ * means a `time` element with a time of 5 ms. Braces contain the attribute `title` of an element, if it has a digit.
  */
 export type Claims = Record<string, readonly string[] | ((found: readonly string[]) => readonly string[])>
 

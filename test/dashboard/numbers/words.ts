@@ -1,4 +1,5 @@
-// Does not use the functions of the dashboard, because the test checks them.
+// Writes numbers and times like the dashboard. It does not use the functions of the dashboard, because the test checks
+// them.
 
 export const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000] as const
 

@@ -31,7 +31,7 @@ describe.skipIf(kind === 'embedded')('a value from end to end', () => {
     return { fresh: await value('1'), running: await value('2') }
   }
 
-  /** Round trips: `original` of SideJob, an older system, and the maximum of a new and of a running flow. */
+  /** Maximum round trips. `original`: SideJob, an older system. `fresh`: a new flow. `running`: a running flow. */
   const rows: [n: number, original: number, fresh: number, running: number][] = [
     [1, 251, 5, 3],
     [2, 431, 7, 4],

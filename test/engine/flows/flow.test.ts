@@ -179,7 +179,7 @@ const scenarios: Record<string, Scenario> = {
   async 'a port that a node does not have fails the flow by node and port'(order) {
     const graph = { nodes: { a: node('double') }, inports: { x: inOf('a.nothing') } }
     await expect(startFlow(kit, graph, order)).rejects.toThrow('node a (double) has no input port "nothing"; it has in')
-    // Only the run checks a graph that arrives at the port.
+    // A flow that receives its graph at a port checks the graph only in its next run.
     const flow = await startFlow(kit, undefined, order)
     await flow.update(graph)
     await flow.run({ x: [1] })

@@ -503,7 +503,7 @@ describe('callbacks', () => {
     const [{ path, body }] = own.caller.came as [(typeof own.caller.came)[0]]
     expect(path).toBe('/topics/ends')
     expect(JSON.parse(body).records[0].value).toMatchObject({ success: true, job_id: id, extra: 'foobar' })
-    // The topic becomes part of the proxy's URL.
+    // The topic becomes a part of the URL of the Kafka proxy, and these topics would change its path.
     for (const callback_dst of ['..', '.', 'a/b', 'a?b']) {
       const given = own.usual({ callback_url: undefined, callback_type: 'kafka', callback_dst })
       const refused = await own.ask('POST', '/downloader/download', given)

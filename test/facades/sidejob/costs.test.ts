@@ -16,7 +16,7 @@ const idle = defineWorker({ class: 'idle', in: { in: {} }, perform: (job) => job
 
 let desks: Awaited<ReturnType<typeof startDesks>>
 beforeAll(async () => {
-  // Every batch counts as short, so that the number of runs per call does not depend on their speed.
+  // `short` makes every batch count as fast, so that the number of runs per call does not depend on their speed.
   desks = await startDesks([pass, noop, idle], { lane: { short: Number.POSITIVE_INFINITY } })
 })
 afterAll(() => desks.close())

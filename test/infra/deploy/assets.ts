@@ -1,4 +1,4 @@
-// wrangler sends a manifest, and then the files that Cloudflare does not have yet.
+// A fake of Cloudflare's uploads: wrangler sends a manifest, and then the files that Cloudflare does not have yet.
 
 type Entry = { hash: string; size: number }
 type Form = Iterable<[string, FormDataEntryValue]>

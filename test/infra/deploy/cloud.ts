@@ -1,4 +1,4 @@
-// An unknown request fails the test.
+// A fake of the APIs of Cloudflare and Upstash. An unknown request fails the test.
 
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -65,7 +65,7 @@ export async function startCloud({ onDeployed }: { onDeployed?: OnDeployed } = {
   }
   const qstash = createQstashApi(state, takes)
 
-  /** Outside the mount, a Worker belongs to the user's app, which has no /health. */
+  /** Only paths below `mount` belong to sidejob. All other paths belong to the user's app, which has no /health. */
   function worker(response: ServerResponse, name: string, path: string, hasKey: boolean): unknown {
     const json = (status: number, body: unknown) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))

@@ -18,7 +18,7 @@ const kinds: Record<string, V4ModuleDefinition['type']> = {
   'text/plain': 'Text',
 }
 
-/** Only Cloudflare's logs need source maps. */
+/** Omits source maps, because only Cloudflare's logs need them. */
 function modulesOf(modules: Module[], main: string): V4ModuleDefinition[] {
   const known = modules.filter(({ type }) => type in kinds)
   const entry = known.find(({ name }) => name === main)!

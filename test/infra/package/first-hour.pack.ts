@@ -1,4 +1,4 @@
-// Uses only the text of README.md and docs/start.md.
+// Follows README.md and docs/start.md like a new user: with only the commands and code that they show.
 
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
