@@ -366,7 +366,7 @@ test('a job with more than a hundred children shows their number by status, each
   const { jobs } = await pages.engine.jobs.enqueue(Array.from({ length: 101 }, (_, n) => child(n)) as never)
   await pages.engine.jobs.terminate(String(jobs[7]!.id), {})
   const html = await admin.html(`/ui/jobs/${id}`)
-  const links = [...html.matchAll(/href="\/ui(\/jobs\?parent=\d+&amp;status=[\w,]+)"[^>]*>([^<]*)</g)]
+  const links = [...html.matchAll(/href="\/ui(\/jobs\?parent=\d+&amp;status=[\w,%]+)"[^>]*>([^<]*)</g)]
   expect(links.map(([, , text]) => text)).toEqual(['100 queued or running', '1 terminated'])
   expect(html).toContain(`href="/ui/jobs?parent=${id}"`)
   const list = await admin.html(`/ui${links[1]![1]!.replace('&amp;', '&')}`)
