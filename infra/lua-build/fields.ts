@@ -28,7 +28,7 @@ const makers: Record<string, string> = { 'cache.find': 'fields', 'cache.need': '
 
 const KINDS = ['table', 'number']
 
-/** Writes a kind as a number, because every script contains this table. */
+/** Every script contains this table, so kinds are short numbers. */
 const kindsOf = (fields: Record<string, readonly string[]>): string =>
   `{${Object.values(fields).flatMap(([name, , kind]) => (kind ? [`${name}=${KINDS.indexOf(kind) + 1}`] : []))}}`
 

@@ -5,7 +5,7 @@ import { marks } from '../../src/redis/marks.ts'
 import { declaredIn, fieldEdits, shared } from './fields.ts'
 import { type Edit, type Node, nameOfLocal, type Place, read, refuse, type Source } from './syntax.ts'
 
-/** For names of Lua itself, `module` is ''. */
+/** A declared name. `module`: '' for a name of Lua. */
 export type Given = { module: string; name: string; isMember: boolean; at: number; constant?: string }
 
 export type Use = { symbol: Given; start: number; end: number; isTarget: boolean }
@@ -196,7 +196,7 @@ export function nameEdits(
   const { source, edits } = file
   const isIn = ({ start }: { start: number }): boolean => start >= from && start < to
   const used = new Set(uses.map(({ start }) => start))
-  // `depth` counts the locals of the file too, but these get shared names.
+  // `depth` also counts the locals of the file, which get shared names.
   const before = source.body.filter(({ range }) => range[0] < from).flatMap(localsOf).length
   const locals = source.places.filter(isIn).flatMap(({ start, end, line, name, binding }): Edit[] => {
     const text = binding ? nameOfLocal(binding.depth - before) : args.get(name)

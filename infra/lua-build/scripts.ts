@@ -1,4 +1,4 @@
-// A script contains only the statements that it needs. Its functions are in the table `F`, by number. A loader creates
+// Builds a script from the statements that it needs. Its functions are in the table `F`, by number. A loader creates
 // each function on its first use, together with its group.
 
 import { hash } from 'node:crypto'
@@ -72,7 +72,7 @@ export class Library {
     this.#giveNames(units)
   }
 
-  /** Scripts assign members of these units. A loader that created the units later would reset the members. */
+  /** Units whose members a script assigns. A loader that created such a unit later would reset them. */
   #assigned(scripts: Iterable<File>): Unit[] {
     const uses = [...scripts].flatMap((script) => usesIn(script.body, script, new Map(), this.modules))
     return uses.flatMap(({ symbol, isTarget }) => (isTarget ? (this.unitOf.get(symbol) ?? []) : []))
@@ -156,7 +156,7 @@ function usesOf(units: readonly Unit[]): Map<Given, number> {
 /** Lua allows 60 upvalues per function, and the loader needs some for `F`, names of Lua and common arguments. */
 const MAX_EAGER = 43
 
-/** Creates the most used statements at the start of each call, and not on their first use. */
+/** The most used units, which a script creates at its start, and not on their first use. */
 function eagerOf(units: readonly Unit[], unitOf: ReadonlyMap<Given, Unit>, always: readonly Unit[]): Set<Unit> {
   const uses = [...usesOf(units)].filter(([symbol]) => symbol.constant === undefined && unitOf.has(symbol))
   const eager = new Set<Unit>(always)

@@ -7,7 +7,7 @@ export type Line = { about: string; verdict: Verdict; expected: string; got: str
 export type Question = {
   about: string
   expected: string
-  /** If the probe cannot find the answer, `as` is undefined, and `got` explains how to find the answer. */
+  /** `as`: true if the answer is as expected. If it is undefined, `got` explains how to find the answer. */
   ask: () => Promise<{ as?: boolean; got: string }>
 }
 
