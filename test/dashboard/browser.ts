@@ -77,7 +77,7 @@ export async function findings(page: Page, { names = false } = {}): Promise<stri
     (enabled) =>
       (window as unknown as { axe: Axe }).axe.run({
         runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'],
-        // axe disables this rule by default. It is for users of voice control, who say the visible text.
+        // axe disables this rule by default. Users of voice control need it, because they say the visible text.
         rules: { 'label-content-name-mismatch': { enabled } },
         resultTypes: ['violations'],
       }),
