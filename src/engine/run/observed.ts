@@ -1,4 +1,4 @@
-/** `await`, `then`, `catch`, `Promise.all` and `Promise.race` all call `then`. */
+/** Records whether it is awaited: `await`, `catch`, `Promise.all` and `Promise.race` call `then`. */
 export class Observed<T> extends Promise<T> {
   isObserved = false
   helper = ''

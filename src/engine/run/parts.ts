@@ -1,4 +1,4 @@
-// Creating all parts costs more than a short run, so each part is created on first use.
+// Inputs, children and steps of a run. Creating all costs more than a short run, so each is created on first use.
 
 import type { Changes } from '../../core/run.ts'
 import { Terminal } from '../../core/worker.ts'
@@ -112,7 +112,7 @@ export class RunParts {
     return trace ? () => trace.span(name, action) : action
   }
 
-  /** Drops the error of a helper that was not awaited and fails after the run, because no code would catch it. */
+  /** Drops the error of a call that was not awaited and fails after the run, because no code would catch it. */
   guarded<T>(work: Promise<T>): Observed<T> {
     const isEarly = !this.#buffer.isClosed
     const isLost = () => isEarly && this.#buffer.isClosed && !observed.isObserved

@@ -99,7 +99,7 @@ export class StepStore {
     return this.#doOnce(scope, name, action).finally(() => this.#underWay.delete(name))
   }
 
-  /** Unless its code has changed, a function requests all stored steps of a scope before a new step. */
+  /** If its code has not changed, a function requests all stored steps of a scope before a new step. */
   async beforeNew(scope: string, asked: string, newKey?: string): Promise<void> {
     if (this.#isOver) await never
     await this.#around.answersAwaited()
