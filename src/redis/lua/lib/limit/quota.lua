@@ -29,7 +29,7 @@ function quota.add(key, jobs, bytes)
   end
 end
 
--- `text`: `key:<id> jobs,bytes,jobs,bytes`. The last two maxima are for the tenant.
+-- `text`: maxima as `key:<id> jobs,bytes,jobs,bytes`. The last two are for the tenant.
 function quota.allow(text, once_for)
   local by, jobs, bytes, tenant_jobs, tenant_bytes = text:match('^(%S+) (%d+),(%d+),(%d*),(%d*)$')
   if not by then return '' end

@@ -129,7 +129,7 @@ function cache.where(piece)
   return doc.queue, piece.state == '' and 'ready' or piece.state:sub(1, 7) == '"z":"l"' and 'leases' or 'completed'
 end
 
--- Takes a packed job out of its piece.
+-- Also takes a packed job out of its piece.
 function cache.find(id)
   local doc = cache.docs[id]
   if doc == nil then

@@ -2,7 +2,7 @@ tally.heads = {} -- key → first members, as a claim has read them
 
 local fronts = { ready = queue_fields.first_ready, ['ready:pull'] = queue_fields.first_pull }
 
--- Also returns how many of the jobs have no separate entry in the index: all but one of each piece.
+-- Returns the number of jobs, and how many of them have no own entry: a piece has one entry in the index.
 function tally.known(queue_record, place)
   local letter = redis_keys.letters[place]
   return (queue_record.jobs_at or {})[letter] or 0, (queue_record.packed or {})[letter] or 0
