@@ -9,8 +9,10 @@ import { type Column, DataTable } from '../parts/table.tsx'
 import { neighbours } from '../words/neighbours.ts'
 import { changeLimitPath, constraintPath, decoded, jobPath, jobsPath, schedulePath } from '../words/paths.ts'
 import { count, many, title } from '../words/text.ts'
+import { kindsOf } from './jobs/kinds.tsx'
 
-export type AuditEntry = Awaited<ReturnType<Engine['audit']['read']>>['entries'][number]
+export /** `message`: of the kind of error that was muted. */
+type AuditEntry = Awaited<ReturnType<Engine['audit']['read']>>['entries'][number] & { message?: string }
 
 /** Matches the part of an API path that is also the path of a page. */
 const PAGE = /^\/v1(\/(?:jobs|flows|queues|groups)\/[^/?]+|\/workers\/[^/]+\/[^/?]+)/
@@ -40,10 +42,11 @@ function whatOf(entries: readonly AuditEntry[]): string {
   const { action, jobs } = membersOf(entries[0]!.change)
   if (action) return `${title(String(action))} ${jobs ? many(Number(jobs), 'job') : 'matching jobs'}`
   const { act, of, name } = partsOf(entries[0]!)
+  const said = entries[0]!.message ?? name
   const n = entries.length
   const acts = new Set(entries.map((entry) => partsOf(entry).act))
   if (n > 1) return of ? `${act} ${count(n)} ${of}` : `${[...acts].join(', ')}: ${count(n)} entries`
-  return [act, of.replace(/(?<=ss)es$|(?<!s)s$/, ''), name].filter(Boolean).join(' ')
+  return [act, of.replace(/(?<=ss)es$|(?<!s)s$/, ''), said].filter(Boolean).join(' ')
 }
 
 function pathOf(entry: AuditEntry): string | undefined {
@@ -72,14 +75,17 @@ function memberText(name: string, was: unknown, is: unknown): string {
   return `${name}${isObject(is) ? ':' : ''} ${then}${textOf(is)}`
 }
 
+/** The column What names these members. */
+const isNamed = (name: string): boolean => ['action', 'jobs', 'muted'].includes(name)
+
 /** A long change is stored only in part, so it may not be JSON. */
 function changeOf({ change, was, reason }: AuditEntry): string {
   const before = membersOf(was)
-  const { action, jobs: _, ...now } = membersOf(change)
-  const members = Object.entries(now)
-    .filter(([name, value]) => !(name in before) || textOf(before[name]) !== textOf(value))
+  const now = Object.entries(membersOf(change))
+  const members = now
+    .filter(([name, value]) => !isNamed(name) && (!(name in before) || textOf(before[name]) !== textOf(value)))
     .map(([name, value]) => memberText(name, before[name], value))
-  return [members.join('; ') || (!action && change), reason].filter(Boolean).join(' · ')
+  return [members.join('; ') || (now.length === 0 && change), reason].filter(Boolean).join(' · ')
 }
 
 /** Equal consecutive entries without a change or a reason, such as logins, share a row. */
@@ -122,10 +128,15 @@ const isWanted = (wanted: string, entry: AuditEntry): boolean =>
 
 const [ROWS, READ] = [50, 500]
 
-export async function loadAudit({ engine, query }: Asked) {
+export async function loadAudit(asked: Asked) {
+  const { engine, query } = asked
   const wanted = query.get('q')?.trim() ?? ''
   const { entries, cursor } = await engine.audit.read({ limit: READ, cursor: query.get('cursor') ?? undefined })
-  const rows = rowsOf(entries.filter((entry) => isWanted(wanted, entry)))
+  const isMute = ({ verb }: AuditEntry): boolean => verb === 'errors.patch'
+  const { kinds = [], muted = [] } = entries.some(isMute) ? await kindsOf(asked) : {}
+  const messages = new Map([...kinds, ...muted].map(({ error, message }) => [error, message]))
+  const named = entries.map((entry) => ({ ...entry, message: messages.get(partsOf(entry).name) }))
+  const rows = rowsOf(named.filter((entry) => isWanted(wanted, entry)))
   const shown = rows.slice(0, ROWS)
   return { wanted, read: entries.length, rows: shown, cursor: rows.length > ROWS ? shown.at(-1)!.at(-1)!.id : cursor }
 }
