@@ -116,6 +116,23 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       }
     }))
 
+  test('at 1280 pixels, the bounds of a constraint had one word per line', () =>
+    as(
+      ['admin'],
+      '/limits',
+      async (page) => {
+        await callerOf(site.url, KEY)('PUT', '/v1/constraints/narrow', {
+          match: { class: 'crawl/*' },
+          groupBy: 'host',
+          concurrency: 1,
+        })
+        await page.reload()
+        const text = page.locator('.sub', { hasText: 'class crawl/*, by args.host: max 1 running' })
+        expect((await text.boundingBox())!.height).toBeLessThanOrEqual(32)
+      },
+      { width: 1_280, height: 800 },
+    ))
+
   test.each([
     ['light', {}],
     ['dark', { theme: 'dark' }],

@@ -159,15 +159,16 @@ function useOf(name: string, limits: readonly LimitView[]): string {
 const columnsOf = (limits: readonly LimitView[]): readonly Column<ConstraintView>[] => [
   {
     head: 'Constraint',
-    cell: ({ name }) => <Name of={name} most={28} kind="mono" isMain />,
+    kind: 'wraps',
+    cell: (one) => (
+      <>
+        <Name of={one.name} most={28} kind="mono" isMain />
+        <span class="sub" title={matchesOf(one)}>
+          {[`${cut(matchesOf(one), 80)}: ${boundOf(one)}`, useOf(one.name, limits)].filter(Boolean).join('; ')}
+        </span>
+      </>
+    ),
   },
-  {
-    head: 'Matches',
-    kind: 'fill wraps dim',
-    title: matchesOf,
-    cell: (one) => `${cut(matchesOf(one), 80)}: ${boundOf(one)}`,
-  },
-  { head: '#Use', kind: 'dim', cell: ({ name }) => useOf(name, limits) },
   {
     head: '-Acts',
     cell: ({ name }) => (
