@@ -65,6 +65,13 @@ test.each([
   expect(crumbsOf(await admin.html(`/ui/jobs?${query}`))).toMatch(new RegExp(`${crumbs}$`))
 })
 
+test('the breadcrumb of a kind of error was a hash', async () => {
+  const { errors } = await pages.engine.errors.list({})
+  const { error } = errors.find(({ class: name }) => name === 'charge')!
+  const html = await admin.html(`/ui/jobs?status=failed&error=${error}`)
+  expect(crumbsOf(html)).toMatch(/Jobs Failed, card declined$/)
+})
+
 test('the tiles above a list of one class had numbers of other classes, or no numbers', async () => {
   expect(tilesOf(await admin.html('/ui/jobs'))).toMatch(/\d/)
   expect(tilesOf(await admin.html('/ui/jobs?queue=default&status=failed'))).toMatch(/\d/)

@@ -131,8 +131,10 @@ async function load(asked: Asked) {
   }
 }
 
-const nameOf = (query: URLSearchParams): string => {
-  const values = tokensOf(query).map(({ name, value }) => (name === 'status' ? title(value) : value))
+const nameOf = (query: URLSearchParams, error: string): string => {
+  const values = tokensOf(query).map(({ name, value }) =>
+    name === 'status' ? title(value) : name === 'error' ? error : value,
+  )
   return cut([...(isPast(query) ? ['History'] : []), ...values].join(', '), 60) || 'All'
 }
 
@@ -244,7 +246,10 @@ export const jobs = page({
   nav: 'jobs',
   every: 2_000,
   load,
-  crumbs: (_, { here }) => [{ name: nameOf(new URLSearchParams(here.slice(here.indexOf('?') + 1 || here.length))) }],
+  crumbs: ({ rows }, { here }) => {
+    const query = new URLSearchParams(here.slice(here.indexOf('?') + 1 || here.length))
+    return [{ name: nameOf(query, rows[0]?.message ?? 'one kind of error') }]
+  },
   View,
   acts: { ...acts, ...viewActs, ...muteActs },
 })
