@@ -111,7 +111,7 @@ function furtherLines({ engine, deps }: Asked, name: string, seen: string): Line
   return [
     ...(engine.history.isOn ? [search('the history', 'ended jobs', '/jobs?in=history&text')] : []),
     ...(deps.downloads ? [search('files', 'files', '/files?q')] : []),
-    search('labels, args and errors', seen, '/jobs?text'),
+    line('search', `List jobs with ${name} in labels, args or errors`, seen, `/jobs?text=${at(name)}`),
   ]
 }
 

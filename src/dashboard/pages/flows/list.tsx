@@ -72,7 +72,7 @@ const columns: readonly Column<Row>[] = [
   nodesIn('queued'),
   nodesIn('failed'),
   {
-    head: '#Other',
+    head: '#Idle or ended',
     label: true,
     kind: 'dim',
     title: () => 'These nodes wait for input or have ended.',

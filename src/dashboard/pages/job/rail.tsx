@@ -124,7 +124,6 @@ function factsOf(job: JobView, zone: string): Fact[] {
       'Run timeout',
       timeout !== null && !run?.process && `${span(timeout)}${run ? '' : ', or the lease of its pull worker'}`,
     ],
-    ['Lease ends', run && <Ago at={run.leaseUntil} />],
     ['Run by', run && runnerOf(run)],
     ['Version', mono(version)],
     ['Pinned to', mono(pinnedTo)],
