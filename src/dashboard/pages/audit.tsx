@@ -11,8 +11,7 @@ import { changeLimitPath, constraintPath, decoded, jobPath, jobsPath, schedulePa
 import { count, many, title } from '../words/text.ts'
 import { kindsOf } from './jobs/kinds.tsx'
 
-export /** `message`: of the kind of error that was muted. */
-type AuditEntry = Awaited<ReturnType<Engine['audit']['read']>>['entries'][number] & { message?: string }
+export type AuditEntry = Awaited<ReturnType<Engine['audit']['read']>>['entries'][number] & { message?: string }
 
 /** Matches the part of an API path that is also the path of a page. */
 const PAGE = /^\/v1(\/(?:jobs|flows|queues|groups)\/[^/?]+|\/workers\/[^/]+\/[^/?]+)/
@@ -75,17 +74,14 @@ function memberText(name: string, was: unknown, is: unknown): string {
   return `${name}${isObject(is) ? ':' : ''} ${then}${textOf(is)}`
 }
 
-/** The column What names these members. */
-const isNamed = (name: string): boolean => ['action', 'jobs', 'muted'].includes(name)
-
 /** A long change is stored only in part, so it may not be JSON. */
 function changeOf({ change, was, reason }: AuditEntry): string {
   const before = membersOf(was)
-  const now = Object.entries(membersOf(change))
-  const members = now
-    .filter(([name, value]) => !isNamed(name) && (!(name in before) || textOf(before[name]) !== textOf(value)))
+  const { action, jobs: _, muted, ...now } = membersOf(change)
+  const members = Object.entries(now)
+    .filter(([name, value]) => !(name in before) || textOf(before[name]) !== textOf(value))
     .map(([name, value]) => memberText(name, before[name], value))
-  return [members.join('; ') || (now.length === 0 && change), reason].filter(Boolean).join(' · ')
+  return [members.join('; ') || (!action && muted === undefined && change), reason].filter(Boolean).join(' · ')
 }
 
 /** Equal consecutive entries without a change or a reason, such as logins, share a row. */
@@ -132,10 +128,11 @@ export async function loadAudit(asked: Asked) {
   const { engine, query } = asked
   const wanted = query.get('q')?.trim() ?? ''
   const { entries, cursor } = await engine.audit.read({ limit: READ, cursor: query.get('cursor') ?? undefined })
-  const isMute = ({ verb }: AuditEntry): boolean => verb === 'errors.patch'
-  const { kinds = [], muted = [] } = entries.some(isMute) ? await kindsOf(asked) : {}
-  const messages = new Map([...kinds, ...muted].map(({ error, message }) => [error, message]))
-  const named = entries.map((entry) => ({ ...entry, message: messages.get(partsOf(entry).name) }))
+  const { kinds = [], muted = [] } = entries.some(({ verb }) => verb === 'errors.patch') ? await kindsOf(asked) : {}
+  const named = entries.map((entry) => ({
+    ...entry,
+    message: [...kinds, ...muted].find(({ error }) => entry.path.endsWith(error))?.message,
+  }))
   const rows = rowsOf(named.filter((entry) => isWanted(wanted, entry)))
   const shown = rows.slice(0, ROWS)
   return { wanted, read: entries.length, rows: shown, cursor: rows.length > ROWS ? shown.at(-1)!.at(-1)!.id : cursor }

@@ -153,7 +153,7 @@ export function ConstraintForm({ drafted: { name, isNew, typed, tried } }: { dra
 function useOf(name: string, limits: readonly LimitView[]): string {
   const own = limits.filter(({ key }) => isLimitOf(name, key))
   const [running, waiting] = [sum(own, (limit) => limit.running), sum(own, (limit) => limit.waiting)]
-  return running + waiting === 0 ? '' : `${count(running)} running, ${count(waiting)} waiting`
+  return running + waiting === 0 ? '' : `; ${count(running)} running, ${count(waiting)} waiting`
 }
 
 const columnsOf = (limits: readonly LimitView[]): readonly Column<ConstraintView>[] => [
@@ -164,7 +164,7 @@ const columnsOf = (limits: readonly LimitView[]): readonly Column<ConstraintView
       <>
         <Name of={one.name} most={28} kind="mono" isMain />
         <span class="sub" title={matchesOf(one)}>
-          {[`${cut(matchesOf(one), 80)}: ${boundOf(one)}`, useOf(one.name, limits)].filter(Boolean).join('; ')}
+          {`${cut(matchesOf(one), 80)}: ${boundOf(one)}${useOf(one.name, limits)}`}
         </span>
       </>
     ),
