@@ -165,13 +165,15 @@ describe.skipIf(!program())('the history of a flow', { timeout: 90_000 }, () => 
       const look = () => {
         const text = document.querySelector(`.badge[data-wire="${wire}"] text`)?.textContent?.split(' ')[0]
         if (text && text !== seen.at(-1)) seen.push(text)
+        const button = document.querySelector('[data-replay="play"]')
+        if (button?.querySelector('use[href="#pause"]')) Object.assign(window, { pressed: button.textContent })
         requestAnimationFrame(look)
       }
       look()
     }, REPORT)
     await page.goto(link)
-    await page.getByRole('button', { name: 'Pause' }).waitFor()
     await page.waitForFunction(() => !location.search.includes('play='))
+    expect(await page.evaluate(() => (window as unknown as { pressed?: string }).pressed)).toBe('Pause')
     const seen = await page.evaluate(() => (window as unknown as { seen: string[] }).seen)
     expect(
       seen
