@@ -53,7 +53,7 @@ export async function limitsPage(facts: Facts, { site: { engine } }: Scene): Pro
       )
     }),
     '.c21.below > .card:last-child tbody tr': constraints.map((one) =>
-      row(one.name, boundOf(one), `${use(one.name, 'running')} running, ${use(one.name, 'waiting')} waiting`, ''),
+      row(`${one.name} ${boundOf(one)}; ${use(one.name, 'running')} running, ${use(one.name, 'waiting')} waiting`, ''),
     ),
   }
 }
