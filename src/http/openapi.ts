@@ -28,7 +28,7 @@ export const openapi = (routes: Listed[], publicUrl: string): OpenApi => {
 
 const about =
   'Durable jobs with ports, channels and children. Bodies are JSON or MessagePack, according to Content-Type and Accept. ' +
-  'Every POST accepts an Idempotency-Key: a repeated request with the same key and body returns the first response for one day, or for ten minutes if the key begins with `retry:`.'
+  'Every POST accepts an Idempotency-Key: a repeated request with the same key and body returns the first response for one day, or for ten minutes if the key begins with `retry:`. If the request removes values or results, the time is one minute.'
 
 export const keyScheme = {
   type: 'http',

@@ -81,7 +81,7 @@ export const system = {
   llms: route('GET /llms.txt', {
     scope: 'open',
     summary: 'Describe this deployment for programs',
-    description: 'Returns a short Markdown description of every route, for language models.',
+    description: 'Returns a short Markdown description of the routes of this API, for language models.',
     answers: { 200: z.string() },
     media: 'text/plain',
     handle: async ({ guide }) => new Response(guide(), { headers: { 'content-type': 'text/plain; charset=utf-8' } }),
