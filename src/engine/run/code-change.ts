@@ -104,7 +104,7 @@ class CodeChanged extends Terminal {
   }
 }
 
-/** Returns the wait until another version may perform the run: an eighth of the time since the first attempt. */
+/** The wait until another version may perform the run: an eighth of the time since the first attempt. */
 export const waitSince = (ms: number): number => Math.min(Math.max(ms / 8, 10_000), 600_000)
 
 /** Gives the run back without using an attempt, so that newer code performs it. */

@@ -44,7 +44,6 @@ export function runError(error: unknown): RunError {
   return {
     message,
     reason: error instanceof Timeout ? 'timeout' : 'other',
-    // If a run is too large, its retry would be too large as well.
     ...(error instanceof Terminal || code === 'REFUSED' || hasCode(error, 'TOO_LARGE') ? { retry: false } : {}),
     ...(error instanceof Later && error.after > 0 ? { after: error.after } : {}),
     detail,

@@ -1,4 +1,4 @@
-/** Records whether it is awaited: `await`, `catch`, `Promise.all` and `Promise.race` call `then`. */
+/** Records whether it is awaited: `await`, `catch` and `Promise.all` call `then`. */
 export class Observed<T> extends Promise<T> {
   isObserved = false
   helper = ''

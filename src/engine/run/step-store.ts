@@ -176,7 +176,7 @@ export class StepStore {
     return find()
   }
 
-  /** Waits one turn of the event loop, so that concurrent branches can request their records. */
+  /** Waits one turn of the event loop, so that other branches can request their records. */
   async #isPast(scope: string): Promise<boolean> {
     await this.#readAll()
     const find = () => [...this.unasked().keys()].some((key) => isAlong(scope, key))

@@ -1,6 +1,6 @@
 type Stoppable = { readonly token: string; stop: (why: Error) => void }
 
-/** Searches a set instead of a map by token, because stops are rare, and string keys are slow in workerd. */
+/** A set, not a map by token: stops are rare, and string keys are slow in workerd. */
 export class Stops {
   readonly #open = new Set<Stoppable>()
 
