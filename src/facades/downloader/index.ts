@@ -89,7 +89,7 @@ export const downloader = {
     ...facade,
     scope: 'write',
     summary: 'Cancel a download',
-    description: 'Fails with 409 if the download has ended.',
+    description: 'Fails with 409 if the download has completed or was cancelled.',
     answers: { 204: empty },
     handle: async ({ engine, deps, params, call }) => {
       const { id } = await find(engine, deps.downloads!, params.file)
