@@ -1,13 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from '../client/index.ts'
+import { counted } from '../core/counted.ts'
 import { type Command, chosen, filters, type Given, type Io, UsageError, yes } from './command.ts'
 
 type Input = Parameters<Client['bulk']['start']>[0]
 type Done = { done: number; passed: number }
 
 const EVERY = 250
-
-const count = ({ fits, more }: { fits: number; more: boolean }): string => `${fits}${more ? ' or more' : ''}`
 
 async function follow(client: Client, id: number, fits: number, { progress }: Io) {
   for (;;) {
@@ -33,7 +32,9 @@ async function act(client: Client, input: Input, given: Given, io: Io): Promise<
   const { action } = input
   const fitting = (await client.bulk.start(input, { query: { preview: true } })) as { fits: number; more: boolean }
   if (!given.yes) {
-    io.tell({ action, ...fitting }, `${action}: ${count(fitting)} jobs match; add --yes to change them`)
+    const { fits, more } = fitting
+    const matches = more ? `${fits} or more jobs match` : counted(fits, 'job matches', 'jobs match')
+    io.tell({ action, ...fitting }, `${action}: ${matches}; add --yes to change them`)
     return undefined
   }
   const job = (await client.bulk.start(input)) as { id: number }

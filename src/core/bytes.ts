@@ -62,3 +62,7 @@ function joined(chunks: Uint8Array[], size: number): Uint8Array {
   }
   return whole
 }
+
+const encoder = new TextEncoder()
+
+export const bytesOf = (text: string): number => encoder.encode(text).length

@@ -16,19 +16,22 @@ export function sameHash(a: string, b: string): boolean {
   return difference === 0
 }
 
-async function hmac(secret: string, text: string): Promise<string> {
+export async function hmac(secret: Uint8Array, content: Uint8Array): Promise<Uint8Array> {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
-  const imported = await crypto.subtle.importKey('raw', encoder.encode(secret), algorithm, false, ['sign'])
-  return hex(new Uint8Array(await crypto.subtle.sign('HMAC', imported, encoder.encode(text))))
+  const key = await crypto.subtle.importKey('raw', secret as BufferSource, algorithm, false, ['sign'])
+  return new Uint8Array(await crypto.subtle.sign('HMAC', key, content as BufferSource))
 }
+
+const textHmac = async (secret: string, text: string): Promise<string> =>
+  hex(await hmac(encoder.encode(secret), encoder.encode(text)))
 
 /** A proof needs the secret too, because everyone who can read Redis or an export knows the hash. */
 export const proofOf = async (secret: string, hash: string, path: string, until: number): Promise<string> =>
-  hmac(await hmac(secret, `tokens of ${hash}`), `GET ${path} until ${until}`)
+  textHmac(await textHmac(secret, `tokens of ${hash}`), `GET ${path} until ${until}`)
 
 /** `chance` is a stored random string, so that a repeated call returns the same key. */
 export const keyFrom = async (secret: string, chance: string, tenant?: string): Promise<string> =>
-  `sj_${tenant === undefined ? '' : `${tenant}_`}${(await hmac(secret, `API key ${chance}`)).slice(0, 44)}`
+  `sj_${tenant === undefined ? '' : `${tenant}_`}${(await textHmac(secret, `API key ${chance}`)).slice(0, 44)}`
 
 export const newKey = (tenant?: string): string =>
   `sj_${tenant === undefined ? '' : `${tenant}_`}${hex(crypto.getRandomValues(new Uint8Array(22)))}`

@@ -1,5 +1,5 @@
 import { fromBase64 } from './codec/base64.ts'
-import { hashOfBytes } from './crypto.ts'
+import { hashOfBytes, hmac } from './crypto.ts'
 import { SidejobError } from './errors.ts'
 
 /** `standard` means the specification Standard Webhooks. */
@@ -85,12 +85,6 @@ const claims: Record<Dialect, (headers: Headers, now: number) => Claim> = {
   },
 }
 
-async function signatureOf(secret: Uint8Array, content: Uint8Array): Promise<Uint8Array> {
-  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
-  const key = await crypto.subtle.importKey('raw', secret as BufferSource, algorithm, false, ['sign'])
-  return new Uint8Array(await crypto.subtle.sign('HMAC', key, content as BufferSource))
-}
-
 const isSame = (a: Uint8Array, b: Uint8Array): boolean =>
   a.length === b.length && a.reduce((difference, byte, at) => difference | (byte ^ b[at]!), 0) === 0
 
@@ -115,7 +109,7 @@ export async function checkSignature(
   const keys = secrets.map((secret) => (dialect === 'standard' ? standardKey(secret) : encoder.encode(secret)))
   const bytes = await body()
   const content = contentOf(prefix, bytes)
-  const ours = await Promise.all(keys.map((key) => signatureOf(key, content)))
+  const ours = await Promise.all(keys.map((key) => hmac(key, content)))
   const matches = ours.flatMap((own) => signatures.map((signature) => isSame(own, signature)))
   if (!matches.includes(true)) throw unsigned(header)
   if (dialect === 'github') return { id: await hashOfBytes(bytes), bytes }

@@ -1,8 +1,9 @@
 import type * as z from 'zod'
 import { quickParses } from './alike.ts'
+import { counted } from './counted.ts'
 import { type Code, SidejobError } from './errors.ts'
-import { type Fault, shown } from './json-schema/index.ts'
-import { kinds, type Path } from './json-schema/schema.ts'
+import type { Fault } from './json-schema/index.ts'
+import { kinds, type Path, shown } from './json-schema/schema.ts'
 
 type Issue = z.core.$ZodIssue
 
@@ -79,7 +80,9 @@ const isOther = (issue: Issue): boolean => {
 
 const zodKinds: Record<string, string> = { int: 'integer', record: 'object', tuple: 'array' }
 
-const units: Record<string, string> = { array: ' items', string: ' characters' }
+const units: Record<string, string> = { array: 'item', string: 'character' }
+
+const bound = (n: number | bigint, of: string) => (of in units ? counted(Number(n), units[of]!) : n)
 
 const text = (value: unknown) => JSON.stringify(value)
 
@@ -90,9 +93,9 @@ const expected = (issue: z.core.$ZodRawIssue): string | undefined => {
     case 'invalid_value':
       return `expected ${issue.values.map(text).join(' or ')}`
     case 'too_small':
-      return `expected ${issue.inclusive ? 'at least' : 'more than'} ${issue.minimum}${units[issue.origin] ?? ''}`
+      return `expected ${issue.inclusive ? 'at least' : 'more than'} ${bound(issue.minimum, issue.origin)}`
     case 'too_big':
-      return `expected ${issue.inclusive ? 'at most' : 'less than'} ${issue.maximum}${units[issue.origin] ?? ''}`
+      return `expected ${issue.inclusive ? 'at most' : 'less than'} ${bound(issue.maximum, issue.origin)}`
     case 'invalid_union':
       return `expected ${listed(Array.isArray(issue.options) ? issue.options.map(text) : formsOf(issue.errors))}`
     case 'custom':

@@ -1,3 +1,5 @@
+import { bytesOf } from './bytes.ts'
+import { counted } from './counted.ts'
 import { SidejobError } from './errors.ts'
 import { limits } from './limits.ts'
 
@@ -15,7 +17,7 @@ export const labelsText = (labels: Labels): LabelsText =>
 
 export const readLabels = (text: string | undefined): Labels => (text === undefined ? {} : (JSON.parse(text) as Labels))
 
-export const isLarge = (text: LabelsText): boolean => new TextEncoder().encode(text).length > limits.labelsBytes.most
+export const isLarge = (text: LabelsText): boolean => bytesOf(text) > limits.labelsBytes.most
 
 export function mergedLabels(ofClass: Labels | undefined, own: LabelsText | undefined): LabelsText | undefined {
   if (!ofClass) return own
@@ -25,7 +27,7 @@ export function mergedLabels(ofClass: Labels | undefined, own: LabelsText | unde
   if (count <= limits.labels.most && !isLarge(text)) return count === 0 ? undefined : text
   throw new SidejobError(
     'BAD_REQUEST',
-    `labels: expected at most ${limits.labels.most} labels and ${limits.labelsBytes.most} bytes, including the labels of the class, got ${count} labels and ${text.length} bytes`,
+    `labels: expected at most ${limits.labels.most} labels and ${limits.labelsBytes.most} bytes, including the labels of the class, got ${counted(count, 'label')} and ${bytesOf(text)} bytes`,
     { path: ['labels'] },
   )
 }

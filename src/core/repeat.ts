@@ -26,20 +26,17 @@ export type ParsedRepeat = Rule & {
 
 const LONGEST = 1000
 
-type Field = { is: (value: unknown) => boolean; wanted: string }
+type Field = [is: (value: unknown) => boolean, wanted: string]
 
-const text: Field = {
-  is: (value) => typeof value === 'string' && value.length <= LONGEST,
-  wanted: `a string of at most ${LONGEST} characters`,
-}
-const optional = ({ is, wanted }: Field): Field => ({ is: (value) => value === undefined || is(value), wanted })
+const isText = (value: unknown) => typeof value === 'string' && value.length <= LONGEST
+const text: Field = [isText, `a string of at most ${LONGEST} characters`]
 
 const fields: Record<string, Field> = {
   bedrock: text,
   cron: text,
-  tz: optional(text),
-  missed: optional({ is: (value) => missedWays.includes(value as Missed), wanted: '"run", "last" or "skip"' }),
-  stopOnFail: optional({ is: (value) => typeof value === 'boolean', wanted: 'true or false' }),
+  tz: text,
+  missed: [(value) => missedWays.includes(value as Missed), '"run", "last" or "skip"'],
+  stopOnFail: [(value) => typeof value === 'boolean', 'true or false'],
 }
 
 export const parseRepeat = (repeat: Repeat): ParsedRepeat => {
@@ -125,7 +122,9 @@ const checkFields = (given: Exclude<Repeat, string>): void => {
   for (const [name, value] of Object.entries(given)) {
     if (name === 'tz' && 'bedrock' in given) throw bad('no time zone, because Bedrock’s modifiers count in UTC', value)
     if (!Object.hasOwn(fields, name)) throw bad(`only the fields ${Object.keys(fields).join(', ')}`, name)
-    if (!fields[name]!.is(value)) throw bad(`${name} to be ${fields[name]!.wanted}`, value)
+    const [is, wanted] = fields[name]!
+    const isOmitted = value === undefined && name !== 'bedrock' && name !== 'cron'
+    if (!isOmitted && !is(value)) throw bad(`${name} to be ${wanted}`, value)
   }
 }
 

@@ -1,6 +1,7 @@
 // lib/runtime/pieces.lua explains pieces.
 
 import { isAlikeBut } from '../core/alike.ts'
+import { bytesOf } from '../core/bytes.ts'
 import type { Sealed, Vault } from './vault.ts'
 
 export const PIECE = 100
@@ -9,8 +10,7 @@ const BIG = 512
 /** Maximum bytes of the args and values of a packed job. Each change to one job writes the whole piece. */
 const MOST = 1_024
 
-const isOver = (value: string, most: number): boolean =>
-  value.length > most / 3 && new TextEncoder().encode(value).length > most
+const isOver = (value: string, most: number): boolean => value.length > most / 3 && bytesOf(value) > most
 
 export const isBig = (value: string): boolean => isOver(value, BIG)
 

@@ -1,3 +1,4 @@
+import { counted } from '../core/counted.ts'
 import { duration } from '../core/time.ts'
 import type { Performed } from '../engine/api/run-one.ts'
 import type { Engine } from '../engine/index.ts'
@@ -65,7 +66,8 @@ export async function drain(
   for (let n = 0; ; n++) {
     const ready = await readyNow(engine)
     if (ready.length === 0) return runs
-    if (n === limit) throw new Error(`${ready.length} jobs are still ready after ${limit} runs`)
+    if (n === limit)
+      throw new Error(`${counted(ready.length, 'job is', 'jobs are')} still ready after ${counted(limit, 'run')}`)
     const performed = await engine.performOne(choose(ready))
     if (performed) runs.push(performed)
     if (performed && errors === 'throw') thrown(performed)

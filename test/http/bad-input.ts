@@ -223,7 +223,7 @@ const rows: Row[] = [
 
   ['no class', post('/v1/jobs', '{}'), 'BAD_REQUEST', 400, 'class: is missing', ['class']],
   ['no body', { method: 'POST', path: '/v1/jobs' }, 'BAD_REQUEST', 400, 'class: is missing', ['class']],
-  ['no job in a list', post('/v1/jobs', '[]'), 'BAD_REQUEST', 400, 'at least 1 items', []],
+  ['no job in a list', post('/v1/jobs', '[]'), 'BAD_REQUEST', 400, 'at least 1 item, got a list of 0', []],
   [
     'an invalid third job',
     post('/v1/jobs', '[{"class":"zip"},{"class":"zip"},{"class":7}]'),
@@ -288,7 +288,7 @@ const rows: Row[] = [
     post('/v1/jobs', `{"class":"${'é'.repeat(128)}"}`),
     'BAD_REQUEST',
     400,
-    '1 to 255 bytes',
+    '1 to 255 bytes of text without control characters, got 128 characters (256 bytes)',
     ['class'],
   ],
   ['a queue with a slash', job('"queue":"a/b"'), 'BAD_REQUEST', 400, 'queue: expected a queue', ['queue']],
@@ -611,7 +611,7 @@ const rows: Row[] = [
     post('/v1/keys', '{"name":"ci","scopes":[]}'),
     'BAD_REQUEST',
     400,
-    'scopes: expected at least 1 items',
+    'scopes: expected at least 1 item, got a list of 0',
     ['scopes'],
   ],
   [

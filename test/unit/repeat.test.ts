@@ -140,7 +140,7 @@ const wrong = (repeat: unknown) => repeat as Repeat
 test.each<[Repeat, RegExp]>([
   [
     'EVERY, +1 DAY',
-    /or a string: HOURLY, DAILY or WEEKLY, or SCHEDULED, STARTED or FINISHED followed by modifiers, got "EVERY"/,
+    /^repeat "EVERY, \+1 DAY": expected .* or a string: HOURLY, DAILY or WEEKLY, or SCHEDULED, STARTED or FINISHED followed by modifiers, got "EVERY"/,
   ],
   ['HOURLY ', /HOURLY, DAILY or WEEKLY, or .* modifiers, got "HOURLY "/],
   ['FINISHED,', /expected a modifier like "\+1 DAY" after FINISHED, got nothing/],

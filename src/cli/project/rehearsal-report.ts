@@ -1,3 +1,4 @@
+import { counted } from '../../core/counted.ts'
 import { durationText } from '../../core/time.ts'
 import type { GivenWaitingJob } from '../../core/waiting.ts'
 import type { Verdict } from '../../testing/rehearse.ts'
@@ -139,15 +140,15 @@ function judgedWords(finding: Finding): string {
   }
 }
 
-const jobsText = (n: number): string => `${n} ${n === 1 ? 'job' : 'jobs'}`
-
 export function linesOf({ jobs, continues, pinned, changed, unjudged, elsewhere, classes }: Report): string[] {
   const sections = classes.flatMap(({ queue, class: name, jobs: waiting, findings }) => [
-    `${name}${queue === 'default' ? '' : ` (queue ${queue})`}: ${jobsText(waiting)}`,
+    `${name}${queue === 'default' ? '' : ` (queue ${queue})`}: ${counted(waiting, 'job')}`,
     ...findings.map((finding) => `  ${finding.jobs} ${words(finding)} (such as job ${finding.example})`),
   ])
   const passed =
-    elsewhere > 0 ? [`${jobsText(elsewhere)} left out, because their class is not a function of this project`] : []
+    elsewhere > 0
+      ? [`${counted(elsewhere, 'job')} left out, because their class is not a function of this project`]
+      : []
   if (jobs === 0) return ['No job waits inside a function', ...passed]
   const rest = [
     `${continues} ${continues === 1 ? 'continues' : 'continue'}`,
@@ -155,5 +156,5 @@ export function linesOf({ jobs, continues, pinned, changed, unjudged, elsewhere,
     ...(changed > 0 ? [`${changed} would change`] : []),
     ...(unjudged > 0 ? [`${unjudged} could not be judged`] : []),
   ]
-  return [...sections, ...passed, `${jobsText(jobs)}: ${rest.join(', ')}`]
+  return [...sections, ...passed, `${counted(jobs, 'job')}: ${rest.join(', ')}`]
 }

@@ -1,3 +1,4 @@
+import { bytesOf } from '../bytes.ts'
 import { fromBase64 } from './base64.ts'
 import { CLOSED, type JsonOptions, lenient, maps, OPEN, type ParseOptions, parseJson } from './json.ts'
 import { Raw, writeJson } from './json-writer.ts'
@@ -30,8 +31,7 @@ export const encodedToJson = (wire: Encoded): string =>
 export const encodedToMsgpack = (wire: Encoded): Uint8Array =>
   isSlice(wire) ? sliceOf(wire) : writeMsgpack(parseJson(wire, OPEN, exact))
 
-export const wireSize = (wire: Encoded): number =>
-  isSlice(wire) ? base64Size(wire.slice(1)) : encoder.encode(wire).length
+export const wireSize = (wire: Encoded): number => (isSlice(wire) ? base64Size(wire.slice(1)) : bytesOf(wire))
 
 export const raw = (wire: Encoded): Raw => new RawWire(wire)
 
@@ -51,8 +51,6 @@ class RawWire extends Raw {
     return encodedToMsgpack(this.wire)
   }
 }
-
-const encoder = new TextEncoder()
 
 // JSON.parse would be twice as fast, but Node 24 (V8 13.6) can confuse a name that contains \" with an earlier name
 // that contains \\.

@@ -1,15 +1,10 @@
 // Callers send schemas, so neither a schema nor a value may make a check slow.
 
+import { counted } from '../counted.ts'
 import type { Spend } from './pattern.ts'
-import { CheckedSchema, found, isMap, type Keywords, kinds, type Path, parts, type Schema } from './schema.ts'
+import { CheckedSchema, found, isMap, type Keywords, kinds, type Path, parts, type Schema, shown } from './schema.ts'
 
 export type Fault = { path: Path; message: string }
-
-export const shown = (value: unknown): string => {
-  if (Array.isArray(value)) return `a list of ${value.length}`
-  if (typeof value === 'string') return value.length > 60 ? `${value.length} characters` : JSON.stringify(value)
-  return typeof value === 'object' && value !== null ? 'an object' : String(value)
-}
 
 const isType = (value: unknown, type: string): boolean => {
   if (type === 'integer') return typeof value === 'bigint' || Number.isInteger(value)
@@ -31,9 +26,14 @@ export const canonical = (value: unknown): string =>
 const isShared = (schema: Keywords): boolean =>
   parts.filter((word) => word in schema).length > 1 || ((schema.allOf as Schema[] | undefined)?.length ?? 0) > 1
 
-function countFault(n: number, [min, max]: unknown[], of: string, path: Path): Fault | undefined {
-  if (n < (min as number)) return { path, message: `expected at least ${min} ${of}, got ${n}` }
-  return n > (max as number) ? { path, message: `expected at most ${max} ${of}, got ${n}` } : undefined
+function outside(n: number, min: unknown, max: unknown, unit: string): string | undefined {
+  if (n < Number(min)) return `at least ${counted(Number(min), unit)}`
+  return n > Number(max) ? `at most ${counted(Number(max), unit)}` : undefined
+}
+
+function countFault(n: number, [min, max]: unknown[], unit: string, path: Path, which = ''): Fault | undefined {
+  const wanted = outside(n, min, max, unit)
+  return wanted ? { path, message: `expected ${wanted}${which}, got ${n}` } : undefined
 }
 
 class TooMuch extends Error {}
@@ -101,8 +101,8 @@ class Look {
   #text(schema: Keywords, text: string, wrong: (expected: string) => Fault): Fault | undefined {
     const { minLength, maxLength, pattern } = schema as { minLength?: number; maxLength?: number; pattern?: string }
     const length = minLength === undefined && maxLength === undefined ? 0 : [...text].length
-    if (length < minLength!) return wrong(`at least ${minLength} characters`)
-    if (length > maxLength!) return wrong(`at most ${maxLength} characters`)
+    const size = outside(length, minLength, maxLength, 'character')
+    if (size) return wrong(size)
     if (pattern === undefined || this.#matches(pattern, text)) return undefined
     return wrong(`a string that matches ${pattern}`)
   }
@@ -130,7 +130,7 @@ class Look {
       minContains?: number
       maxContains?: number
     }
-    const size = countFault(items.length, [schema.minItems, schema.maxItems], 'items', path)
+    const size = countFault(items.length, [schema.minItems, schema.maxItems], 'item', path)
     if (size) return size
     if (schema.uniqueItems && new Set(items.map(canonical)).size < items.length)
       return { path, message: 'expected unique items, got duplicates' }
@@ -140,7 +140,7 @@ class Look {
     }
     if (contains === undefined) return undefined
     const n = this.#loosely(() => items.filter((item, i) => !this.fault(contains, item, [...path, i])).length)
-    return countFault(n, [minContains, maxContains], 'items that match "contains"', path)
+    return countFault(n, [minContains, maxContains], 'item', path, ' matching "contains"')
   }
 
   #members(schema: Keywords, value: Record<string, unknown>, path: Path): Fault | undefined {
@@ -156,7 +156,7 @@ class Look {
     this.#spend(wanted.length)
     const missing = wanted.find((name) => !Object.hasOwn(value, name))
     if (missing !== undefined) return { path: [...path, missing], message: 'is missing' }
-    const size = countFault(names.length, [schema.minProperties, schema.maxProperties], 'members', path)
+    const size = countFault(names.length, [schema.minProperties, schema.maxProperties], 'member', path)
     if (size) return size
     for (const name of names) {
       const fault = this.#member(schema, name, value[name], [...path, name])

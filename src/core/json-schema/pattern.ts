@@ -145,7 +145,8 @@ function flagsOf(text: string): string {
 
 /** @throws an error if the pattern is invalid, too large, or uses lookahead, lookbehind or backreferences */
 export function patternOf(text: string): Pattern {
-  if (text.length > MOST.characters) throw new Error(`expected a pattern of at most ${MOST.characters} characters`)
+  if (text.length > MOST.characters)
+    throw new Error(`expected a pattern of at most ${MOST.characters} characters, got ${text.length}`)
   const flags = flagsOf(text)
   const writer = new Writer()
   const first = writer.write(new Reader(text, flags).read(), 0)

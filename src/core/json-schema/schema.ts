@@ -1,3 +1,4 @@
+import { bytesOf } from '../bytes.ts'
 import { isObject } from '../is-object.ts'
 import { type Pattern, patternOf } from './pattern.ts'
 
@@ -59,11 +60,15 @@ export const isMap = (value: unknown): value is Record<string, unknown> =>
 const textsOf = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((name) => typeof name === 'string')
 
-const written: Record<string, [(value: unknown) => boolean, string]> = {
-  ...Object.fromEntries(numbers.map((name) => [name, [Number.isFinite, 'a number']])),
-  ...Object.fromEntries(
-    sizes.map((name) => [name, [(n: unknown) => Number.isInteger(n) && Number(n) >= 0, 'a whole number from 0']]),
-  ),
+type Rule = [isRight: (value: unknown) => boolean, expected: string]
+
+const each = (names: string[], ...rule: Rule) => Object.fromEntries(names.map((name) => [name, rule]))
+
+const written: Record<string, Rule> = {
+  ...each(numbers, Number.isFinite, 'a number'),
+  ...each(sizes, (n) => Number.isInteger(n) && Number(n) >= 0, 'a whole number from 0'),
+  ...each(list, Array.isArray, 'a list of schemas'),
+  ...each(named, isMap, 'an object of schemas'),
   type: [
     (is) => [is].flat().every((name) => Object.hasOwn(kinds, String(name))),
     `one or more of ${Object.keys(kinds).join(', ')}`,
@@ -84,6 +89,15 @@ export function found(root: unknown, ref: string): Schema | undefined {
   return isMap(at) || typeof at === 'boolean' ? (at as Schema) : undefined
 }
 
+const sizeOf = (text: string, bytes = bytesOf(text)): string =>
+  `${text.length} characters${bytes === text.length ? '' : ` (${bytes} bytes)`}`
+
+export const shown = (value: unknown): string => {
+  if (Array.isArray(value)) return `a list of ${value.length}`
+  if (typeof value === 'string') return value.length > 60 ? sizeOf(value) : JSON.stringify(value)
+  return typeof value === 'object' && value !== null ? 'an object' : String(value)
+}
+
 export class CheckedSchema {
   readonly patterns = new Map<string, Pattern | undefined>()
   readonly #root: unknown
@@ -98,7 +112,7 @@ export class CheckedSchema {
 
   #read(schema: unknown, path: Path): void {
     if (typeof schema === 'boolean') return
-    if (!isMap(schema)) throw new SchemaFault(path, 'expected a schema: an object, true or false')
+    if (!isMap(schema)) throw new SchemaFault(path, `expected a schema: an object, true or false, got ${shown(schema)}`)
     if (path.length > 2 * most.depth)
       throw new SchemaFault(path, `expected at most ${most.depth} levels of nested schemas`)
     if (++this.#schemas > most.schemas) throw new SchemaFault(path, `expected at most ${most.schemas} schemas in total`)
@@ -109,21 +123,15 @@ export class CheckedSchema {
     if (!keywords.has(word) && !word.startsWith('x-') && !this.#lenient)
       throw new SchemaFault(path, 'this JSON Schema keyword is not supported')
     const [isRight, expected] = written[word] ?? []
-    if (isRight && !isRight(value)) throw new SchemaFault(path, `expected ${expected}`)
+    if (isRight && !isRight(value)) throw new SchemaFault(path, `expected ${expected}, got ${shown(value)}`)
     if (word === '$ref' && !found(this.#root, value as string))
       throw new SchemaFault(path, 'this reference points to nothing')
     if (word === 'pattern') this.#pattern(value, path)
     if (one.includes(word)) this.#read(value, path)
-    if (list.includes(word)) this.#each(Array.isArray(value) ? value : undefined, path, 'a list of schemas')
-    if (!named.includes(word)) return
-    this.#each(isMap(value) ? value : undefined, path, 'an object of schemas')
+    if (list.includes(word) || named.includes(word))
+      for (const [name, schema] of Object.entries(value as object)) this.#read(schema, [...path, name])
     if (word === 'patternProperties')
       for (const name of Object.keys(value as object)) this.#pattern(name, [...path, name])
-  }
-
-  #each(schemas: object | undefined, path: Path, expected: string): void {
-    if (!schemas) throw new SchemaFault(path, `expected ${expected}`)
-    for (const [name, schema] of Object.entries(schemas)) this.#read(schema, [...path, name])
   }
 
   #pattern(text: unknown, path: Path): void {

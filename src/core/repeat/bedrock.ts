@@ -57,16 +57,17 @@ const canned: Record<string, string> = {
 
 export const bedrockRule = (given: string): Rule & { text: string } => {
   const text = capitals(given)
+  const place = `repeat ${quoted(given)}`
   const [base = '', ...rest] = items(canned[text] ?? text)
   if (!Object.hasOwn(bases, base)) {
     throw bad(
-      given,
+      place,
       '{ cron: "0 9 * * *", tz } or a string: HOURLY, DAILY or WEEKLY, or SCHEDULED, STARTED or FINISHED followed by modifiers',
       base,
     )
   }
-  if (rest.length === 0) throw bad(given, `a modifier like "+1 DAY" after ${base}`, '')
-  const modifiers = rest.map((item) => modifier(given, item, repeatShapes))
+  if (rest.length === 0) throw bad(place, `a modifier like "+1 DAY" after ${base}`, '')
+  const modifiers = rest.map((item) => modifier(place, item, repeatShapes))
   const next = following(modifiers)
   const length = modifiers.reduce((sum, { length }) => sum + length, 0)
   const isEven = length > 0
@@ -81,14 +82,14 @@ export const bedrockRule = (given: string): Rule & { text: string } => {
 
 const delayIn = (modifiers: string): Modifier[] => {
   const given = items(capitals(modifiers))
-  if (given.length === 0) throw bad(modifiers, 'a modifier like "+5 MINUTES"', '')
-  return given.map((item) => modifier(modifiers, item, delayShapes))
+  if (given.length === 0) throw bad(quoted(modifiers), 'a modifier like "+5 MINUTES"', '')
+  return given.map((item) => modifier(quoted(modifiers), item, delayShapes))
 }
 
 /** For Bedrock's `retryAfter`. */
 export const shift = (modifiers: string, from: number): number => {
   const to = following(delayIn(modifiers))(Math.floor(from / SECOND) * SECOND)
-  if (Number.isNaN(to)) throw bad(modifiers, 'a time before the year 10000', modifiers)
+  if (Number.isNaN(to)) throw bad(quoted(modifiers), 'a time before the year 10000', modifiers)
   return to
 }
 
@@ -105,13 +106,13 @@ const items = (text: string) =>
     .map((item) => item.replace(/^ +/, ''))
     .filter((item) => item !== '')
 
-const modifier = (given: string, item: string, shapes: Shape[]): Modifier => {
+const modifier = (place: string, item: string, shapes: Shape[]): Modifier => {
   for (const { form, read } of shapes) {
     const found = form.exec(item)
     if (found) return read(...found.slice(1))
   }
   throw bad(
-    given,
+    place,
     'modifiers like "+1 DAY" (a sign, 1–3 digits, YEAR, MONTH, DAY, HOUR or MINUTE), "+90 SECONDS" (1–8 digits), ' +
       '"START OF DAY" (MONTH, YEAR; in a repeat also HOUR) or "WEEKDAY 1" (0–6, Sunday is 0)',
     item,
@@ -153,7 +154,7 @@ const lastOfSteps = (next: Step) => (from: number, now: number) => {
   return slot
 }
 
-const bad = (given: string, wanted: string, got: string) =>
-  new SidejobError('BAD_REQUEST', `${quoted(given)}: expected ${wanted}, got ${got === '' ? 'nothing' : quoted(got)}`)
+const bad = (place: string, wanted: string, got: string) =>
+  new SidejobError('BAD_REQUEST', `${place}: expected ${wanted}, got ${got === '' ? 'nothing' : quoted(got)}`)
 
 const quoted = (text: string) => JSON.stringify(text.slice(0, 60))

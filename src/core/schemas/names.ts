@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { bytesOf } from '../bytes.ts'
 import type { Code } from '../errors.ts'
 import { isAlias, isId, isPortName, statuses } from '../job.ts'
 import { isLabelName, isLarge, labelsText } from '../labels.ts'
@@ -7,13 +8,9 @@ import { atMost, fewPorts } from './at-most.ts'
 import { closed } from './values.ts'
 
 const CONTROL = /\p{Cc}/u
-const encoder = new TextEncoder()
 
 export const isText = (text: string, most = 255): boolean =>
-  text.length > 0 &&
-  (text.length * 3 <= most || encoder.encode(text).length <= most) &&
-  !CONTROL.test(text) &&
-  text.isWellFormed()
+  text.length > 0 && (text.length * 3 <= most || bytesOf(text) <= most) && !CONTROL.test(text) && text.isWellFormed()
 
 export const named = (what: string, fits: (text: string) => boolean) =>
   z.string().refine(fits, `expected ${what}`).describe(what)
@@ -21,15 +18,16 @@ export const named = (what: string, fits: (text: string) => boolean) =>
 const TEXT = '1 to 255 bytes of text without control characters'
 
 export const queueName = named(`a queue name: ${TEXT}, ":" or "/"`, (text) => isText(text) && !/[:/]/.test(text))
-export const className = named(`a class name: ${TEXT}`, (text) => isText(text))
-export const childName = named(`a name: ${TEXT}`, (text) => isText(text))
+const plain = (what: string) => named(`${what}${TEXT}`, (text) => isText(text))
+export const className = plain('a class name: ')
+export const childName = plain('a name: ')
 const LEVELS = limits.channelLevels.most
 export const channelName = named(
   `a channel name: ${TEXT}, with at most ${LEVELS} parts between slashes`,
   (text) => isText(text) && text.split('/').filter(Boolean).length <= LEVELS,
 )
-export const label = named(TEXT, (text) => isText(text))
-export const processName = named(`a process name: ${TEXT}`, (text) => isText(text))
+export const label = plain('')
+export const processName = plain('a process name: ')
 const CODE_VERSION = /^[\w.+-]{1,40}$/
 
 export const codeVersion = named('a version: 1 to 40 of a-z, A-Z, 0-9, ".", "_", "+" and "-"', (text) =>

@@ -1,5 +1,6 @@
 import { codeChangeIn } from '../../core/code-change.ts'
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
+import { counted } from '../../core/counted.ts'
 import { ended } from '../../core/job.ts'
 import { ownOf } from '../../core/own.ts'
 import { readList, readObject } from '../../core/readable.ts'
@@ -31,8 +32,6 @@ type Looked = Pick<Inspection, 'document' | 'children' | 'ahead' | 'limitFree' |
 type Waiting = Inspection & { waits: { on: string; until?: number }[] }
 
 type Told = Omit<Reason, 'since'>
-
-const counted = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`
 
 /** A reason lists at most this many ports, because a job may have 1,000 ports with one reason each. */
 const SHOWN_PORTS = 3

@@ -2,6 +2,7 @@ import { isAlikeBut } from '../../core/alike.ts'
 import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { groupKey } from '../../core/constraint.ts'
 import { SidejobError } from '../../core/errors.ts'
+import { shown } from '../../core/json-schema/schema.ts'
 import { mergedLabels } from '../../core/labels.ts'
 import { mapValues } from '../../core/map-values.ts'
 import { nextSlot, parseRepeat, shiftLength } from '../../core/repeat.ts'
@@ -75,7 +76,7 @@ function keyedLimitsOf({ keyed, local }: Registered, { class: name, args = 'null
       throw refusedKey(name, (error as Error).message)
     }
     if (key === undefined) return []
-    if (!isText(String(key))) throw refusedKey(name, `expected a string of 1 to 255 bytes, got ${JSON.stringify(key)}`)
+    if (!isText(String(key))) throw refusedKey(name, `expected a string of 1 to 255 bytes, got ${shown(key)}`)
     return [{ ...limit, key: String(key), how: 'set' as const }]
   })
 }

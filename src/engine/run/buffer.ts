@@ -1,5 +1,6 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
+import { shown } from '../../core/json-schema/schema.ts'
 import { limits } from '../../core/limits.ts'
 import { ownOf } from '../../core/own.ts'
 import type { Changes, Op, Snapshot } from '../../core/run.ts'
@@ -23,7 +24,7 @@ const nameOf = (name: string): string => {
   if (isText(name)) return name
   throw new SidejobError(
     'BAD_REQUEST',
-    `expected a name: 1 to 255 bytes of text without control characters, got ${JSON.stringify(name.slice(0, 50))}`,
+    `expected a name: 1 to 255 bytes of text without control characters, got ${shown(name)}`,
   )
 }
 

@@ -97,11 +97,11 @@ describe.skipIf(kind === 'embedded')('sidejob rehearse and move', () => {
       exit: 1,
       noted: expect.stringContaining('to: expected a version that a deployment has announced (v1, v2), got v3'),
     })
-    expect((await stage.move('--to', 'v2')).noted).toBe('move: 1 jobs match; add --yes to change them\n')
+    expect((await stage.move('--to', 'v2')).noted).toBe('move: 1 job matches; add --yes to change them\n')
     expect(await stage.move('--to', 'v2', '--yes', '--wait')).toMatchObject({ exit: 0 })
     expect((await kit.engine.jobs.get(String(jobs[0]!.id))).pinnedTo).toBe('v2')
     expect((await stage.move(String(jobs[0]!.id), '--to', 'v1')).noted).toBe(
-      'move: 1 jobs match; add --yes to change them\n',
+      'move: 1 job matches; add --yes to change them\n',
     )
     await kit.engine.jobs.remove(String(jobs[0]!.id), { force: true })
   })

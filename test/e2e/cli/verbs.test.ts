@@ -459,7 +459,7 @@ test('bulk retry, requeue and delete affect all matching jobs, and no other jobs
   const { id, token } = await pulled()
   await kit.client.runs.commit(token, { end: 'failed', error: { message: 'broken' } })
   expect((await run('bulk', 'retry', '--class', 'broken', '--status', 'failed')).noted).toBe(
-    'retry: 1 jobs match; add --yes to change them\n',
+    'retry: 1 job matches; add --yes to change them\n',
   )
   await json('bulk', 'retry', '--class', 'broken', '--status', 'failed', '--yes')
   await statusIs(id, 'queued')

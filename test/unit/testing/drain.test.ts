@@ -105,7 +105,7 @@ test('later jobs run when the clock is moved', async () => {
 
 test('a job that never stops is stopped by the limit', async () => {
   await kit.make('forever')
-  await expect(drain(kit, { limit: 20 })).rejects.toThrow('1 jobs are still ready after 20 runs')
+  await expect(drain(kit, { limit: 20 })).rejects.toThrow('1 job is still ready after 20 runs')
 })
 
 test('runInline performs one job, whatever its place in the queue and its status', async () => {
