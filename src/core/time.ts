@@ -24,19 +24,20 @@ const LATEST = Date.UTC(10_000, 0, 1) - 1
 const PART = /(\d+(?:\.\d+)?)\s*([a-z]+)\s*/gy
 const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?([Zz]|[+-]\d\d:?\d\d))?$/
 
+const durationIn =
+  (unit: number, units: string) =>
+  (given: number | string): number => {
+    const found = typeof given === 'number' ? given * unit : amounts(given.trim().toLowerCase())
+    if (!(found >= 0)) throw unreadable(`a duration in ${units} or like "5m", "1h30m", "3 days"`, given)
+    if (found > LONGEST) throw unreadable('a duration of at most 100 years', given)
+    return Math.round(found)
+  }
+
 /** A number means seconds. */
-export const duration = (given: number | string): number =>
-  checked(typeof given === 'number' ? given * SECOND : amounts(given.trim().toLowerCase()), 'seconds', given)
+export const duration = durationIn(SECOND, 'seconds')
 
 /** A number means milliseconds. */
-export const milliseconds = (given: number | string): number =>
-  typeof given === 'string' ? duration(given) : checked(given, 'milliseconds', given)
-
-const checked = (ms: number, unit: string, given: number | string): number => {
-  if (!(ms >= 0)) throw unreadable(`a duration in ${unit} or like "5m", "1h30m", "3 days"`, given)
-  if (ms > LONGEST) throw unreadable('a duration of at most 100 years', given)
-  return Math.round(ms)
-}
+export const milliseconds = durationIn(1, 'milliseconds')
 
 /** A date without a time means midnight UTC. A number means milliseconds since 1970. */
 export const time = (given: number | string): number => {

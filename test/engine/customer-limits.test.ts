@@ -114,7 +114,7 @@ describe('a child of a function', () => {
   })
 
   test.each<[object, string]>([
-    [{ retry: { backoff: { base: 'soon' } } }, 'retry.backoff.base: expected a duration in seconds or like'],
+    [{ retry: { backoff: { base: 'soon' } } }, 'retry.backoff.base: expected a duration in milliseconds or like'],
     [{ retry: { max: -3 } }, 'retry.max: expected at least 0, got -3'],
     [{ wait: -1 }, 'expected a duration'],
     [{ timeout: 'long' }, 'expected a duration'],

@@ -57,7 +57,7 @@ describe('defineWorker and createWorker refuse the same options as HTTP, with th
     ['a queue with a colon', { queue: 'a:b' }, 'queue: expected a queue name: 1 to 255 bytes of text without control'],
     ['NaN as a duration', { timeout: Number.NaN }, 'timeout: expected a number or a string, got NaN'],
     ['a negative duration', { retain: -1 }, 'retain: expected a duration in milliseconds or like "5m", "1h30m"'],
-    ['a unit that does not exist', { timeout: '5 moons' }, 'timeout: expected a duration in seconds or like "5m"'],
+    ['a unit that does not exist', { timeout: '5 moons' }, 'timeout: expected a duration in milliseconds or like "5m"'],
     ['a cron pattern', { cron: { expression: '0 25 * * *' } }, 'cron: expected valid cron fields'],
     ['a zone', { cron: { expression: '0 2 * * *', tz: 'Mars' } }, 'cron: expected '],
     ['an unknown member of cron', { cron: { expression: '* * * * *', zone: 'x' } }, 'cron.zone: unknown member'],
