@@ -127,6 +127,14 @@ describe('the life of a job', () => {
     expect((await view(id)).error.message).toBe('I will not go')
   })
 
+  define({ class: 'tidy', result: z.string(), perform: (job) => job.suspend(), shutdown: (job) => job.log('tidied') })
+  test('a shutdown without a return value does not fail, even if the class has a result', async () => {
+    const { id } = await jobOf('tidy')
+    await kit.engine.jobs.terminate(String(id), {})
+    await kit.rest(id, 'terminated')
+    expect((await view(id)).error).toBeNull()
+  })
+
   define({ class: 'idle', perform: (job) => job.suspend() })
   test('without a shutdown hook a job is terminated at once', async () => {
     const { id } = await jobOf('idle')

@@ -345,7 +345,8 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     const collect = (end: Changes['end']) => this.#buffer.collect(end, this.#parts.reads())
     if (ending instanceof Ending) return { ...collect(ending.end), ...ending.options }
     const changes = collect(this.#parts.isPartial && ending === undefined ? 'suspended' : 'completed')
-    if (changes.end === 'completed')
+    const isShutdown = this.#buffer.snapshot.run.reason === 'shutdown'
+    if (changes.end === 'completed' && !(isShutdown && ending === undefined))
       ending = checkedBy(this.#shapes, 'result', this.#shapes.result, ending, `the result of job ${this.id}`)
     return ending === undefined ? changes : { ...changes, result: encodeValue(ending) }
   }
