@@ -65,4 +65,4 @@ function joined(chunks: Uint8Array[], size: number): Uint8Array {
 
 const encoder = new TextEncoder()
 
-export const bytesOf = (text: string): number => encoder.encode(text).length
+export const bytesOf = (text: string) => encoder.encode(text).length

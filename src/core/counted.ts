@@ -1,2 +1,1 @@
-/** @example counted(2, 'child', 'children') // '2 children' */
 export const counted = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`

@@ -22,8 +22,7 @@ export async function hmac(secret: Uint8Array, content: Uint8Array): Promise<Uin
   return new Uint8Array(await crypto.subtle.sign('HMAC', key, content as BufferSource))
 }
 
-const textHmac = async (secret: string, text: string): Promise<string> =>
-  hex(await hmac(encoder.encode(secret), encoder.encode(text)))
+const textHmac = async (secret: string, text: string) => hex(await hmac(encoder.encode(secret), encoder.encode(text)))
 
 /** A proof needs the secret too, because everyone who can read Redis or an export knows the hash. */
 export const proofOf = async (secret: string, hash: string, path: string, until: number): Promise<string> =>

@@ -82,7 +82,7 @@ const zodKinds: Record<string, string> = { int: 'integer', record: 'object', tup
 
 const units: Record<string, string> = { array: 'item', string: 'character' }
 
-const bound = (n: number | bigint, of: string) => (of in units ? counted(Number(n), units[of]!) : n)
+const bound = (n: unknown, of: string) => (of in units ? counted(Number(n), units[of]!) : n)
 
 const text = (value: unknown) => JSON.stringify(value)
 

@@ -122,9 +122,9 @@ const checkFields = (given: Exclude<Repeat, string>): void => {
   for (const [name, value] of Object.entries(given)) {
     if (name === 'tz' && 'bedrock' in given) throw bad('no time zone, because Bedrock’s modifiers count in UTC', value)
     if (!Object.hasOwn(fields, name)) throw bad(`only the fields ${Object.keys(fields).join(', ')}`, name)
+    if (value === undefined && name !== 'bedrock' && name !== 'cron') continue
     const [is, wanted] = fields[name]!
-    const isOmitted = value === undefined && name !== 'bedrock' && name !== 'cron'
-    if (!isOmitted && !is(value)) throw bad(`${name} to be ${wanted}`, value)
+    if (!is(value)) throw bad(`${name} to be ${wanted}`, value)
   }
 }
 
