@@ -103,6 +103,9 @@ export type Client<F = undefined> = Omit<Verbs, 'jobs' | 'channels'> & {
  * await client.ports.write(id, 'in', 'left', { values: [1, 2] })
  */
 export const createClient = <F = undefined>(options: ClientOptions): Client<F> => {
+  for (const name of ['url', 'key'] as const)
+    if (typeof options[name] !== 'string')
+      throw new TypeError(`createClient: ${name}: expected a string, got ${options[name]}. Is its variable set?`)
   const verbs = (addresses: Record<string, string>) =>
     mapped(
       addresses,
