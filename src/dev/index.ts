@@ -61,6 +61,7 @@ export async function startDev({ project = '.', vars = {}, port = 8787, onReload
   const stack = await startStack({
     ...options,
     port,
+    portFrom: '--port or PORT',
     config,
     isWatching: true,
     // `wrangler d1 migrations apply` uses the database in this folder.

@@ -17,6 +17,7 @@ import { type RunningJob, startWorker } from './worker.ts'
 export type StackOptions = {
   dir: string
   port?: number
+  portFrom?: string
   apiKey?: string
   webhookSecret?: string
   redis?: string
@@ -104,7 +105,7 @@ async function started(options: StackOptions, running: Running) {
   makePrivate(folder)
   const apiKey = options.apiKey ?? secretIn(folder, 'api-key', () => `dev_${randomBytes(24).toString('hex')}`, persist)
   const filesSecret = secretIn(folder, 'files-secret', () => randomUUID() + randomUUID(), persist)
-  const origin = `http://127.0.0.1:${await claimPort(options.port ?? 0, { setting: 'PORT' })}`
+  const origin = `http://127.0.0.1:${await claimPort(options.port ?? 0, { setting: options.portFrom ?? 'PORT' })}`
   const services = await startServices(options, folder, running)
   const { redis, gateway, qstash, standIn } = services
   const gone = Promise.withResolvers<never>()

@@ -1,6 +1,5 @@
 // Warns about waits without a name: an edit of the function can change the position that identifies such a wait.
 
-import { counted } from '../core/counted.ts'
 import type { GivenWaitingJob } from '../core/waiting.ts'
 import { isUnnamed, type Waited, waitText } from '../engine/run/code-change.ts'
 
@@ -22,11 +21,11 @@ function unnamedLines(jobs: readonly Waiting[], hasMore = false): Map<string, st
   for (const job of jobs.filter(({ servedBy }) => servedBy !== null))
     for (const at of new Set(waitsOf(job))) {
       const of = job.snapshot.job.class
-      const { n } = counts.get(`${of} ${at}`) ?? { n: 0 }
-      counts.set(`${of} ${at}`, { of, at, n: n + 1 })
+      const counted = counts.get(`${of} ${at}`) ?? { of, at, n: 0 }
+      counts.set(`${of} ${at}`, { ...counted, n: counted.n + 1 })
     }
   const lines = [...counts].map(([key, { of, at, n }]): [string, string] => {
-    const many = `${hasMore ? 'At least ' : ''}${counted(n, 'job')} of class ${of} ${n === 1 ? 'waits' : 'wait'}`
+    const many = `${hasMore ? 'At least ' : ''}${n} ${n === 1 ? 'job' : 'jobs'} of class ${of} ${n === 1 ? 'waits' : 'wait'}`
     return [key, `${many} at ${at}. Name it before you add or remove waits around it: { name: '…' } in its options`]
   })
   return new Map(lines)
