@@ -122,6 +122,22 @@ describe('a new job of a class with a required input', () => {
     }
   })
 
+  test('a duplicate printed a secret of the args in its code, and left the fields of the args empty', async () => {
+    const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
+    const args = { type: 'object', properties: { note: { type: 'string' }, token: { type: 'string' } } }
+    await pages.ask('/v1/workers/media/mail', { method: 'PUT', headers, body: JSON.stringify({ pull: true, args }) })
+    const body = JSON.stringify({ queue: 'media', class: 'mail', args: { note: 'hello', token: 'M4rk3r' } })
+    const made = await pages.ask('/v1/jobs', { method: 'POST', headers, body })
+    const { id } = (await made.json()) as { id: number }
+    const html = await writer.html(`/ui/jobs/new?from=${id}`)
+    const fieldOf = (name: string) => new RegExp(`<input[^>]*name="args/${name}"[^>]*>`).exec(html)![0]
+    expect(fieldOf('note')).toContain('value="hello"')
+    expect(fieldOf('token')).toMatch(/value="M4rk3r".*type="password"/)
+    const code = [...html.matchAll(/<pre[^>]*>(.*?)<\/pre>/gs)].map(([, text]) => text).join()
+    expect(code).toContain('hello')
+    expect(code).not.toContain('M4rk3r')
+  })
+
   test('a duplicate showed all options although only its group and its priority are set', async () => {
     const detailsOf = async (fields: Record<string, string>) => {
       const { to } = await create({ 'in.url': URL_OF_PICTURE, ...fields })

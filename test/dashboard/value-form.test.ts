@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readSchema } from '../../src/dashboard/words/schema.ts'
-import { memberOf, neededIn, valueIn } from '../../src/dashboard/words/value-form.ts'
+import { fieldsFor, memberOf, neededIn, valueIn } from '../../src/dashboard/words/value-form.ts'
 import { KEY, startPages, type Visitor } from './kit.ts'
 
 const order = {
@@ -35,6 +35,29 @@ describe('typed values', () => {
     )
     expect(read({ 'v/id': '1' })).toBe('{"id":1}')
   })
+
+  test('a duplicate left the fields of the args empty, and showed the args only as JSON', () => {
+    const json = '{"id":7,"gift":true,"speed":"fast","tags":["a","b"],"to":{"city":"Łódź","a/b":1.5},"rest":null}'
+    const fields = fieldsFor(schema, 'v', json)
+    expect(fields).toMatchObject({ 'v/id': '7', 'v/tags/-': 'a\nb', 'v/to/city': 'Łódź', 'v/to/a~1b': '1.5' })
+    expect(fields).not.toHaveProperty('v')
+    expect(read(fields)).toBe(json)
+  })
+
+  test.each([
+    '{"id":12345678901234567890}',
+    '{"id":7,"unknown":1}',
+    '{"id":"seven"}',
+    '{"id":7,"gift":null}',
+    '{"id":7,"tags":[]}',
+    '{"id":7,"tags":[" a"]}',
+    '{"id":7,"to":{}}',
+    '{"id":7,"to":{"city":""}}',
+    '{"id":7,"to":{"city":"two\\nlines"}}',
+    '{}',
+  ])('a value that the fields cannot hold remains JSON in a duplicate: %s', (json) =>
+    expect(fieldsFor(schema, 'v', json)).toEqual({ v: json }),
+  )
 
   test('JSON of a whole value replaces the fields of its members', () =>
     expect(read({ v: '{"id": 2}', 'v/id': '1' })).toBe('{"id":2}'))

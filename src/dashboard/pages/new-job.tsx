@@ -17,7 +17,7 @@ import { isFlow, jobLink, jobPath, limitPath, ofClass, queuePath } from '../word
 import { pausedNames } from '../words/queue.ts'
 import { membersOf, readSchema } from '../words/schema.ts'
 import { cut, many } from '../words/text.ts'
-import { typedAs } from '../words/value-form.ts'
+import { fieldsFor } from '../words/value-form.ts'
 import { byQueue, Classes, countedIn, named, todayOf, type Worker } from './workers/classes.tsx'
 
 type Like = Pick<JobView, 'id' | 'queue' | 'class' | 'args' | 'group' | 'priority' | 'labels'> &
@@ -65,19 +65,19 @@ async function likeOf(engine: Engine, from: string): Promise<{ from?: Like; inpu
   return { from: (await engine.history.get(from)).ends[0] }
 }
 
-const textOf = (schema: Encoded | undefined, json: string): string =>
-  typedAs(readSchema(schema && encodedToJson(schema)), json)
+const typedOf = (schema: Encoded | undefined, field: string, json: string): Record<string, string> =>
+  fieldsFor(readSchema(schema && encodedToJson(schema)), field, json)
 
 function typedInputs(inputs: Inputs, ports: Worker['in'] = {}): Record<string, string> {
   const waiting = Object.entries(inputs)
   if (waiting.every(([name, values]) => values.length === 1 && ports[name]))
-    return Object.fromEntries(waiting.map(([name, [json]]) => [`${PORT}${name}`, textOf(ports[name]!.schema, json!)]))
+    return Object.assign({}, ...waiting.map(([name, [json]]) => typedOf(ports[name]!.schema, PORT + name, json!)))
   return { inputs: objectOf(Object.fromEntries(waiting.map(([name, values]) => [name, `[${values}]`]))) }
 }
 
 function typedLike({ args, group, priority, labels }: Like, inputs: Inputs, worker: Worker): URLSearchParams {
   return new URLSearchParams({
-    args: args === null ? '' : textOf(worker.args, encodedToJson(args)),
+    ...(args !== null && typedOf(worker.args, 'args', encodedToJson(args))),
     group: group ?? '',
     priority: String(priority),
     labels: labelWords(labels),

@@ -10,7 +10,7 @@ type Named = {
 }
 
 export type FieldProps = Named & {
-  type?: 'text' | 'number' | 'search' | 'datetime-local'
+  type?: 'text' | 'password' | 'number' | 'search' | 'datetime-local'
   required?: boolean
   mono?: boolean
   placeholder?: string

@@ -1,6 +1,6 @@
 import { SidejobError } from '../../core/errors.ts'
 import { useLook } from '../look.ts'
-import { laidOut } from '../words/json.ts'
+import { cover, laidOut } from '../words/json.ts'
 import { TextArea } from './field.tsx'
 import { Form } from './form.tsx'
 import { Create, jobBody, type Named } from './job-form.tsx'
@@ -55,7 +55,7 @@ export function Code({ worker, typed }: { worker: Named; typed: URLSearchParams 
   try {
     return (
       <Snippets
-        body={withShortLists(jobBody(typed, worker, true))}
+        body={cover(withShortLists(jobBody(typed, worker, true)))}
         json={withShortLists(jobBody(typed, worker))}
         isLater={typed.has('later')}
       />

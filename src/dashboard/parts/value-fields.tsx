@@ -1,4 +1,4 @@
-import { laidOut } from '../words/json.ts'
+import { isSecretName, laidOut } from '../words/json.ts'
 import { choicesOf, kindOf, readSchema, type Schema, sampleOf, wordsOf } from '../words/schema.ts'
 import { cut } from '../words/text.ts'
 import { LINES, memberOf } from '../words/value-form.ts'
@@ -129,7 +129,7 @@ function One(given: OneProps) {
       name={name}
       label={label}
       note={note}
-      type={kind === 'number' ? 'number' : 'text'}
+      type={kind === 'number' ? 'number' : isSecretName(label) ? 'password' : 'text'}
       value={was?.(name)}
       required={isNeeded && kind === 'number'}
       placeholder={usual || undefined}

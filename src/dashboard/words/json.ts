@@ -29,8 +29,11 @@ export const shownJson = (value: Encoded): string => {
     : json
 }
 
-export const coveredText = (json: string, most: number): string =>
-  plain(json.slice(0, most).replace(covered, '$1"•••"'))
+export const cover = (json: string): string => json.replace(covered, '$1"•••"')
+
+export const coveredText = (json: string, most: number): string => plain(cover(json.slice(0, most)))
+
+export const isSecretName = (name: string): boolean => secret.test(JSON.stringify(name))
 
 /** Hides members whose name suggests a secret. */
 export function textOf(value: Encoded, most = 200): { text: string; length: number; isCut: boolean } {

@@ -1,4 +1,5 @@
 import { encodedToJson } from '../../core/codec/value.ts'
+import { isObject } from '../../core/is-object.ts'
 import type { PortView } from '../../engine/engine.ts'
 import { jsonText, linesIn, numberIn, objectOf } from './form.ts'
 import { asJson, type Kind, kindOf, readSchema, type Schema } from './schema.ts'
@@ -64,4 +65,44 @@ export const typedFor = (port: Pick<PortView, 'schema'> | undefined, form: FormD
 export function typedAs(schema: Schema | undefined, json: string): string {
   const kind = kindOf(schema)
   return (kind === 'text' || kind === 'choice') && json.startsWith('"') ? String(JSON.parse(json)) : json
+}
+
+type Fields = Record<string, string>
+type Spread = { field: string; value: unknown; depth: number }
+
+/** An input of a browser omits line breaks, and an empty field means no value. */
+const isOneField = (schema: Schema | undefined, value: unknown): boolean =>
+  value !== null && /^.+$/.test(String(value)) && asJson(schema, String(value)) === JSON.stringify(value)
+
+function listFields({ items }: Schema, { field, value }: Spread): Fields | undefined {
+  if (!Array.isArray(value) || !value.every((one) => isOneField(items, one))) return undefined
+  const lines = value.join('\n')
+  const isSame = value.length > 0 && linesIn(lines).join('\n') === lines
+  return isSame ? { [`${field}/${LINES}`]: lines } : undefined
+}
+
+function objectFields({ properties = {} }: Schema, { field, value, depth }: Spread): Fields | undefined {
+  if (!isObject(value) || Object.keys(value).length === 0) return undefined
+  const members = Object.entries(value).map(([name, one]) =>
+    Object.hasOwn(properties, name)
+      ? spread(properties[name], { field: memberOf(field, name), value: one, depth: depth + 1 })
+      : undefined,
+  )
+  return members.includes(undefined) ? undefined : Object.assign({}, ...members)
+}
+
+/** Undefined if the fields cannot hold the value. */
+function spread(schema: Schema | undefined, of: Spread): Fields | undefined {
+  const kind = kindOf(schema, of.depth)
+  if (kind === 'list') return listFields(schema!, of)
+  if (kind === 'object') return objectFields(schema!, of)
+  if (kind === 'json') return { [of.field]: JSON.stringify(of.value) }
+  return isOneField(schema, of.value) ? { [of.field]: String(of.value) } : undefined
+}
+
+/** If the fields of members cannot hold the value, or if a number would lose digits, the field for JSON holds it. */
+export function fieldsFor(schema: Schema | undefined, field: string, json: string): Fields {
+  const value: unknown = JSON.parse(json)
+  const fields = JSON.stringify(value) === json ? spread(schema, { field, value, depth: 0 }) : undefined
+  return fields ?? { [field]: typedAs(schema, json) }
 }
