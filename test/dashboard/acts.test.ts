@@ -128,3 +128,9 @@ test('the question before an alert is muted named neither the alert nor the hour
   expect(mute).toContain('Reason (required)')
   expect(await asked('acknowledge')).toContain('<h2>Acknowledge depth shop?</h2>')
 })
+
+test('the page of an id that never existed offered to see who removed it', async () => {
+  const html = await visitors.read!.html('/ui/jobs/424242')
+  expect(html).toContain('Search the audit for it')
+  expect(html).not.toContain('who removed')
+})

@@ -277,7 +277,7 @@ describe('a class that fails', () => {
     expect(two!.buttons).toMatchObject(buttonsAt(ofClass))
   })
 
-  test('is no longer an alert after 15 minutes, but still a row while 24 of its jobs are failed', () => {
+  test('is no longer an alert after 15 minutes, but still a row while 24 of its jobs have failed', () => {
     const completed = (n: number) => [{ ...hoursOf('resize', 0), hours: [{ at: NOW - HOUR, completed: n }] }]
     const rows = (kinds: object[], more: object = {}) => {
       const known = { ...quiet, kinds, classes: completed(40), ...more } as never
@@ -285,7 +285,7 @@ describe('a class that fails', () => {
       return [...found, ...leftFailed(known, found)].map(({ rule, name, text }) => [rule, name, text])
     }
     const kind = (about: object = {}) => ({ ...kindOf15({ n: 23, ago: 21 * MINUTE }), count: 24, ...about })
-    const text = '24 jobs of {} are failed, the last 18 min ago.'
+    const text = '24 jobs of {} have failed, the last 18 min ago.'
     const last = { lastAt: NOW - 18 * MINUTE }
     expect(rows([kind(last)])).toEqual([['failed', 'resize', text]])
     expect(rows([kind({ ...last, class: 'callback' })])).toEqual([])
@@ -298,9 +298,9 @@ describe('a class that fails', () => {
       const at = NOW - hours * HOUR
       return kind({ count: n, minutes: [], firstAt: at - 10 * MINUTE, lastAt: at })
     }
-    expect(rows([old(30)])).toEqual([['failed', 'resize', '24 jobs of {} are failed, the last 1 d ago.']])
+    expect(rows([old(30)])).toEqual([['failed', 'resize', '24 jobs of {} have failed, the last 1 d ago.']])
     expect(rows([old(30, 19)])).toEqual([])
-    expect(rows([old(8, 19)])).toEqual([['failed', 'resize', '19 jobs of {} are failed, the last 8 h ago.']])
+    expect(rows([old(8, 19)])).toEqual([['failed', 'resize', '19 jobs of {} have failed, the last 8 h ago.']])
   })
 
   test('a problem with lost runs names their classes', () => {

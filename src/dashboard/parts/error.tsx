@@ -22,7 +22,7 @@ function Missing({ message, hasHistory }: Omit<ErrorPageProps, 'code'>) {
   const steps = [
     ['search', `Search for “${cut(name)}”`, `/find?q=${q}&list`],
     first === 'jobs' && hasHistory && ['schedules', 'Search the history of ended jobs', '/jobs?in=history'],
-    rest.length > 0 && ['keys', 'See who removed it', `/settings/keys?q=${q}`],
+    rest.length > 0 && ['keys', 'Search the audit for it', `/settings/keys?q=${q}`],
     near ? [near.name, `Open ${near.title}`, near.path] : ['menu', 'See all pages', '/more'],
   ].filter((step): step is string[] => step !== false)
   return (

@@ -90,7 +90,7 @@ export function leftFailed({ kinds = [], classes, deploys, now }: Known, needs: 
       const jobs = sum(own, ({ count }) => count)
       return need('failed', {
         name,
-        text: `${many(jobs, 'job')} of {} are failed, the last ${ago} ago.`,
+        text: `${many(jobs, 'job')} of {} ${jobs === 1 ? 'has' : 'have'} failed, the last ${ago} ago.`,
         ...errorsOf(name, own, deploys),
         since: Math.min(...own.map(({ firstAt }) => firstAt)),
         jobs,
