@@ -339,6 +339,24 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       expect(await page.locator('.bulk [name="fit"]').isChecked()).toBe(false)
     }))
 
+  test('Enter on a callback opened its job', async () => {
+    const id = await site.make('breaks', { callback: { url: 'http://127.0.0.1:9/hook' } })
+    await site.rest(id, 'failed')
+    await site.until(async () => (await site.engine.callbacks.list({ limit: 1 })).callbacks[0]?.of === id)
+    await at('/callbacks', async (page) => {
+      await press(page, 'j', 'Enter')
+      await isAt(page, `/callbacks?open=${id}`)
+    })
+  })
+
+  test('j did nothing in the log', async () => {
+    await site.engine.log.write(encodeValue({ message: 'the printer is warm' }))
+    await at('/log', async (page) => {
+      await press(page, 'j')
+      await page.locator('.log > li.cur', { hasText: 'the printer is warm' }).waitFor()
+    })
+  })
+
   test('r retries the selected jobs, and x on its button terminates after a question; c creates a job', () =>
     at(list, async (page) => {
       await press(page, 'j', 'x', 'r')
