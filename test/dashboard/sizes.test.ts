@@ -22,7 +22,7 @@ function sizeOf(name: string): number {
 test.each([
   ['app', 16_000],
   ['board', 40_000],
-  ['palette', 1_500],
+  ['palette', 2_100],
   ['style', 10_430],
   ['flow', 2_750],
   ['limits', 1_100],

@@ -1,6 +1,8 @@
 import { openDialog } from './app/dialog.ts'
 import { base, made, pageAt } from './app/page.ts'
 
+export { openShortcuts } from './app/shortcuts.ts'
+
 /** Milliseconds after the last key until the server is asked. */
 const REST = 150
 

@@ -1,13 +1,9 @@
-import { openDialog } from './dialog.ts'
+import { areKeysOff, shownWithKey } from './hotkeys.ts'
 import { peek } from './list.ts'
-import { isWriting, made, mainLink, meta, onClick, openLink, tell } from './page.ts'
+import { isWriting, mainLink, meta, onClick, openLink, tell } from './page.ts'
 import { selectAll, selectTo } from './selection.ts'
 
-const OFF = 'sidejob-keys'
-
 let chord = false
-
-const isOff = (): boolean => localStorage.getItem(OFF) === 'off'
 
 const FOCUSED = 'a, button:not([disabled])'
 
@@ -45,13 +41,20 @@ function select(isRange: boolean): boolean {
   return true
 }
 
+const dialogs = (): Promise<typeof import('../palette.ts')> => import(meta('palette'))
+
+async function show(): Promise<void> {
+  const { openShortcuts } = await dialogs()
+  openShortcuts(Boolean(current()?.querySelector('.check')))
+}
+
 /** Until the script of the palette is loaded, the search field of the page receives the letters. */
 async function openPalette(): Promise<void> {
   const before = document.activeElement
   const field = document.querySelector<HTMLInputElement>('#find input')
   field?.focus()
-  const palette: typeof import('../palette.ts') = await import(meta('palette'))
-  palette.openPalette(field)
+  const { openPalette } = await dialogs()
+  openPalette(field)
   document.querySelector('dialog[open]')?.addEventListener('close', () => {
     field?.blur()
     if (before instanceof HTMLElement) before.focus()
@@ -82,53 +85,6 @@ const acts: Record<string, (event: KeyboardEvent) => unknown> = {
   ' ': () => current() && void peek(current()!),
   a: () => selectAll(true, true),
   Escape: () => selectAll(false),
-}
-
-const words: [string, string][] = [
-  ['/', 'search or filter'],
-  ['⌘K', 'open the palette'],
-  ['j k', 'move down, up in a list'],
-  ['Enter o space', 'open, open in a new tab, preview'],
-  ['x', 'select one'],
-  ['shift x', 'select a range'],
-  ['a Esc', 'select all matches, none'],
-  ['t d z', 'change theme, density, time zone'],
-  ['p', 'pause refreshes'],
-  ['.', 'show new rows'],
-  ['c', 'go to the form'],
-  ['u', 'undo'],
-  ['?', 'show this list'],
-]
-
-const saidOn = ({ ariaLabel, childNodes }: HTMLElement): string =>
-  ariaLabel ??
-  [...childNodes]
-    .filter((node) => !(node instanceof Element && node.matches('kbd, .n')))
-    .map(({ textContent }) => textContent)
-    .join('')
-    .trim()
-
-const shownWithKey = (): HTMLElement[] =>
-  [...document.querySelectorAll<HTMLElement>('[data-hotkey]')].filter(({ offsetParent }) => offsetParent !== null)
-
-function show(): void {
-  const own = new Map(shownWithKey().map((one) => [one.dataset.hotkey!, saidOn(one)]))
-  // This key first selects the current row.
-  if (current()?.querySelector('.check')) own.delete('x')
-  const goes = [...document.querySelectorAll<HTMLElement>('.nav [data-go]')].map(
-    ({ dataset, title }) => [`g ${dataset.go}`, title] as const,
-  )
-  const list = made('dl')
-  for (const [keys, what] of [...own, ...words.filter(([keys]) => !own.has(keys)), ...goes]) {
-    const marks = keys.split(' ').flatMap((key) => [made('kbd', {}, key), ' '])
-    list.append(made('div', {}, made('dt', {}, ...marks), made('dd', {}, what)))
-  }
-  const onchange = () => localStorage.setItem(OFF, box.checked ? 'on' : 'off')
-  const box = made('input', { type: 'checkbox', className: 'check', checked: !isOff(), onchange })
-  const close = made('button', { type: 'button', className: 'btn small', onclick: () => dialog.close() }, 'Close')
-  const head = made('div', { className: 'row' }, made('h2', { className: 'grow' }, 'Keyboard shortcuts'), close)
-  const label = made('label', { className: 'rowf' }, box, 'Enable keyboard shortcuts')
-  const dialog = openDialog([head, label, list], { kind: 'keys', label: 'Keyboard shortcuts', isLight: true })
 }
 
 function press(key: string): boolean {
@@ -174,7 +130,7 @@ export function startKeys(): void {
     if (key === 'Enter' && (ctrlKey || metaKey) && target instanceof HTMLTextAreaElement) target.form?.requestSubmit()
     if (ctrlKey || metaKey || altKey || event.defaultPrevented) return
     if (isWriting(target)) return key === 'Escape' ? (target as HTMLElement).blur() : undefined
-    if (document.querySelector('dialog[open]') || (isOff() && key !== '?')) return
+    if (document.querySelector('dialog[open]') || (areKeysOff() && key !== '?')) return
     if (isPressing(key, target)) return
     // A letter that was handled must not appear in a field that gets the focus.
     if (handle(key, event)) event.preventDefault()

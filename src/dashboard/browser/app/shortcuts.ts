@@ -1,0 +1,48 @@
+import { openDialog } from './dialog.ts'
+import { areKeysOff, shownWithKey, switchKeys } from './hotkeys.ts'
+import { made } from './page.ts'
+
+const words: [string, string][] = [
+  ['/', 'search or filter'],
+  ['⌘K', 'open the palette'],
+  ['j k', 'move down, up in a list'],
+  ['Enter o space', 'open, open in a new tab, preview'],
+  ['x', 'select one'],
+  ['shift x', 'select a range'],
+  ['a Esc', 'select all matches, none'],
+  ['t d z', 'change theme, density, time zone'],
+  ['p', 'pause refreshes'],
+  ['.', 'show new rows'],
+  ['c', 'go to the form'],
+  ['u', 'undo'],
+  ['?', 'show this list'],
+]
+
+const saidOn = ({ ariaLabel, childNodes }: HTMLElement): string =>
+  ariaLabel ??
+  [...childNodes]
+    .filter((node) => !(node instanceof Element && node.matches('kbd, .n')))
+    .map(({ textContent }) => textContent)
+    .join('')
+    .trim()
+
+/** If `isRow` is true, `x` selects the current row. */
+export function openShortcuts(isRow: boolean): void {
+  if (document.querySelector('dialog[open]')) return
+  const own = new Map(shownWithKey().map((one) => [one.dataset.hotkey!, saidOn(one)]))
+  if (isRow) own.delete('x')
+  const goes = [...document.querySelectorAll<HTMLElement>('.nav [data-go]')].map(
+    ({ dataset, title }) => [`g ${dataset.go}`, title] as const,
+  )
+  const list = made('dl')
+  for (const [keys, what] of [...own, ...words.filter(([keys]) => !own.has(keys)), ...goes]) {
+    const marks = keys.split(' ').flatMap((key) => [made('kbd', {}, key), ' '])
+    list.append(made('div', {}, made('dt', {}, ...marks), made('dd', {}, what)))
+  }
+  const onchange = () => switchKeys(box.checked)
+  const box = made('input', { type: 'checkbox', className: 'check', checked: !areKeysOff(), onchange })
+  const close = made('button', { type: 'button', className: 'btn small', onclick: () => dialog.close() }, 'Close')
+  const head = made('div', { className: 'row' }, made('h2', { className: 'grow' }, 'Keyboard shortcuts'), close)
+  const label = made('label', { className: 'rowf' }, box, 'Enable keyboard shortcuts')
+  const dialog = openDialog([head, label, list], { kind: 'keys', label: 'Keyboard shortcuts', isLight: true })
+}
