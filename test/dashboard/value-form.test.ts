@@ -42,6 +42,7 @@ describe('typed values', () => {
     expect(fields).toMatchObject({ 'v/id': '7', 'v/tags/-': 'a\nb', 'v/to/city': 'Łódź', 'v/to/a~1b': '1.5' })
     expect(fields).not.toHaveProperty('v')
     expect(read(fields)).toBe(json)
+    expect(fieldsFor(schema, 'v', '{ "id": 7 }')).toEqual({ 'v/id': '7' })
   })
 
   test.each([

@@ -2,6 +2,7 @@ import { encodedToJson } from '../../core/codec/value.ts'
 import { isObject } from '../../core/is-object.ts'
 import type { PortView } from '../../engine/engine.ts'
 import { jsonText, linesIn, numberIn, objectOf } from './form.ts'
+import { compact } from './json.ts'
 import { asJson, type Kind, kindOf, readSchema, type Schema } from './schema.ts'
 
 export const LINES = '-'
@@ -103,6 +104,6 @@ function spread(schema: Schema | undefined, of: Spread): Fields | undefined {
 /** If the fields of members cannot hold the value, or if a number would lose digits, the field for JSON holds it. */
 export function fieldsFor(schema: Schema | undefined, field: string, json: string): Fields {
   const value: unknown = JSON.parse(json)
-  const fields = JSON.stringify(value) === json ? spread(schema, { field, value, depth: 0 }) : undefined
+  const fields = JSON.stringify(value) === compact(json) ? spread(schema, { field, value, depth: 0 }) : undefined
   return fields ?? { [field]: typedAs(schema, json) }
 }
