@@ -112,7 +112,7 @@ const columns: readonly Column<AuditEntry[]>[] = [
     ),
   },
   { head: 'Who', cell: ([entry]) => <Name of={entry!.name} most={30} /> },
-  { head: '#When', cell: ([entry]) => <Ago at={entry!.at} /> },
+  { head: '#When', label: false, cell: ([entry]) => <Ago at={entry!.at} /> },
 ]
 
 const isWanted = (wanted: string, entry: AuditEntry): boolean =>

@@ -60,7 +60,6 @@ const columns: readonly Column<Row>[] = [
   },
   {
     head: '#Ports',
-    label: true,
     cell: ({ own: { subscribers } }) => subscribers && <Zero n={subscribers.length} />,
   },
   {

@@ -42,12 +42,10 @@ type Row = Comparison['classes'][number]
 
 const changed = (
   head: string,
-  label: string,
   shown: (of: Period) => string,
   isWorse: (row: Row) => boolean = () => false,
 ): Column<Row> => ({
   head,
-  label,
   cell: (row) => (
     <>
       <span class="dim">{shown(row.before)} →</span>{' '}
@@ -62,9 +60,9 @@ const isSlower = ({ before, after }: Row): boolean => (after?.took?.p95 ?? 0) > 
 
 const comparisonColumns: readonly Column<Row>[] = [
   ...classColumns,
-  changed('#Runs', 'runs', (of) => count(of?.counts.runs ?? 0)),
-  changed('#Failed runs', 'failed runs', errorsText, (row) => worse(row) > WORSE),
-  changed('#Run, p50 / p95', 'ran', tookText, isSlower),
+  changed('#Runs', (of) => count(of?.counts.runs ?? 0)),
+  changed('#Failed runs', errorsText, (row) => worse(row) > WORSE),
+  changed('#Run, p50 / p95', tookText, isSlower),
 ]
 
 function Classes({ of: { before, after, isWhole, classes } }: { of: Comparison }) {

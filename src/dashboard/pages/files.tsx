@@ -108,7 +108,7 @@ const columns: readonly Column<Row>[] = [
     title: () => 'detected from the first bytes',
     cell: ({ type }) => <span class="mono">{type ?? '–'}</span>,
   },
-  { head: '#Size', label: true, cell: ({ size }) => bytes(size) },
+  { head: '#Size', cell: ({ size }) => bytes(size) },
   {
     head: 'Stored by',
     label: true,
@@ -125,7 +125,6 @@ const columns: readonly Column<Row>[] = [
   {
     head: '#Expires',
     kind: 'dim',
-    label: true,
     cell: ({ ends = '–' }) => (typeof ends === 'number' ? <Ago at={ends} /> : ends),
   },
   {

@@ -35,16 +35,14 @@ const columns: readonly Column<ApiKey>[] = [
       )),
   },
   { head: 'Id', kind: 'fill dim mono keyid', cell: ({ id }) => id },
-  { head: '#Created', label: true, cell: ({ createdAt }) => <Ago at={createdAt} /> },
+  { head: '#Created', cell: ({ createdAt }) => <Ago at={createdAt} /> },
   {
     head: '#Last used',
-    label: true,
     cell: ({ lastUsedAt }) =>
       lastUsedAt === undefined ? <span class="st suspended">never</span> : <Ago at={lastUsedAt} />,
   },
   {
     head: '#Expires',
-    label: true,
     cell: ({ expiresAt }) => (expiresAt === undefined ? <span class="dimmer">never</span> : <Ago at={expiresAt} />),
   },
   {

@@ -1,8 +1,8 @@
 import type { Child } from 'hono/jsx'
 import { Empty } from './layout.tsx'
 
-const kindOfHead = (name: string): string | undefined =>
-  name.startsWith('##') ? 'num wide' : name.startsWith('#') ? 'num' : undefined
+const kindOfHead = (name: Child): string | undefined =>
+  typeof name !== 'string' || !name.startsWith('#') ? undefined : name.startsWith('##') ? 'num wide' : 'num'
 
 /**
  * An element must be a whole cell. A string may begin with `#` (a column of numbers), `##` (a column of numbers that
@@ -55,8 +55,8 @@ export function Table({ caption, heads, isPlain, kind, id, grows, children }: Ta
 export type Column<Row> = {
   head: Child
   kind?: string | ((row: Row) => string)
-  /** Text before the cell on phones. True means the head in lower case. */
-  label?: true | string | ((row: Row) => string | undefined)
+  /** Text before the cell on phones. True means the head in lower case, which is the default for numbers. */
+  label?: boolean | string | ((row: Row) => string | undefined)
   title?: (row: Row) => string | undefined
   cell: (row: Row, i: number) => Child
 }
@@ -69,18 +69,16 @@ type DataTableProps<Row> = Omit<TableProps, 'heads' | 'children'> & {
   isList?: boolean
 }
 
-function labelOf<Row>({ head, label }: Column<Row>, row: Row): string | undefined {
-  if (label === true) return String(head).replace(/^##?/, '').toLowerCase()
-  return typeof label === 'function' ? label(row) : label
+function labelOf<Row>({ head, label = kindOfHead(head) === 'num' }: Column<Row>, row: Row): string | undefined {
+  if (label === true) return String(head).replace('#', '').toLowerCase()
+  return (typeof label === 'function' ? label(row) : label) || undefined
 }
 
 function Cell<Row>({ column, row, i }: { column: Column<Row>; row: Row; i: number }) {
   const { head, kind, title, cell } = column
   const shown = cell(row, i)
   const ownKind = typeof kind === 'function' ? kind(row) : kind
-  const classes = [typeof head === 'string' && kindOfHead(head), ownKind, shown === '–' && 'dimmer']
-    .filter(Boolean)
-    .join(' ')
+  const classes = [kindOfHead(head), ownKind, shown === '–' && 'dimmer'].filter(Boolean).join(' ')
   return (
     <td class={classes || undefined} data-head={labelOf(column, row)} title={title?.(row)}>
       {shown}

@@ -116,11 +116,10 @@ const columns: readonly Column<CallbackView>[] = [
   },
   {
     head: '#Attempts',
-    label: true,
     cell: ({ attempts, maxAttempts }) => `${count(attempts)} of ${count(maxAttempts)}`,
   },
-  { head: '#Created', label: true, cell: ({ createdAt }) => <Ago at={createdAt} /> },
-  { head: '#Next attempt', label: true, cell: (callback) => <NextTry callback={callback} /> },
+  { head: '#Created', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+  { head: '#Next attempt', cell: (callback) => <NextTry callback={callback} /> },
   {
     head: '-Acts',
     kind: 'num',

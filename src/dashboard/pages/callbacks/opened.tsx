@@ -64,8 +64,8 @@ const tryColumns: readonly Column<CallbackTry & { isResent: boolean }>[] = [
       </>
     ),
   },
-  { head: '#Took', label: true, cell: ({ took }) => span(took) },
-  { head: '#When', cell: ({ at }) => <Ago at={at} /> },
+  { head: '#Took', cell: ({ took }) => span(took) },
+  { head: '#When', label: false, cell: ({ at }) => <Ago at={at} /> },
 ]
 
 const isJson = (text: string): boolean => readable(() => JSON.parse(text)) !== undefined

@@ -98,13 +98,12 @@ export function RunRows({ id, runs, open }: { id: number; runs: readonly PastRun
     { head: 'Outcome', kind: 'fill wraps', cell: (run) => <Outcome {...run} /> },
     { head: 'By', label: true, kind: 'dim', cell: ({ by }) => by ?? '–' },
     { head: 'Version', label: true, kind: 'dim mono', cell: ({ version }) => version ?? '–' },
-    { head: '#Attempt', label: true, cell: ({ attempt }) => count(attempt) },
+    { head: '#Attempt', cell: ({ attempt }) => count(attempt) },
     {
       head: '#Waited',
-      label: true,
       cell: ({ readyAt, startedAt }) => (readyAt === undefined ? '–' : span(startedAt - readyAt)),
     },
-    { head: '#Took', label: true, cell: ({ startedAt, endedAt }) => span(endedAt - startedAt) },
+    { head: '#Took', cell: ({ startedAt, endedAt }) => span(endedAt - startedAt) },
   ]
   return (
     <DataTable

@@ -6,7 +6,7 @@ import { Card, Choice, Name, NameLink, Zero } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { sum } from '../../words/counts.ts'
 import { jobsPath, ofClass } from '../../words/paths.ts'
-import { about, atLeast, count, longDay, many, percent, title } from '../../words/text.ts'
+import { about, atLeast, count, longDay, many, percent } from '../../words/text.ts'
 import { isPast } from './past.tsx'
 
 type ByClassData = Awaited<ReturnType<Engine['stats']['classes']>>
@@ -66,9 +66,8 @@ const times = (head: string, label: string, of: (row: ClassRow) => ClassRow['too
   },
 })
 
-const number = (label: string, name: 'made' | 'runs' | 'completed'): Column<ClassRow> => ({
-  head: `#${title(label)}`,
-  label: true,
+const number = (head: string, name: 'made' | 'runs' | 'completed'): Column<ClassRow> => ({
+  head: `#${head}`,
   cell: ({ counts }) => (
     <>
       <Zero n={counts[name]} />
@@ -77,11 +76,10 @@ const number = (label: string, name: 'made' | 'runs' | 'completed'): Column<Clas
   ),
 })
 
-const ended = number('ended runs', 'runs')
+const ended = number('Ended runs', 'runs')
 
 const running = (runs: readonly RunUnderWay[], isCut: boolean): Column<ClassRow> => ({
   head: '#Running',
-  label: true,
   cell({ queue, class: name }) {
     const n = runs.filter((run) => run.queue === queue && run.class === name).length
     return <Zero n={n} to={`/jobs?status=running&${ofClass(queue, name ?? '')}`} text={atLeast(n, isCut)} />
@@ -113,7 +111,7 @@ export const classColumns: readonly Column<Pick<ClassRow, 'queue' | 'class'>>[] 
   { head: 'Queue', kind: 'dim', cell: ({ queue }) => <Name of={queue} most={24} /> },
 ]
 
-const failed: Column<ClassRow> = { head: '#Failed jobs', label: true, cell: (row) => <Failed row={row} /> }
+const failed: Column<ClassRow> = { head: '#Failed jobs', cell: (row) => <Failed row={row} /> }
 const ran = times('#Run, p50 / p95', 'run', ({ took }) => took)
 
 export const queuePageColumns: readonly Column<ClassRow>[] = [classColumns[0]!, ended, failed, ran]
@@ -146,10 +144,10 @@ export function ByClass({ data: { day, classes, more }, runs, moreRuns, query }:
         rows={classes.toSorted((a, b) => b.counts.failed - a.counts.failed)}
         columns={[
           ...classColumns,
-          number('made', 'made'),
+          number('Made', 'made'),
           ...(isToday ? [running(runs, moreRuns)] : []),
           ended,
-          number('completed jobs', 'completed'),
+          number('Completed jobs', 'completed'),
           failed,
           times('#Wait, p50 / p95', 'wait', ({ waited }) => waited),
           ran,

@@ -127,7 +127,6 @@ const columnsOf = ({ more, deploy }: KindsData): readonly Column<ShownRow>[] => 
   { head: 'Class', kind: 'dim', cell: ({ class: name }) => <Name of={name} most={24} /> },
   {
     head: '#Jobs',
-    label: true,
     cell: ({ count: n }) => (
       <b title={more ? 'some failed jobs are not counted yet' : undefined}>{atLeast(n, more && n > 0)}</b>
     ),
@@ -142,8 +141,8 @@ const columnsOf = ({ more, deploy }: KindsData): readonly Column<ShownRow>[] => 
       </>
     ),
   },
-  { head: '#First', kind: 'dim', label: true, cell: ({ firstAt }) => <Ago at={firstAt} /> },
-  { head: '#Last', kind: 'dim', label: true, cell: ({ lastAt }) => <Ago at={lastAt} /> },
+  { head: '#First', kind: 'dim', cell: ({ firstAt }) => <Ago at={firstAt} /> },
+  { head: '#Last', kind: 'dim', cell: ({ lastAt }) => <Ago at={lastAt} /> },
   { head: '-Mute and retry', kind: 'num', cell: (kind) => <Acts kind={kind} /> },
 ]
 

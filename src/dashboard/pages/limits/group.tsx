@@ -30,7 +30,7 @@ const columns: readonly Column<JobRow>[] = [
     ),
   },
   { head: 'What happened', kind: 'fill dim', cell: (job) => <WhatHappened job={job} /> },
-  { head: '#When', cell: ({ endedAt, createdAt }) => <Ago at={endedAt ?? createdAt} /> },
+  { head: '#When', label: false, cell: ({ endedAt, createdAt }) => <Ago at={endedAt ?? createdAt} /> },
 ]
 
 function Note({ data: { id, near } }: { data: GroupData }) {

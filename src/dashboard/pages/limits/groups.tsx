@@ -30,11 +30,10 @@ const columns: readonly Column<GroupView>[] = [
   },
   {
     head: '#Running',
-    label: true,
     cell: slotsText,
   },
-  { head: '#Wait for limit', label: true, kind: 'dim', cell: ({ waiting }) => count(waiting) },
-  { head: '#Wait elsewhere', label: true, kind: 'dim', cell: (group) => count(elsewhereIn(group)) },
+  { head: '#Wait for limit', kind: 'dim', cell: ({ waiting }) => count(waiting) },
+  { head: '#Wait elsewhere', kind: 'dim', cell: (group) => count(elsewhereIn(group)) },
   {
     head: '-Acts',
     cell: ({ id }) => (

@@ -71,14 +71,14 @@ const jobColumn: Column<Listed> = {
 const holderColumns: readonly Column<Holder>[] = [
   jobColumn,
   { head: 'Held by', kind: 'dim', cell: ({ process }) => (process ? <Name of={process} most={24} /> : '–') },
-  { head: '#For', label: true, cell: ({ startedAt }) => startedAt !== null && <Since at={startedAt} /> },
-  { head: '#Lease ends', label: true, kind: 'dim', cell: ({ leaseUntil }) => <Ago at={leaseUntil} /> },
+  { head: '#For', cell: ({ startedAt }) => startedAt !== null && <Since at={startedAt} /> },
+  { head: '#Lease ends', kind: 'dim', cell: ({ leaseUntil }) => <Ago at={leaseUntil} /> },
 ]
 
 const waiterColumns: readonly Column<LimitWaiter>[] = [
   { head: '#Place', kind: 'dim wide', cell: (_, i) => i + 1 },
   jobColumn,
-  { head: '#Waits', label: true, cell: ({ since }) => <Since at={since} /> },
+  { head: '#Waits', cell: ({ since }) => <Since at={since} /> },
 ]
 
 type RowsProps<Row> = { caption: string; rows: readonly Row[]; columns: readonly Column<Row>[]; all: number }

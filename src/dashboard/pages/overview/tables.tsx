@@ -100,7 +100,6 @@ function EndsOf({ name, ends: { of, range } }: { name: string; ends: QueueEnds }
 
 const number = (head: string, cell: Column<Queue>['cell'], kind?: Column<Queue>['kind']): Column<Queue> => ({
   head: `#${head}`,
-  label: head,
   kind,
   cell,
 })

@@ -24,7 +24,7 @@ const serverColumns: readonly Column<Server>[] = [
     ),
   },
   { head: 'Work', kind: 'wraps dim', cell: ([, , has]) => has },
-  { head: '#Since or until', kind: 'dim', cell: ([, , , when]) => when },
+  { head: '#Since or until', label: false, kind: 'dim', cell: ([, , , when]) => when },
 ]
 
 function serversOf({ name, open, claims, batch, runs, counts }: QueueDetail, programs: readonly Program[]): Server[] {
