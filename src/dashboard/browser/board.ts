@@ -217,7 +217,7 @@ function startBoard(svg: SVGSVGElement, data: BoardData): void {
     event.preventDefault()
     state.drawing!.nodeAt(to)?.focus()
   })
-  document.addEventListener('drawn', () => {
+  hear('drawn', () => {
     const fresh = dataOf<BoardData>('flow')
     if (fresh) take(fresh, clockOf())
   })

@@ -1,4 +1,4 @@
-import { made } from './page.ts'
+import { button, made } from './page.ts'
 
 type DialogOptions = {
   kind?: string
@@ -7,6 +7,9 @@ type DialogOptions = {
   /** A click outside of the dialog closes it. */
   isLight?: boolean
 }
+
+export const closeButton = (): HTMLButtonElement =>
+  button('Close', '', ({ target }) => (target as Element).closest('dialog')!.close())
 
 export function openDialog(inside: readonly Node[], { kind = '', label, from, isLight }: DialogOptions) {
   const dialog = made('dialog', { className: `dialog ${kind}`.trim(), ariaLabel: label ?? null })

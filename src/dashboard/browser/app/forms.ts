@@ -1,7 +1,7 @@
 import type { Done } from '../../page.ts'
-import { openDialog } from './dialog.ts'
+import { closeButton, openDialog } from './dialog.ts'
 import { clearFaults, showFault, startFaults } from './faults.ts'
-import { base, hear, here, loginPath, made, NO_RESPONSE, onClick, post, tell } from './page.ts'
+import { base, button, hear, here, logIn, made, NO_RESPONSE, onClick, post, tell } from './page.ts'
 import { toast } from './toasts.ts'
 
 type Refused = { code: string; message: string; path?: (string | number)[] }
@@ -25,24 +25,11 @@ function fill(dialog: HTMLDialogElement, html: string): void {
     title.id = 'asked'
     dialog.setAttribute('aria-labelledby', 'asked')
   }
-}
-
-function goOn(dialog: HTMLDialogElement): void {
+  const first = dialog.querySelector<HTMLElement>('input:not([type=hidden]), button[type=submit]')
+  ;(first ?? dialog.querySelector<HTMLElement>('[data-do="close"]'))?.focus()
   const form = dialog.querySelector<HTMLFormElement>('form[data-counting]')
   // Wait until the dialog is drawn, then submit again.
   if (form) setTimeout(() => dialog.open && form.requestSubmit())
-}
-
-function ask(html: string, from: Element | null): void {
-  const dialog = openDialog([], { from })
-  fill(dialog, html)
-  focusIn(dialog)
-  goOn(dialog)
-}
-
-function focusIn(dialog: HTMLDialogElement): void {
-  const first = dialog.querySelector<HTMLElement>('input:not([type=hidden]), button[type=submit]')
-  ;(first ?? dialog.querySelector<HTMLElement>('[data-do="close"]'))?.focus()
 }
 
 function showError({ message, path }: Omit<Refused, 'code'>, at: HTMLFormElement, pressed: HTMLElement | null): void {
@@ -68,9 +55,12 @@ async function copySecret(box: HTMLElement): Promise<string> {
 
 function showSecret(say: string, secret: string): void {
   const [title, box] = [made('h2', {}, say), made('pre', {}, secret)]
-  const copier = made('button', { className: 'btn primary', type: 'button' }, 'Copy')
-  const closer = made('button', { className: 'btn', type: 'button', disabled: true }, 'Close')
-  closer.dataset.do = 'close'
+  const copier = button('Copy', 'primary', async () => {
+    copier.textContent = await copySecret(box)
+    closer.disabled = false
+  })
+  const closer = closeButton()
+  closer.disabled = true
   const row = made('div', { className: 'row end' }, copier, closer)
   const dialog = openDialog([made('div', { className: 'ask' }, title, box, row)], { label: say })
   const stay = (event: Event): void => {
@@ -81,24 +71,17 @@ function showSecret(say: string, secret: string): void {
   dialog.addEventListener('keydown', (event) => event.key === 'Escape' && stay(event))
   addEventListener('beforeunload', stay)
   dialog.addEventListener('close', () => removeEventListener('beforeunload', stay))
-  copier.addEventListener('click', async () => {
-    copier.textContent = await copySecret(box)
-    closer.disabled = false
-  })
 }
 
 async function settle(answer: Answer, form: HTMLFormElement, pressed: HTMLElement | null): Promise<void> {
-  if (answer.error?.code === 'UNAUTHENTICATED') return location.assign(base + loginPath('ended'))
+  if (answer.error?.code === 'UNAUTHENTICATED') return logIn()
   if (answer.error) return showError(answer.error, form, pressed)
   const url = form.action
   const dialog = form.closest('dialog')
   if (answer.confirm) {
-    if (!dialog) return ask(answer.confirm, document.activeElement)
     // The dialog may have been closed while the answer was awaited.
-    if (!dialog.open) return
-    fill(dialog, answer.confirm)
-    focusIn(dialog)
-    return goOn(dialog)
+    if (dialog?.open !== false) fill(dialog ?? openDialog([], { from: document.activeElement }), answer.confirm)
+    return
   }
   dialog?.close()
   form.closest('details.more')?.removeAttribute('open')

@@ -1,7 +1,7 @@
 // Loads rows until a page is full, for up to three seconds.
 
 import { furtherText } from '../../words/further.ts'
-import { addressWith, isElsewhere, onClick, pageAt, tell } from './page.ts'
+import { addressWith, hear, isElsewhere, onClick, pageAt, tell } from './page.ts'
 
 const BY_ITSELF = 3_000
 
@@ -87,6 +87,6 @@ export function startFurther(): void {
     state.until = Date.now() + BY_ITSELF
     void run(Number(box()?.dataset.limit ?? 50))
   })
-  document.addEventListener('drawn', begin)
+  hear('drawn', begin)
   begin()
 }

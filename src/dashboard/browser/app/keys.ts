@@ -1,6 +1,6 @@
 import { areKeysOff, shownWithKey } from './hotkeys.ts'
 import { peek } from './list.ts'
-import { isWriting, mainLink, meta, onClick, openLink, tell } from './page.ts'
+import { hear, isWriting, mainLink, meta, onClick, openLink, tell } from './page.ts'
 import { selectAll, selectTo } from './selection.ts'
 
 let chord = false
@@ -118,7 +118,7 @@ function handle(key: string, event: KeyboardEvent): boolean {
 }
 
 export function startKeys(): void {
-  document.addEventListener('drawn', mark)
+  hear('drawn', mark)
   onClick('[data-do="keys"]', show)
   document.addEventListener('keydown', (event) => {
     const { key, target, ctrlKey, metaKey, altKey } = event

@@ -1,5 +1,5 @@
-import { openDialog } from './dialog.ts'
-import { base, isElsewhere, made, onClick, openLink, parsed, putInUrl, tell } from './page.ts'
+import { closeButton, openDialog } from './dialog.ts'
+import { base, hear, isElsewhere, made, onClick, openLink, parsed, putInUrl, tell } from './page.ts'
 
 const FROM = 'sidejob-list'
 /** Milliseconds after the last key until the server is asked. */
@@ -68,14 +68,8 @@ export async function peek(row: HTMLElement): Promise<void> {
     '#main .jobhead, #main .why, #main .failure, #main .values, #main .ports, #main .page-error, #main ol.log',
   )
   if (parts.length === 0) return
-  const close = made('button', { className: 'btn', type: 'button' }, 'Close')
-  close.dataset.do = 'close'
-  const foot = made(
-    'div',
-    { className: 'row end' },
-    made('a', { className: 'btn primary', href, autofocus: true }, 'Open'),
-    close,
-  )
+  const open = made('a', { className: 'btn primary', href, autofocus: true }, 'Open')
+  const foot = made('div', { className: 'row end' }, open, closeButton())
   const label = page.querySelector('h1')?.textContent?.trim() ?? 'A job'
   openDialog([...parts, foot], { kind: 'drawer', label, isLight: true })
 }
@@ -113,7 +107,7 @@ export function startList(): void {
   }
   onClick('#new-rows', () => tell('look'))
   onClick('main .tbl tbody > tr', pressRow)
-  document.addEventListener('drawn', drawn)
-  document.addEventListener('appended', remember)
+  hear('drawn', drawn)
+  hear('appended', remember)
   drawn()
 }

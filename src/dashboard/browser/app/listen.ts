@@ -57,7 +57,7 @@ function listen(): void {
 
 export function startListening(): void {
   document.addEventListener('visibilitychange', listen)
-  document.addEventListener('drawn', listen)
+  hear('drawn', listen)
   hear('paused', (isPaused) => (isPaused ? close() : listen()))
   setInterval(listen, 60_000)
   listen()

@@ -1,8 +1,9 @@
 import { type Chunk, htmlOf, namesIn, type Patch, patched } from '../../words/chunks.ts'
 import { about, clock, many, span } from '../../words/text.ts'
+import { write } from '../board/svg.ts'
 import { isHearing } from './listen.ts'
 import { take, takeParts } from './morph.ts'
-import { base, hear, loginPath, made, onClick, parsed, readZone, tell, watchIdle } from './page.ts'
+import { button, hear, logIn, made, onClick, parsed, readZone, tell, watchIdle } from './page.ts'
 
 const [SOON, LATER, SELDOM, FAST] = [60_000, 600_000, 60_000, 2_000]
 /** Milliseconds between refreshes while listening, and minimum milliseconds between any two refreshes. */
@@ -51,8 +52,7 @@ function sign(kind: Kind, text: string, news = ''): void {
   const live = dot()
   if (!live) return
   live.className = `live ${kind}`
-  const word = live.querySelector('.word')!
-  if (word.textContent !== text) word.textContent = text
+  write(live.querySelector('.word')!, text)
   live.title = costs(kind)
   live.querySelector('.news')!.textContent = news
 }
@@ -124,7 +124,7 @@ function showEnded(was: DOMStringMap): void {
 
 function showCut(why: string): void {
   const line = showLine(`${why}. This page shows the state at ${timeOf(state.since)}. `)
-  line.append(made('button', { className: 'btn small', onclick: () => void look(true) }, 'Retry'))
+  line.append(button('Retry', 'small', () => look(true)))
 }
 
 async function reasonOf(answer: Response): Promise<string> {
@@ -165,7 +165,7 @@ async function look(force = false): Promise<void> {
     const { href } = location
     const answer = await fetch(href, { headers, cache: 'no-store' })
     if (location.href !== href) return plan()
-    if (answer.status === 401) return location.assign(base + loginPath('ended'))
+    if (answer.status === 401) return logIn()
     if (answer.status >= 500) throw new Error(await reasonOf(answer))
     if (answer.status === 404) return showGone()
     state.failures = 0

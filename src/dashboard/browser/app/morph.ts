@@ -3,7 +3,7 @@
 import { Idiomorph } from 'idiomorph'
 import { watchRows } from './changed.ts'
 import { holdBack, showHeld } from './list.ts'
-import { isWriting, parsed } from './page.ts'
+import { isWriting, parsed, tell } from './page.ts'
 import { updateTimes } from './times.ts'
 
 const keepsOwn = (name: string, node: Node): boolean =>
@@ -61,7 +61,7 @@ export async function take(html: string, whole = true): Promise<void> {
   await breath()
   swap(next, 'side')
   if (whole) swap(next, 'top')
-  document.dispatchEvent(new CustomEvent('drawn'))
+  tell('drawn')
 }
 
 export function takeParts(parts: Record<string, string>): void {

@@ -34,6 +34,9 @@ export function made<Tag extends keyof HTMLElementTagNameMap>(
   return element
 }
 
+export const button = (text: string, kind: string, onclick: (event: MouseEvent) => unknown): HTMLButtonElement =>
+  made('button', { type: 'button', className: `btn ${kind}`, onclick }, text)
+
 export const parsed = (html: string): Document => new DOMParser().parseFromString(html, 'text/html')
 
 export async function pageAt(url: string, signal?: AbortSignal): Promise<Document> {
@@ -93,6 +96,8 @@ export const putInUrl = (changes: Changes): void => history.replaceState(history
 export const here = (): string => location.pathname.slice(base.length) + location.search
 
 export const loginPath = (why: 'again' | 'ended'): string => `/login?${why}=1&to=${encodeURIComponent(here())}`
+
+export const logIn = (): void => location.assign(base + loginPath('ended'))
 
 export const isElsewhere = ({ ctrlKey, metaKey, shiftKey }: MouseEvent): boolean => ctrlKey || metaKey || shiftKey
 

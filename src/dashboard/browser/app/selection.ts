@@ -1,16 +1,17 @@
-import { hear, putInUrl } from './page.ts'
+import { hear, onClick, putInUrl } from './page.ts'
 
 let last: HTMLInputElement | undefined
 
 const boxes = (): HTMLInputElement[] => [...document.querySelectorAll<HTMLInputElement>('input.check[name="sel"]')]
 
+const matchingBox = (): HTMLInputElement | null => document.querySelector('.bulk [name="fit"]')
+
 function count(): void {
   const all = boxes()
   const n = all.filter(({ checked }) => checked).length
   const told = document.querySelector('.bulk .selected')
-  const isFit = document.querySelector<HTMLInputElement>('.bulk [name="fit"]')?.checked
   const matching = document.getElementById('new-rows')?.dataset.total || 'All matching'
-  if (told) told.textContent = `${isFit ? matching : n} selected`
+  if (told) told.textContent = `${matchingBox()?.checked ? matching : n} selected`
   document.querySelector('.bulk')?.classList.toggle('on', n > 0)
   for (const box of all) box.closest('tr')?.setAttribute('aria-selected', String(box.checked))
   const every = document.querySelector<HTMLInputElement>('[data-do="select-all"]')
@@ -38,26 +39,23 @@ export function selectTo(box: HTMLInputElement, isRange: boolean): void {
 /** `isFit`: also selects matching jobs that the page does not show. */
 export function selectAll(checked: boolean, isFit = false): void {
   for (const box of boxes()) box.checked = checked
-  const fit = document.querySelector<HTMLInputElement>('.bulk [name="fit"]')
-  if (fit) fit.checked = isFit
+  const box = matchingBox()
+  if (box) box.checked = isFit
   count()
   remember()
 }
 
 export function startSelection(): void {
-  document.addEventListener('click', (event) => {
-    const target = event.target as HTMLElement
-    if (target instanceof HTMLInputElement && target.matches('.check[name="sel"]')) selectTo(target, event.shiftKey)
-    if (target instanceof HTMLInputElement && target.dataset.do === 'select-all') selectAll(target.checked)
+  onClick('input.check', (box, { shiftKey }) => {
+    const { name, checked } = box as HTMLInputElement
+    if (name === 'sel') selectTo(box as HTMLInputElement, shiftKey)
+    else if (name === 'fit') count()
+    else if (box.dataset.do === 'select-all') selectAll(checked)
   })
   document.addEventListener('reset', ({ target }) => {
     if ((target as HTMLFormElement).id === 'bulk') setTimeout(() => selectAll(false))
   })
-  document.addEventListener(
-    'change',
-    ({ target }) => target instanceof HTMLInputElement && target.name === 'fit' && count(),
-  )
-  document.addEventListener('drawn', count)
+  hear('drawn', count)
   if (boxes().length > 0) count()
   hear('acted', (act) => act === 'bulk' && selectAll(false))
 }

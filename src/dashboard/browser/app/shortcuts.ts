@@ -1,4 +1,4 @@
-import { openDialog } from './dialog.ts'
+import { closeButton, openDialog } from './dialog.ts'
 import { areKeysOff, shownWithKey, switchKeys } from './hotkeys.ts'
 import { made } from './page.ts'
 
@@ -41,8 +41,7 @@ export function openShortcuts(isRow: boolean): void {
   }
   const onchange = () => switchKeys(box.checked)
   const box = made('input', { type: 'checkbox', className: 'check', checked: !areKeysOff(), onchange })
-  const close = made('button', { type: 'button', className: 'btn small', onclick: () => dialog.close() }, 'Close')
-  const head = made('div', { className: 'row' }, made('h2', { className: 'grow' }, 'Keyboard shortcuts'), close)
+  const head = made('div', { className: 'row' }, made('h2', { className: 'grow' }, 'Keyboard shortcuts'), closeButton())
   const label = made('label', { className: 'rowf' }, box, 'Enable keyboard shortcuts')
-  const dialog = openDialog([head, label, list], { kind: 'keys', label: 'Keyboard shortcuts', isLight: true })
+  openDialog([head, label, list], { kind: 'keys', label: 'Keyboard shortcuts', isLight: true })
 }

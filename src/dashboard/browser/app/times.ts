@@ -1,4 +1,5 @@
 import { about, ago, span } from '../../words/text.ts'
+import { write } from '../board/svg.ts'
 import { readZone } from './page.ts'
 
 export function updateTimes(root: ParentNode = document): void {
@@ -8,7 +9,7 @@ export function updateTimes(root: ParentNode = document): void {
     const { ago: at, since, short } = time.dataset
     const text =
       at === undefined ? (short === undefined ? span : about)(now - Number(since)) : ago(Number(at), now, zone)
-    if (time.textContent !== text) time.textContent = text
+    write(time, text)
   }
 }
 

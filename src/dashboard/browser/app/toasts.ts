@@ -1,4 +1,4 @@
-import { base, made } from './page.ts'
+import { base, button, made } from './page.ts'
 
 type Told = {
   say: string
@@ -33,23 +33,22 @@ function putBeside(made: HTMLElement, at: Element): void {
 export function toast({ say, link, isError, undo, at }: Told): void {
   const box = made('p', { className: isError ? 'toast bad' : 'toast', role: isError ? 'alert' : 'status' }, say)
   if (link) box.append(' ', made('a', { className: 'link', href: base + link.to }, link.text))
-  const button = (text: string, act: () => void) => {
-    const onclick = () => {
+  const add = (text: string, act?: () => void) => {
+    const added = button(text, 'small', () => {
       box.remove()
-      act()
-    }
-    const added = made('button', { type: 'button', className: 'btn small', onclick }, text)
+      act?.()
+    })
     box.append(added)
     return added
   }
   if (undo) {
     // An older Undo would restore a state that this action has replaced.
     toasts().querySelector('.toast:has([data-hotkey])')?.remove()
-    const undoes = button('Undo', undo)
+    const undoes = add('Undo', undo)
     undoes.dataset.hotkey = 'u'
     undoes.append(made('kbd', { ariaHidden: 'true' }, 'u'))
   }
-  button('×', () => undefined).ariaLabel = 'Close'
+  add('×').ariaLabel = 'Close'
   if (!isError) setTimeout(() => box.remove(), STAY)
   toasts().append(box)
   if (at?.isConnected) putBeside(box, at)

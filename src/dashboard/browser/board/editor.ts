@@ -1,6 +1,6 @@
 import type { End } from '../../../core/wires.ts'
 import { differenceOf } from '../../words/difference.ts'
-import { isWriting, onClick, tell } from '../app/page.ts'
+import { hear, isWriting, onClick, tell } from '../app/page.ts'
 import { ask } from './ask.ts'
 import { clockOf, dataOf } from './data.ts'
 import { type Graph, idsOf, linesOf, withNode, withoutNode, withoutWire, withWire } from './draft.ts'
@@ -182,7 +182,7 @@ export function startEditor(svg: SVGSVGElement, begun: Editing): void {
     drawGraph()
   }
 
-  document.addEventListener('drawn', refresh)
+  hear('drawn', refresh)
   setInterval(() => document.hidden || drawGraph(), 1_000)
   onClick('[data-view="find"]', createFind(view, drawing.places))
   onClick('[data-edit]', ({ dataset }) => buttons[dataset.edit!]?.())

@@ -34,7 +34,8 @@ function together(marks: readonly Mark[], range: Range, near: number): Mark[] {
   return found
 }
 
-const texts = (names: readonly string[]): HTMLElement[] => names.map((name) => made('span', { title: name }, name))
+const texts = (names: readonly string[]): HTMLElement[] =>
+  names.map((name) => made('span', { className: 'clip', title: name }, name))
 
 export function createLanes(box: HTMLElement) {
   const [names, axis] = [box.querySelector('.lnames')!, box.querySelector('.laxis')!]
