@@ -50,7 +50,7 @@ function Side({ look: { base, name, who }, at, signs = {}, foot = { ok: true, te
           <Logo />
           sidejob
         </a>
-        {name && <span class="env">{name}</span>}
+        {name && <span class="tag env">{name}</span>}
       </div>
       <form class="find" action={`${base}/find`} id="find">
         <Icon name="search" size={14} />

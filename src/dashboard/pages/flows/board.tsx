@@ -39,7 +39,7 @@ export function Board({ label, lines, children }: { label: string; lines: Lines;
       <div class="tools tl wide" aria-hidden="true">
         {lines.map(([kind, word, meaning]) => (
           <span class="row" title={meaning}>
-            <svg class="hs" width="18" height="6" aria-hidden="true">
+            <svg width="18" height="6" aria-hidden="true">
               <path class={`wire ${kind}`} d="M0 3H18" />
             </svg>
             {word}

@@ -194,7 +194,7 @@ function Port({ job, row }: { job: JobView; row: PortRow }) {
   return (
     <tr id={`port-${dir}-${name}`}>
       <td>
-        <span class="dirr">{dir}</span>
+        <span class="tag dirr">{dir}</span>
       </td>
       <td>
         <Name row={row} /> {isAwaited(job, row) && <span class="tag awaited">job waits here</span>}

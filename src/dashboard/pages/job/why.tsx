@@ -36,7 +36,7 @@ function Link({ cell, own, family }: { cell: Cell; own: number; family: Family }
   const name = family.find(({ job }) => job.id === cell.job)?.name ?? cell.class
   return (
     <li>
-      <span class="step">
+      <span class="row step">
         <span class={`st ${isStuck ? 'suspended' : status}`}>
           {isStuck ? <Icon name="alert" size={14} /> : <Shape status={status} />}
         </span>

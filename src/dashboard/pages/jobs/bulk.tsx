@@ -59,7 +59,7 @@ export function BulkProgress({ job }: { job: JobView }) {
   const { done = 0, passed = 0 } = JSON.parse(job.progress ?? '{}') as Record<string, number>
   const isOpen = job.status === 'queued' || job.status === 'running' || job.status === 'suspended'
   return (
-    <div class="progress" role="status">
+    <div class="card row progress" role="status">
       <StatusMark status={job.status} />
       <span>
         <b>Bulk job</b> <Link to={`/jobs/${job.id}`}>#{job.id}</Link>{' '}

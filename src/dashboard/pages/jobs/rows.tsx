@@ -132,7 +132,7 @@ export function Rows({ jobs, cursor, newest, limit, query, selected, paused, has
   if (jobs.length === 0 && cursor === null) return <NoJobs hasJobs={hasJobs} query={query} />
   return (
     <>
-      <button class="newrows" id="new-rows" type="button" data-total={total} hidden>
+      <button class="btn small newrows" id="new-rows" type="button" data-total={total} hidden>
         <span class="word" />
         <kbd>.</kbd>
       </button>

@@ -89,7 +89,7 @@ function Mark({ deploy, points }: { deploy: Deploy; points: Point[] }) {
   const span = (points[1]!.at - from) * points.length
   const x = round(((deploy.at - from) / span) * WIDTH)
   return (
-    <path class="deploy" d={`M${x} 0V${HEIGHT}`}>
+    <path class="ln deploy" d={`M${x} 0V${HEIGHT}`}>
       <title>{deployName(deploy)}</title>
     </path>
   )

@@ -85,7 +85,7 @@ export function About({ worker, programs }: AboutProps) {
 type PortRow = { dir: 'in' | 'out'; name: string; port: NonNullable<Worker['in']>[string] }
 
 const portColumns: readonly Column<PortRow>[] = [
-  { head: 'Direction', cell: ({ dir }) => <span class="dirr">{dir}</span> },
+  { head: 'Direction', cell: ({ dir }) => <span class="tag dirr">{dir}</span> },
   {
     head: 'Port',
     cell: ({ name }) => <Name of={name} most={24} kind="mono" isMain />,

@@ -65,7 +65,7 @@ function Values({ wire, data }: { wire: WireView; data: FlowData }) {
         {values.map(({ data }, i) => (
           <li>
             <span class="dimmer">{i + 1}</span>
-            <code>
+            <code class="clip">
               <Value value={data} />
             </code>
             {i === 0 && wire.oldestAt !== null && (
