@@ -56,7 +56,7 @@ function sumsOf(texts: readonly string[], day: number): Sums {
   return sums
 }
 
-export type ClassHour = { at: number } & Counted
+type ClassHour = { at: number } & Counted
 
 function markOf(mark: string, day: number): { hour: number; sums: Sums } {
   const end = mark.indexOf('\n')

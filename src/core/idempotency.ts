@@ -1,8 +1,10 @@
+import { DAY } from './units.ts'
+
 export const RETRY = 'retry:'
 export type RetryKey = `${typeof RETRY}${string}`
 /** In milliseconds. */
 export const RETRY_FOR = 600_000
 
 export const HOOK = 'hook:'
-/** In milliseconds. Services resend an event for several days. */
-export const HOOK_FOR = 7 * 86_400_000
+/** Services resend an event for several days. */
+export const HOOK_FOR = 7 * DAY

@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import type { Encoded } from './codec/value.ts'
 import { limits } from './limits.ts'
 import { atMost } from './schemas/at-most.ts'
 import {
@@ -28,6 +27,8 @@ import {
   values,
   writeOptions,
 } from './schemas.ts'
+
+export type { PastRun, PortDeed, RunDeeds } from './schemas/past-runs.ts'
 
 const ms = z
   .number()
@@ -268,30 +269,3 @@ export type Spawn = z.output<typeof spawn>
 export type Op = z.output<typeof op>
 export type RunError = z.output<typeof runError>
 export type Changes = z.output<typeof changes>
-
-export type PastRun = {
-  startedAt: number
-  endedAt: number
-  outcome: string
-  attempt: number
-  token?: string
-  retried?: boolean
-  by?: string
-  version?: string
-  error?: Encoded
-  n?: number
-  /** Absent if the number of earlier runs is unknown. */
-  number?: number
-  readyAt?: number
-  commits?: number
-}
-
-export type PortDeed = { job: number; dir: 'in' | 'out'; port: string; values: number }
-
-export type RunDeeds = {
-  reads: PortDeed[]
-  writes: PortDeed[]
-  published: { channel: string; messages: number }[]
-  made: { id: number; name: string }[]
-  more: number
-}

@@ -5,7 +5,7 @@ export type Slots = {
 }
 
 /** Cloudflare lets an invocation wait for six responses at once. Calls to Redis and QStash need two of these. */
-export const CALLS = 4
+const CALLS = 4
 
 export function createSlots(most: number = CALLS): Slots {
   const waiting: (() => void)[] = []

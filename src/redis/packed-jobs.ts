@@ -18,7 +18,7 @@ type Waiting = { port: string; n: number; text: string }
 
 type Made = { args?: unknown; inputs?: Record<string, string[]> }
 
-export type Own = { args: Sealed | ''; waiting: readonly Waiting[] }
+type Own = { args: Sealed | ''; waiting: readonly Waiting[] }
 
 const nothing: readonly Waiting[] = []
 

@@ -1,5 +1,3 @@
-import { limits } from '../limits.ts'
-
 type Rule<Input> = [fits: (input: Input) => boolean, words: { error: (issue: { input: unknown }) => string }]
 
 export const ruleOf = <Input>(
@@ -12,5 +10,3 @@ export const atMost = (most: number, what: string): Rule<object> => {
   const count = (map: object) => Object.keys(map).length
   return ruleOf((map) => count(map) <= most, `at most ${most.toLocaleString('en')} ${what}`, count)
 }
-
-export const fewPorts = atMost(limits.ports.most, 'ports')

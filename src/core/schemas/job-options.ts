@@ -5,11 +5,11 @@ import { limits } from '../limits.ts'
 import { missedWays } from '../repeat.ts'
 import { DAY } from '../units.ts'
 import { isHttp } from '../url.ts'
-import { atMost, fewPorts, ruleOf } from './at-most.ts'
+import { atMost, ruleOf } from './at-most.ts'
 import {
   alias,
-  anyPort,
   builtAgainst,
+  byAnyPort,
   byPort,
   callbackState,
   channelNames,
@@ -32,8 +32,8 @@ export const inputs = byPort(values)
 
 const stateFields = z.record(label, closed).refine(...atMost(limits.stateFields.most, 'fields'))
 
-const portSpec = z.strictObject({ default: closed.optional(), channels: channelNames.optional() })
-export const portSpecs = z.record(anyPort, portSpec).refine(...fewPorts)
+export const portSpec = z.strictObject({ default: closed.optional(), channels: channelNames.optional() })
+export const portSpecs = byAnyPort(portSpec)
 
 export const waitTime = duration.refine(
   ...within(0, limits.waitMs.most, `at most ${limits.waitMs.most / 1_000} seconds`),

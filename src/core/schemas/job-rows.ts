@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { ended, type Status } from '../job.ts'
 import { atMost } from './at-most.ts'
 import { waits } from './job-options.ts'
-import { jobView, runUnderWay } from './job-views.ts'
+import { jobSummary, jobView, runUnderWay } from './job-views.ts'
 import { alias, callbackState, errorKind, jobId, jobMatch, labelsFilter, ofClass, pathRef, status } from './names.ts'
 import { count, cursor, duration, endedCursor, flag, moment, time } from './values.ts'
 import { reasonView } from './why.ts'
@@ -68,27 +68,8 @@ export const jobQuery = z
   .superRefine(checkTogether)
 export type JobQuery = z.output<typeof jobQuery>
 
-const rowOfView = jobView.pick({
-  id: true,
-  queue: true,
-  class: true,
-  status: true,
-  name: true,
-  parent: true,
-  aliases: true,
-  priority: true,
-  group: true,
-  labels: true,
-  tag: true,
-  attempt: true,
-  createdAt: true,
-  ranAt: true,
-  endedAt: true,
-  runAt: true,
-  progress: true,
-})
-
-export const jobRow = rowOfView.extend({
+export const jobRow = z.object({
+  ...jobSummary,
   run: runUnderWay.nullable(),
   message: z.string().nullable().describe('first 200 characters of the error message'),
   reason: reasonView

@@ -57,27 +57,33 @@ export const runUnderWay = z
   .describe('current run')
 export type RunFacts = z.output<typeof runUnderWay>
 
-export const jobView = z.object({
+/** Members of rows and views of jobs. */
+export const jobSummary = {
   ...jobHead,
   status,
-  args: closed.nullable(),
   name: z.string().nullable(),
   parent: parentRef,
   aliases: z.array(z.string()),
   priority: z.int(),
   group: z.string().nullable(),
   attempt: z.int().describe('failures in a row, plus 1 if the job is running'),
-  lost: z.int(),
-  createdAt: moment,
-  createdBy: z.string(),
   labels: z.record(z.string(), z.string()),
-  by: z.string().optional().describe('API key that created the job, as key:<id>'),
+  tag: z.string().nullable(),
+  createdAt: moment,
   ranAt: moment.nullable(),
   endedAt: moment.nullable(),
   runAt: moment.nullable(),
+  progress: closed.nullable(),
+}
+
+export const jobView = z.object({
+  ...jobSummary,
+  args: closed.nullable(),
+  lost: z.int(),
+  createdBy: z.string(),
+  by: z.string().optional().describe('API key that created the job, as key:<id>'),
   waitingFor: z.union([z.enum(['children', 'parent']), z.array(z.string())]).nullable(),
   error: closed.nullable(),
-  progress: closed.nullable(),
   repeat: closed.nullable(),
   callback: callbackProgress.nullable(),
   in: z.record(z.string(), portView),
@@ -85,7 +91,6 @@ export const jobView = z.object({
   children: z.record(z.string(), z.object({ id: jobId, class: z.string(), status })),
   limits: z.array(z.string()).describe('limit keys of the job; GET /v1/jobs/:job also returns the key of its class'),
   waitingAt: z.string().nullable().describe('limit that the job is waiting for'),
-  tag: z.string().nullable(),
   retry: shownRetry.nullable(),
   timeout: span.nullable(),
   retain: span.nullable(),

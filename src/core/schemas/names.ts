@@ -4,7 +4,7 @@ import type { Code } from '../errors.ts'
 import { isAlias, isId, isPortName, statuses } from '../job.ts'
 import { isLabelName, isLarge, labelsText } from '../labels.ts'
 import { limits } from '../limits.ts'
-import { atMost, fewPorts } from './at-most.ts'
+import { atMost } from './at-most.ts'
 import { closed } from './values.ts'
 
 const CONTROL = /\p{Cc}/u
@@ -38,11 +38,13 @@ export const alias = named(
   isAlias,
 )
 export const portName = named('a port name: at most 100 characters from a-z, A-Z, 0-9 and _', isPortName)
-export const anyPort = named('a port name (at most 100 characters from a-z, A-Z, 0-9 and _), or "*"', (text) =>
+const anyPort = named('a port name (at most 100 characters from a-z, A-Z, 0-9 and _), or "*"', (text) =>
   text === '*' ? true : isPortName(text),
 )
 
+const fewPorts = atMost(limits.ports.most, 'ports')
 export const byPort = <Value extends z.ZodType>(value: Value) => z.record(portName, value).refine(...fewPorts)
+export const byAnyPort = <Value extends z.ZodType>(value: Value) => z.record(anyPort, value).refine(...fewPorts)
 
 export const labelName = named(
   'a label name: at most 40 characters from a-z, A-Z, 0-9, "_", "." and "-", beginning with a letter or "_"',

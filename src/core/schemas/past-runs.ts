@@ -29,14 +29,23 @@ export const pastRun = z.object({
     .describe('number of commits of the run: after steps, and at its end. Present if `n` is present'),
 })
 
-const portDeed = z.object({ job: jobId, dir, port: z.string(), values: z.int() })
+/** `number` is absent if the number of earlier runs is unknown. */
+export type PastRun = z.output<typeof pastRun> & { number?: number }
 
-export const pastRunView = pastRun.extend({
+const portDeed = z.object({ job: jobId, dir, port: z.string(), values: z.int() })
+export type PortDeed = z.output<typeof portDeed>
+
+const deeds = z.object({
   reads: z.array(portDeed).describe('number of values read from each port'),
   writes: z.array(portDeed).describe('number of values written to each port'),
   published: z.array(z.object({ channel: z.string(), messages: z.int() })),
   made: z.array(z.object({ id: jobId, name: z.string() })).describe('jobs that the run created'),
   more: z.int().describe('number of further changes that were not recorded'),
+})
+export type RunDeeds = z.output<typeof deeds>
+
+export const pastRunView = pastRun.extend({
+  ...deeds.shape,
   log: logPage.describe('log entries of the run, newest first: at most 200'),
 })
 export type PastRunView = z.output<typeof pastRunView>

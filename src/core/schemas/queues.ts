@@ -11,6 +11,8 @@ const ageing = positive
   .refine((ms) => Number.isInteger(ms) && ms <= MAX_AGEING, 'expected a whole number of milliseconds, at most 1 hour')
   .describe('time after which a waiting job’s priority number falls by one, at most 1 hour; null for strict priorities')
 
+const mode = z.enum(['push', 'pull'])
+
 export const queuePatch = z.strictObject({
   lanes: z.int().min(1).max(1_000).nullable().optional().describe('maximum number of lanes; null restores the default'),
   batch: z
@@ -21,7 +23,7 @@ export const queuePatch = z.strictObject({
     .optional()
     .describe('number of jobs that a lane claims at once; null restores the default'),
   paused: z.boolean().optional(),
-  mode: z.enum(['push', 'pull']).optional(),
+  mode: mode.optional(),
   ageing: ageing.nullable().optional(),
 })
 
@@ -30,7 +32,7 @@ export type QueuePatch = z.output<typeof queuePatch>
 export const queueView = z.object({
   name: z.string(),
   paused: z.boolean(),
-  mode: z.enum(['push', 'pull']),
+  mode,
   lanes: z.int(),
   maxLanes: z.int(),
   batch: z.int(),
@@ -45,14 +47,9 @@ export const queueView = z.object({
 export type QueueView = z.output<typeof queueView>
 
 export const patchedQueue = queueView.extend({
-  was: z
-    .object({
-      lanes: z.int().nullable().optional(),
-      batch: z.int().nullable().optional(),
-      paused: z.boolean().optional(),
-      mode: z.enum(['push', 'pull']).optional(),
-      ageing: span.nullable().optional(),
-    })
+  was: queuePatch
+    .extend({ ageing: span.nullable().optional() })
+    .strip()
     .optional()
     .describe('previous settings; send them as a patch to undo the change. Present if details=true'),
 })
@@ -214,7 +211,8 @@ export type LimitPreview = z.output<typeof limitPreview>
 const previewed = { preview: limitPreview.optional() }
 export const changedLimit = limitView.extend(previewed)
 
-const shownOnly = z
+/** For settings that a client sends back as it received them. */
+export const shownOnly = z
   .unknown()
   .optional()
   .meta({ readOnly: true, description: 'present in responses; ignored in requests' })

@@ -83,7 +83,10 @@ export const count = (least: number, most: number) =>
     .transform(Number)
     .pipe(z.int().min(least).max(most))
 
-export const page = { limit: count(1, 1_000).optional(), cursor: cursor.optional() }
+const limit = count(1, 1_000).optional()
+export const page = { limit, cursor: cursor.optional() }
+/** For lists that Redis keeps as a stream. */
+export const logPaging = { limit, cursor: logCursor.optional() }
 
 const ABOVE_ZERO = within(1, Infinity, 'a duration above 0')
 export const positive = duration.refine(...ABOVE_ZERO)

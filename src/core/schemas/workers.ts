@@ -1,29 +1,25 @@
 import * as z from 'zod'
 import { mapValues } from '../map-values.ts'
 import { REDACT_PATH, redactable } from '../redact.ts'
-import { fewPorts } from './at-most.ts'
 import {
+  backoffMembers,
   backoffWays,
   codeRetain,
   codeRetry,
   history,
   httpUrl,
   missed,
+  portSpec,
   redeliver,
   retain,
   retry,
   webhookSecret,
 } from './job-options.ts'
-import { anyPort, channelNames, classLabels, className, jobId, label, queueName, schemaHash } from './names.ts'
+import { byAnyPort, classLabels, className, jobId, label, queueName, schemaHash } from './names.ts'
 import { closed, codeRate, concurrency, flag, moment, positive, positiveMilliseconds, rate, span } from './values.ts'
 
-const workerPort = z.strictObject({
-  default: closed.optional(),
-  schema: closed.optional().describe('JSON Schema of the values of the port'),
-  channels: channelNames.optional(),
-})
-
-const workerPorts = z.record(anyPort, workerPort).refine(...fewPorts)
+const workerPort = portSpec.extend({ schema: closed.optional().describe('JSON Schema of the values of the port') })
+const workerPorts = byAnyPort(workerPort)
 
 const redactedPaths = z
   .array(
@@ -101,16 +97,7 @@ const func = z.custom<AnyFunction>((given) => typeof given === 'function', 'expe
 const isSchema = (given: unknown): boolean => typeof given === 'object' && given !== null && '_zod' in given
 const zodSchema = z.custom<z.ZodType>(isSchema, 'expected a Zod 4 schema')
 
-const codePorts = z
-  .record(
-    anyPort,
-    z.strictObject({
-      schema: zodSchema.optional(),
-      default: z.unknown().optional(),
-      channels: channelNames.optional(),
-    }),
-  )
-  .refine(...fewPorts)
+const codePorts = byAnyPort(portSpec.extend({ schema: zodSchema.optional(), default: z.unknown().optional() }))
 
 type KeyOf = (args: unknown) => string | number | undefined
 
@@ -160,11 +147,7 @@ const clearable = <Shape extends z.ZodRawShape>({ shape }: z.ZodObject<Shape>) =
     mapValues(shape, (member) => z.optional(z.nullable(member as z.ZodType))) as unknown as Clearable<Shape>,
   )
 
-const patchedPorts = z
-  .record(anyPort, clearable(workerPort).nullable())
-  .refine(...fewPorts)
-  .nullable()
-  .optional()
+const patchedPorts = byAnyPort(clearable(workerPort).nullable()).nullable().optional()
 
 const [members, firstWait] = backoffWays
 const patchedRetry = clearable(retry).extend({
@@ -182,18 +165,7 @@ export const workerPatch = clearable(workerShape).extend({
 })
 export type WorkerPatch = z.output<typeof workerPatch>
 
-export const shownRetry = z.object({
-  max: z.int().optional(),
-  backoff: z
-    .object({
-      base: span.optional(),
-      factor: z.number().optional(),
-      cap: span.optional(),
-      jitter: z.number().optional(),
-      delays: z.array(span).optional(),
-    })
-    .optional(),
-})
+export const shownRetry = z.object({ max: z.int().optional(), backoff: backoffMembers(span).strip().optional() })
 
 export const shownRate = z.object({ limit: z.int(), period: span })
 

@@ -82,7 +82,7 @@ const unreadableJob = (id: number): SidejobError =>
 
 type PortAsked = { dir: 'i' | 'o'; port: string; limit: number }
 
-export type Further = { kin?: number; deep?: number }
+type Further = { kin?: number; deep?: number }
 
 export function createLooks(parts: Parts) {
   const { client, keys, base, moments, vault } = parts

@@ -63,7 +63,7 @@ export const standingOf = ([went, trouble, tickAt, bellAt, found, unreadable, by
   ...outboxOf(outbox),
 })
 
-export type Standing = { announced: string[]; hasTenants: boolean; isDue: boolean }
+type Standing = { announced: string[]; hasTenants: boolean; isDue: boolean }
 
 const standingIn = (members: string[]): Standing => {
   const head = members.filter((member) => member.startsWith('d:'))
