@@ -147,12 +147,13 @@ function rest(job: Job, { end, waitFor, pause, wait, at }: Changes): void {
   else job.status = follows || end === 'completed' ? 'completed' : 'suspended'
 }
 
-function fail(job: Job, error: RunError): void {
+function fail(job: Job, ops: Op[], error: RunError): Ran {
   job.failures++
   const delay = error.retry === false ? undefined : retryDelay(job.retry, job.failures, 0, error.after)
   job.status = delay === undefined ? 'failed' : 'queued'
   job.runAt = delay === undefined ? undefined : job.now + delay
   job.woken = false
+  return { end: 'failed', ops, error }
 }
 
 function perform(job: Job, ops: Op[]): Promise<Changes | OlderCode> {
@@ -193,16 +194,11 @@ async function runOnce(job: Job): Promise<Ran> {
     return { end: 'released', ops, error: { message: changes.message } }
   }
   const { end, error, result } = changes
-  if (end === 'failed') {
-    fail(job, error!)
-    return { end, ops, error }
-  }
+  if (end === 'failed') return fail(job, ops, error!)
   try {
     commit(job, changes)
   } catch (cause) {
-    const refusal: RunError = { message: (cause as Error).message, retry: false }
-    fail(job, refusal)
-    return { end: 'failed', ops, error: refusal }
+    return fail(job, ops, { message: (cause as Error).message, retry: false })
   }
   rest(job, changes)
   ops.push(...doings(changes))
