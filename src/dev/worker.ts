@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { MINUTE } from '../core/units.ts'
 import type { Bounds } from './invocation/bounds.ts'
 import { createMemoryWatch } from './memory.ts'
 import { claimPort } from './ports.ts'
@@ -48,14 +49,12 @@ export type RunningWorker = Awaited<ReturnType<typeof startWorker>>
 
 const program = fileURLToPath(new URL(`host${extname(import.meta.url)}`, import.meta.url))
 
-const UNBOUNDED = Number.POSITIVE_INFINITY
 /** Minimum CPU milliseconds that count as a loop. A shorter time could be the sum of many short runs. */
 const LEAST_CPU = 2_000
 const WEIGH = 500
 const mebibytes = (bytes: number): number => Math.round(bytes / 1_048_576)
 
 const TRIES = 3
-const MINUTE = 60_000
 const RESTART_MS = 10_000
 const ANSWER_MS = 1_000
 
@@ -91,8 +90,8 @@ function end(pid: number | undefined) {
 }
 
 export async function startWorker(all: WorkerOptions) {
-  const { say, onReload, onLoop, onGone, cpu, memory = UNBOUNDED, ...given } = all
-  const inspectorPort = memory < UNBOUNDED ? await claimPort(0, { setting: 'SIDEJOB_PLAN' }) : undefined
+  const { say, onReload, onLoop, onGone, cpu, memory = Number.POSITIVE_INFINITY, ...given } = all
+  const inspectorPort = Number.isFinite(memory) ? await claimPort(0, { setting: 'SIDEJOB_PLAN' }) : undefined
   const options: HostOptions = { ...given, inspectorPort }
   let workerd: number | undefined
   let closing = false

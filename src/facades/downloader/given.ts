@@ -7,11 +7,11 @@ import { isObject } from '../../core/is-object.ts'
 import { check } from '../../core/issues.ts'
 import { mimePatterns } from '../../core/mime.ts'
 import { headerName, topic } from '../../core/schemas.ts'
+import { DAY, MINUTE, SECOND } from '../../core/units.ts'
 import { callable, type Use } from '../../core/url.ts'
 import type { Callback, JobInput } from '../../engine/engine.ts'
 
 export const QUEUE = 'downloader'
-const [SECOND, MINUTE, DAY] = [1_000, 60_000, 86_400_000]
 
 const text = z.string()
 

@@ -1,13 +1,13 @@
 import * as z from 'zod'
 import { decodeValue } from '../../core/codec/value.ts'
 import { type Downloads, keyOf } from '../../core/files.ts'
+import { DAY } from '../../core/units.ts'
 import type { JobView } from '../../engine/engine.ts'
 import type { Payload } from '../../engine/remote/callbacks.ts'
 
 type Detail = { status?: number; code?: string } | null
 type Kept = { status?: number; image?: string }
 
-const DAY = 86_400_000
 /** In milliseconds: the longest time until a callback is delivered, plus a week. */
 const LONGEST = 37 * DAY
 

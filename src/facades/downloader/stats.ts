@@ -1,4 +1,5 @@
 import { CALLBACKS, isCallbackGroup } from '../../core/callback.ts'
+import { MINUTE } from '../../core/units.ts'
 import type { GroupView, QueueView } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
 import { QUEUE } from './given.ts'
@@ -9,7 +10,7 @@ export const aggregations = async (engine: Engine): Promise<GroupView[]> =>
   (await engine.groups.list()).groups.filter(({ id }) => !isCallbackGroup(id))
 
 /** Milliseconds. A queue counts as dead if a job is ready for longer: the tick finds stuck jobs within two minutes. */
-const STUCK = 3 * 60_000
+const STUCK = 3 * MINUTE
 
 const isAlive = (queue: QueueView | undefined): boolean => !queue?.oldestReady || Date.now() - queue.oldestReady < STUCK
 
