@@ -2,6 +2,7 @@ import { encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
 import { nextSlot, parseRepeat, shift } from '../../core/repeat.ts'
+import { DAY, MINUTE } from '../../core/units.ts'
 import { PLACE } from '../../redis/marks.ts'
 import { type Fields, ops, says, type Words } from '../../redis/ops.ts'
 import { type JobRecord, statusOf } from '../../redis/record.ts'
@@ -26,8 +27,8 @@ import type { Waiter } from '../lane/long-poll.ts'
 import { dueAtOf, viewOf } from '../run/snapshot.ts'
 import { withoutMissed } from './missed-slots.ts'
 
-const HUNDRED_YEARS_MS = 100 * 365 * 86_400_000
-const SEIZED_LEASE_MS = 60_000
+const HUNDRED_YEARS_MS = 100 * 365 * DAY
+const SEIZED_LEASE_MS = MINUTE
 const MOST_TRIES = 5
 
 type Lane = { id: string; seq: number }
@@ -48,12 +49,7 @@ function deliveredJobOf(id: number, document: JobRecord, children: string[] = []
 
 function before({ id, document, children }: ClaimedJob): DeliveredJob {
   const { ranAt: _, previousRanAt, deliveries, ...rest } = document
-  const past: JobRecord = {
-    ...rest,
-    deliveries: deliveries && deliveries - 1,
-    ranAt: previousRanAt,
-  }
-  return deliveredJobOf(id, past, children)
+  return deliveredJobOf(id, { ...rest, deliveries: deliveries && deliveries - 1, ranAt: previousRanAt }, children)
 }
 
 function changeWords(end: DeliveryEnd, vault: Vault): Words {

@@ -1,5 +1,6 @@
 import { type ClassCount, countsIn } from '../../core/class-counts.ts'
 import { SidejobError } from '../../core/errors.ts'
+import { iso } from '../../core/time.ts'
 import { DAY } from '../../core/units.ts'
 import type { Context } from '../context.ts'
 import { type Deploy, deploymentsIn, keyOf, MAX_QUEUES } from '../jobs/announcement.ts'
@@ -63,7 +64,7 @@ export function createDeployments({ store, now }: Context, errors: Pick<ReturnTy
     const { deploys = [] } = found[1]
     const i = at === undefined ? 0 : deploys.findIndex((one) => one.at === at)
     if (deploys[i]) return { id, deploys, i }
-    const which = at === undefined ? 'no deploy' : `no deploy at ${new Date(at).toISOString()}`
+    const which = at === undefined ? 'no deploy' : `no deploy at ${iso(at)}`
     throw new SidejobError('NOT_FOUND', `deployment ${id} has ${which}: only its last 20 deploys are kept`)
   }
 

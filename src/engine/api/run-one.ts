@@ -1,5 +1,6 @@
 import type { Status } from '../../core/job.ts'
 import type { RunError } from '../../core/run.ts'
+import { HOUR } from '../../core/units.ts'
 import { refusalIn } from '../../redis/answers.ts'
 import { ops, priorityText } from '../../redis/ops.ts'
 import type { ClaimedJob, Ready } from '../../redis/types.ts'
@@ -8,8 +9,8 @@ import type { Context } from '../context.ts'
 export type Performed = { id: number; class: string; status: Status; error?: Pick<RunError, 'message' | 'stack'> }
 
 const FIRST = -(2 ** 31) - 1
-/** In milliseconds. The lease is longer than any run, so it needs no renewal. */
-const LEASE = 3_600_000
+/** The lease is longer than any run, so it needs no renewal. */
+const LEASE = HOUR
 
 export function createOne({ store, executor, constraints, ring }: Context) {
   let known: string[] = []

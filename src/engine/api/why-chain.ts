@@ -11,7 +11,7 @@ import { pauses, reasonsOf, waitsIn } from './why.ts'
 const LOOKED_AT = 5
 const HOLDERS = 5
 
-export type Ask = Pick<Store, 'inspect' | 'steps' | 'room'>
+type Ask = Pick<Store, 'inspect' | 'steps' | 'room'>
 
 async function linkOf(store: Ask, inspection: Inspection): Promise<WhyLink> {
   const { id, document: doc } = inspection

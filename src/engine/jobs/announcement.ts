@@ -42,7 +42,7 @@ type CodeVersion = {
 export type Deploy = { version?: string; author?: string; at: number }
 
 /** `versions` lists the newest version first. `classes` and `crons` combine the lists of all versions. */
-export type Deployment = {
+type Deployment = {
   at: number
   hashes: string[]
   classes: string[]

@@ -19,7 +19,7 @@ import type { Registered, Registry } from './registry.ts'
 
 const LOST_ALONE = 2
 
-export const keptFor = (keep: boolean | number | undefined): number | undefined =>
+const keptFor = (keep: boolean | number | undefined): number | undefined =>
   keep === true ? HOUR : keep === false ? 0 : keep
 
 export const overlay = (base: PortSpecs = {}, own?: PortSpecs): PortSpecs => (own ? { ...base, ...own } : base)

@@ -33,7 +33,7 @@ export type Registered = {
   former?: readonly Encoded[]
 }
 
-export type Served = Pick<Registered, 'inner' | 'calls' | 'longest'>
+type Served = Pick<Registered, 'inner' | 'calls' | 'longest'>
 
 export const performedBy = ({ local, definition: { push } }: Registered): string =>
   local ? 'function' : push ? new URL(push.url).host : 'pull'

@@ -1,7 +1,7 @@
 /** Yields '' when the subscription is active, then each call: a message that wakes the lane. */
 export type Listen = (lane: string, signal: AbortSignal) => AsyncIterable<string>
 
-export type Take = (call: string) => boolean
+type Take = (call: string) => boolean
 
 type Calls = {
   /** A new subscription counts as a call, because jobs may have arrived before the subscription. */

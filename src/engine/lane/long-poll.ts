@@ -7,7 +7,7 @@ const ASK_AGAIN = 15_000
 /** Milliseconds between claims if a proxy blocks subscriptions, or if the plan has no free connection for them. */
 const ASK_AGAIN_UNCALLED = 1_000
 
-export type Wait = {
+type Wait = {
   channel: (waiter: string) => string
   end: number
   signal?: AbortSignal

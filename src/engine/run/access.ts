@@ -3,8 +3,8 @@ import { Terminal } from '../../core/worker.ts'
 import type { RunBuffer } from './buffer.ts'
 import type { SpawnOptions } from './options.ts'
 import type { RunParts } from './parts.ts'
-import type { Pause } from './pause.ts'
 import type { RunAccess } from './steps.ts'
+import type { Pause } from './suspension.ts'
 
 type Of = {
   readonly queue: string

@@ -45,7 +45,7 @@ const faultError = ({ code, message }: NonNullable<ClaimedJob['fault']>) => ({
   ...(code === 'TOO_LARGE' ? { retry: false } : {}),
 })
 
-export type RunOptions = { alone?: boolean; usage?: Usage; asked?: number }
+type RunOptions = { alone?: boolean; usage?: Usage; asked?: number }
 
 /** Errors of Cloudflare if it has no invocation for the run. */
 const isUnavailable = (error: unknown): boolean =>

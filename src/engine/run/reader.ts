@@ -22,8 +22,8 @@ async function scanned<P extends { cursor: string | null }, V>(
 }
 
 export async function stepPage(store: Store, id: number, cursor: string) {
-  const { steps, cursor: next } = await store.steps(id, cursor)
-  return { steps, cursor: next }
+  const { kept: _, ...page } = await store.steps(id, cursor)
+  return page
 }
 
 export function createReader(store: Store) {

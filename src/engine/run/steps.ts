@@ -1,11 +1,12 @@
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import type { Op } from '../../core/run.ts'
 import { type Length, milliseconds } from '../../core/time.ts'
+import { DAY } from '../../core/units.ts'
 import { Terminal } from '../../core/worker.ts'
 import { type Asked, changeOf, differs, type Waited, waitText } from './code-change.ts'
 import type { SpawnOptions } from './options.ts'
-import type { Pause } from './pause.ts'
 import type { StepStore } from './step-store.ts'
+import type { Pause } from './suspension.ts'
 
 export type ChildEnd = { result?: Encoded; error?: Encoded }
 
@@ -27,7 +28,7 @@ export type RunAccess = {
   uses: (key: string) => number
 }
 
-export type Named = {
+type Named = {
   /** Key of the wait (default: its kind and position). */
   name?: string
   /** @deprecated Use `name`. */
@@ -38,18 +39,18 @@ export type WaitOptions = Named & { timeout?: Length }
 
 export type CallOptions = Omit<SpawnOptions, 'args' | 'keepResult'> & Named
 
-export type ParallelOptions = Named & { limit?: number }
+type ParallelOptions = Named & { limit?: number }
 
 export class CallFailed extends Terminal {}
 
 export const OURS = '~'
 
 /** Milliseconds for which the result of a called job is kept, long enough for a paused queue. */
-const KEPT = 30 * 86_400_000
+const KEPT = 30 * DAY
 
-export type Branch<T = unknown> = (at: Steps) => T | Promise<T>
+type Branch<T = unknown> = (at: Steps) => T | Promise<T>
 
-export type Results<B extends readonly Branch[]> = { -readonly [K in keyof B]: Awaited<ReturnType<B[K]>> }
+type Results<B extends readonly Branch[]> = { -readonly [K in keyof B]: Awaited<ReturnType<B[K]>> }
 
 type Called = Exclude<Waited['done'], true | undefined>
 

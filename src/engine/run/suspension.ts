@@ -1,8 +1,9 @@
 import { Ending } from '../../core/worker.ts'
-import type { Pause } from './pause.ts'
 
 /** After one turn of the event loop, all code that was ready has run. */
 export const turn = () => new Promise<void>((resolve) => setTimeout(resolve, 0))
+
+export type Pause = { until?: number; child?: string }
 
 export type Paused = { ended: (ending: Ending) => void; refused: (why: Error) => void }
 

@@ -17,7 +17,7 @@ export type {
 } from '../../core/schemas/job-rows.ts'
 export type { Enqueued, JobView, PortView, Result, RunFacts } from '../../core/schemas/job-views.ts'
 export type { ChannelView } from '../../core/schemas/ports.ts'
-export type { Reason } from '../../core/schemas/why.ts'
+export type { Reason, Why, WhyLimit, WhyLink } from '../../core/schemas/why.ts'
 
 export type JobUnique = NonNullable<JobView['unique']>
 

@@ -1,1 +1,0 @@
-export type Pause = { until?: number; child?: string }

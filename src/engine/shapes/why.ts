@@ -1,1 +1,0 @@
-export type { Why, WhyLimit, WhyLink } from '../../core/schemas/why.ts'
