@@ -11,6 +11,7 @@ const fault = z.object({
   link: z.string().describe('API address of the damaged object'),
 })
 
+const slice = z.strictObject({ cursor: cursor.optional() })
 const page = { jobs: z.int(), cursor: z.string().nullable() }
 
 export const doctor = {
@@ -18,7 +19,7 @@ export const doctor = {
     scope: 'read',
     summary: 'Check the data',
     description: 'Checks one slice of the jobs. Pass the returned cursor to continue.',
-    query: z.strictObject({ cursor: cursor.optional() }),
+    query: slice,
     answers: { 200: z.object({ faults: z.array(fault), ...page }) },
     handle: ({ engine, query }) => engine.doctor.examine(query.cursor),
   }),
@@ -27,7 +28,7 @@ export const doctor = {
     scope: 'admin',
     summary: 'Repair the data',
     description: 'Repairs one slice of the jobs. Run the check first: it shows each repair.',
-    query: z.strictObject({ cursor: cursor.optional() }),
+    query: slice,
     answers: { 200: z.object({ repaired: z.array(fault), left: z.array(fault), ...page }) },
     handle: ({ engine, query }) => engine.doctor.repair(query.cursor),
   }),

@@ -27,7 +27,7 @@ import {
   within,
 } from '../core/schemas.ts'
 import { DAY } from '../core/units.ts'
-import { reply, route } from './route.ts'
+import { type Asked, reply, route } from './route.ts'
 
 const changed = { 200: graphChange }
 
@@ -55,6 +55,16 @@ const matchOf = ({ req }: Context): { match?: string } => {
   const match = /^(?:W\/)?"?([^"]*)"?$/.exec(req.header('if-match')?.trim() ?? '')?.[1]
   return match ? { match } : {}
 }
+
+const replacement = {
+  scope: 'write',
+  matches: true,
+  query: preview,
+  body: graph,
+  answers: changed,
+  handle: ({ engine, params, query, body, call, c }: Asked<'/v1/flows/:job/graph', typeof preview, typeof graph>) =>
+    engine.flows.setGraph(params.job, body, { ...query, ...matchOf(c) }, call),
+} as const
 
 export const flows = {
   list: route('GET /v1/flows', {
@@ -99,27 +109,15 @@ export const flows = {
   }),
 
   setGraph: route('PUT /v1/flows/:job/graph', {
-    scope: 'write',
+    ...replacement,
     summary: 'Replace the graph of a running flow',
     description: 'The change is atomic. `preview=true` is a dry run: it returns what would change.',
-    matches: true,
-    query: preview,
-    body: graph,
-    answers: changed,
-    handle: ({ engine, params, query, body, call, c }) =>
-      engine.flows.setGraph(params.job, body, { ...query, ...matchOf(c) }, call),
   }),
 
   postGraph: route('POST /v1/flows/:job/graph', {
-    scope: 'write',
+    ...replacement,
     summary: 'Replace the graph of a running flow, with an idempotency key',
     description: 'Does the same as `PUT`, but accepts an `Idempotency-Key`.',
-    matches: true,
-    query: preview,
-    body: graph,
-    answers: changed,
-    handle: ({ engine, params, query, body, call, c }) =>
-      engine.flows.setGraph(params.job, body, { ...query, ...matchOf(c) }, call),
   }),
 
   undo: route('POST /v1/flows/:job/undo', {

@@ -15,6 +15,7 @@ import {
   limitWaiter,
   preview,
   roomView,
+  shownOnly,
   shownRate,
 } from '../core/schemas.ts'
 import { route } from './route.ts'
@@ -85,15 +86,7 @@ export const limits = {
   }),
 }
 
-const shownName = z
-  .unknown()
-  .optional()
-  .meta({ readOnly: true, description: 'name of the constraint; ignored in requests, because the path contains it' })
-
-const constraintView = constraint.extend({
-  name: z.string(),
-  rate: shownRate.optional(),
-})
+const constraintView = constraint.extend({ name: z.string(), rate: shownRate.optional() })
 
 export const constraints = {
   list: route('GET /v1/constraints', {
@@ -116,7 +109,7 @@ export const constraints = {
     scope: 'admin',
     summary: 'Create or replace a constraint',
     description: 'Waiting jobs are matched again.',
-    body: constraint.extend({ name: shownName }),
+    body: constraint.extend({ name: shownOnly }),
     answers: { 200: constraintView },
     handle: ({ engine, params, body: { name: _, ...settings } }) => engine.constraints.set(params.key, settings),
   }),

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { className, closed, count, done, label, logCursor, logPage, pathRef, time } from '../core/schemas.ts'
+import { className, closed, done, label, logPage, logPaging, pathRef, time } from '../core/schemas.ts'
 import { route } from './route.ts'
 
 export const log = {
@@ -22,8 +22,7 @@ export const log = {
       level: label.optional(),
       text: z.string().min(1).max(200).optional().describe('only entries whose JSON contains this text, ignoring case'),
       since: time.optional().describe('only entries at or after this time'),
-      limit: count(1, 1_000).optional(),
-      cursor: logCursor.optional(),
+      ...logPaging,
     }),
     answers: { 200: logPage },
     handle: ({ engine, query }) => engine.log.read(query),
