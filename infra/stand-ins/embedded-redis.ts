@@ -8,6 +8,7 @@ import { deserialize, serialize } from 'node:v8'
 import type { KeyspaceEntry, RedisDatabase, RedisServerState } from 'js-redis-server/core'
 import { createExecutor, createState } from './embedded-repairs.ts'
 import { listen } from './listen.ts'
+import { inUse, readNote } from './note.ts'
 import { connect } from './resp.ts'
 
 const HOST = '127.0.0.1'
@@ -48,33 +49,20 @@ export async function startEmbedded({ dir, port = 0 }: EmbeddedOptions) {
   }
 }
 
-type Note = { pid: number; port: number }
-
 const noteOf = (dir: string) => join(dir, 'embedded.json')
 
 /** Refuses a folder that another process uses, because both would overwrite each other's data. */
 async function takeOver(dir: string): Promise<void> {
   mkdirSync(dir, { recursive: true })
-  const note = readNote(dir)
+  const note = readNote(noteOf(dir))
   if (!note || !isAlive(note.pid)) return
   // Try for a while, because a process that is ending still accepts connections.
   for (let left = 20; ; left--) {
     const other = await connect({ host: HOST, port: note.port }, { timeout: 1_000 }).catch(() => undefined)
     if (!other) return
     await other.close()
-    if (left === 0)
-      throw new Error(
-        `${dir} is in use by the Redis of another sidejob (process ${note.pid}): stop that process, or choose another folder`,
-      )
+    if (left === 0) throw inUse(dir, note.pid)
     await sleep(50)
-  }
-}
-
-function readNote(dir: string): Note | undefined {
-  try {
-    return JSON.parse(readFileSync(noteOf(dir), 'utf8')) as Note
-  } catch {
-    return undefined
   }
 }
 

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process'
-import { accessSync, constants, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startEmbedded } from './embedded-redis.ts'
 import { portTaken } from './listen.ts'
+import { inUse, readNote } from './note.ts'
 import { type Address, type Connection, ConnectionLost, connect, RespError, text } from './resp.ts'
 import { startStrict } from './strict/index.ts'
 
@@ -22,6 +23,9 @@ type RedisOptions = {
   dir?: string
   persist?: boolean
   port?: number
+  say?: (line: string) => void
+  /** The server exited and is not restarted. */
+  onGone?: (error: Error) => void
 }
 
 export async function startRedis({
@@ -29,6 +33,8 @@ export async function startRedis({
   dir = '.sidejob/redis',
   persist = true,
   port,
+  say = () => {},
+  onGone = () => {},
 }: RedisOptions = {}): Promise<RunningRedis> {
   const binary = findServer()
   const choice = force ?? (binary ? 'server' : 'embedded')
@@ -36,8 +42,9 @@ export async function startRedis({
   if (choice === 'embedded') return useEmbedded(persist ? dir : undefined, port)
   if (choice !== 'server' && choice !== 'strict')
     throw new Error(`SIDEJOB_REDIS: expected embedded, server, strict or redis://host:port, got "${choice}"`)
-  if (binary && choice === 'strict') return strictly(await startServer(binary, persist, dir), port)
-  if (binary) return startServer(binary, persist, dir, port)
+  const options = { persist, dir: resolve(dir), say, onGone }
+  if (binary && choice === 'strict') return strictly(await keepRunning(binary, options), port)
+  if (binary) return keepRunning(binary, { ...options, port })
   throw new Error('neither redis-server nor valkey-server is on the PATH: install one, or set SIDEJOB_REDIS=embedded')
 }
 
@@ -82,8 +89,31 @@ async function useEmbedded(dir: string | undefined, port: number | undefined): P
   return { ...redis, kind: 'embedded', describe }
 }
 
-const startServer = (binary: string, persist: boolean, dir: string, port?: number) =>
-  persist ? startPersistent(binary, resolve(dir), port) : startForgetful(binary, port)
+type Server = RunningRedis & { crashed: Promise<void> }
+type KeepOptions = Required<Omit<RedisOptions, 'force' | 'port'>> & { port?: number }
+
+const MIN_UPTIME_MS = 1_000
+
+/** Restarts a server that crashes, with its data and port. */
+async function keepRunning(binary: string, { persist, dir, port, say, onGone }: KeepOptions): Promise<RunningRedis> {
+  let current = start(port)
+
+  async function start(port?: number): Promise<Server> {
+    const server = persist ? await startPersistent(binary, dir, port) : await startForgetful(binary, port)
+    const startedAt = Date.now()
+    const restart = () => {
+      if (!persist) throw new Error('Redis exited unexpectedly. Its data was only in memory and is lost')
+      if (Date.now() - startedAt < MIN_UPTIME_MS) throw new Error('Redis exited unexpectedly soon after its start')
+      say('Redis exited unexpectedly. It is being restarted with its data.')
+      current = start(server.port)
+      return current
+    }
+    server.crashed.then(restart).catch(onGone)
+    return server
+  }
+
+  return { ...(await current), close: async () => (await current.catch(() => undefined))?.close() }
+}
 
 async function strictly(server: RunningRedis, port?: number): Promise<RunningRedis> {
   const strict = await startStrict({ redis: server, port })
@@ -98,32 +128,26 @@ async function strictly(server: RunningRedis, port?: number): Promise<RunningRed
   }
 }
 
-async function startForgetful(binary: string, port?: number): Promise<RunningRedis> {
+async function startForgetful(binary: string, port?: number): Promise<Server> {
   const server = await launch(binary, ['--dir', tmpdir(), '--appendonly', 'no'], port)
-  return {
-    ...server.address,
-    kind: 'server',
-    describe: `${server.version} on ${HOST}:${server.address.port}, data is discarded when this process ends`,
-    close: server.stop,
-  }
+  return { ...server, describe: `${server.describe}, data is discarded when this process ends` }
 }
 
-async function startPersistent(binary: string, dir: string, port?: number): Promise<RunningRedis> {
+async function startPersistent(binary: string, dir: string, port?: number): Promise<Server> {
   mkdirSync(dir, { recursive: true })
   await retire(dir)
   const server = await launch(binary, ['--dir', dir, '--appendonly', 'yes', '--appendfsync', 'everysec'], port)
   // While this process keeps this connection, other processes see that the server has an owner.
-  const owner = await connect(server.address)
+  const owner = await connect(server)
   await owner.call('CLIENT', 'SETNAME', `${OWNER}${process.pid}`)
   owner.unref()
-  writeFileSync(noteOf(dir), JSON.stringify({ pid: server.pid, port: server.address.port }))
+  writeFileSync(noteOf(dir), JSON.stringify({ pid: server.pid, port: server.port }))
   return {
-    ...server.address,
-    kind: 'server',
-    describe: `${server.version} on ${HOST}:${server.address.port}, data in ${dir}`,
+    ...server,
+    describe: `${server.describe}, data in ${dir}`,
     async close() {
       await owner.close()
-      await server.stop()
+      await server.close()
       rmSync(noteOf(dir), { force: true })
     },
   }
@@ -136,17 +160,13 @@ const noteOf = (dir: string) => join(dir, 'server.json')
 
 /** Stops an earlier server without an owner, because two servers would destroy the data of a folder. */
 async function retire(dir: string) {
-  const note = readNote(dir)
+  const note = readNote(noteOf(dir))
   const redis = note && (await connect({ host: HOST, port: note.port }, { timeout: 1_000 }).catch(() => undefined))
   if (!redis) return
   try {
     if ((await infoOf(redis)).pid !== note.pid) return
     const owner = await remainingOwner(redis)
-    if (owner) {
-      throw new Error(
-        `${dir} is in use by the Redis of another sidejob (process ${owner}): stop that process, or choose another folder`,
-      )
-    }
+    if (owner) throw inUse(dir, owner)
     const answer = await redis.call('SHUTDOWN').catch(() => undefined)
     if (answer instanceof RespError) {
       throw new Error(`the Redis of an earlier run (process ${note.pid}) does not stop: ${answer.message}`)
@@ -166,20 +186,16 @@ async function remainingOwner(redis: Connection) {
   }
 }
 
-function readNote(dir: string): { pid: number; port: number } | undefined {
-  try {
-    return JSON.parse(readFileSync(noteOf(dir), 'utf8'))
-  } catch {
-    return undefined
-  }
-}
-
 async function launch(binary: string, options: string[], wanted?: number) {
   for (let attempt = 1; ; attempt++) {
     const port = wanted ?? (await freePort())
     const server = spawnServer(binary, ['--port', String(port), '--bind', HOST, '--save', '', ...options])
     const info = await ready(port, server)
-    if (info) return { address: { host: HOST, port }, ...info, stop: server.stop }
+    if (info) {
+      const { pid, crashed, stop: close } = server
+      const describe = `${info.version} on ${HOST}:${port}`
+      return { kind: 'server' as const, host: HOST, port, pid, crashed, describe, close }
+    }
     const taken = /address already in use/i.test(server.said())
     if (!taken) throw new Error(`${binary} does not start:\n${server.said().trim()}`)
     if (wanted || attempt === 3) throw portTaken('Redis', HOST, port)
@@ -200,6 +216,7 @@ function spawnServer(binary: string, options: string[]) {
     output.unref()
   }
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve(void pipe.end('ended\n'))))
+  let isStopping = false
   pipe.on('error', () => {})
   pipe.unref()
   child.unref()
@@ -208,7 +225,10 @@ function spawnServer(binary: string, options: string[]) {
     pid: child.pid!,
     said: () => said,
     hasExited: () => child.exitCode !== null || child.signalCode !== null,
+    /** Resolves if the server exits before a call of `stop`. */
+    crashed: new Promise<void>((resolve) => exited.then(() => isStopping || resolve())),
     async stop() {
+      isStopping = true
       child.kill('SIGTERM')
       const waited = new AbortController()
       const late = sleep(4_000, undefined, { signal: waited.signal }).then(

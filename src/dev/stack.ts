@@ -48,7 +48,7 @@ export type StackNote = {
   url: string
   apiKey: string
   pid: number
-  redis: { kind: RunningRedis['kind']; host: string; port: number; username?: string; password?: string; db?: number }
+  redis: Pick<RunningRedis, 'kind' | 'host' | 'port' | 'username' | 'password' | 'db'>
   gateway: { url: string; token: string }
   qstash: { url: string; token: string }
 }
@@ -106,12 +106,12 @@ async function started(options: StackOptions, running: Running) {
   const apiKey = options.apiKey ?? secretIn(folder, 'api-key', () => `dev_${randomBytes(24).toString('hex')}`, persist)
   const filesSecret = secretIn(folder, 'files-secret', () => randomUUID() + randomUUID(), persist)
   const origin = `http://127.0.0.1:${await claimPort(options.port ?? 0, { setting: options.portFrom ?? 'PORT' })}`
-  const services = await startServices(options, folder, running)
-  const { redis, gateway, qstash, standIn } = services
   const gone = Promise.withResolvers<never>()
   gone.promise.catch(() => {})
+  const services = await startServices(options, folder, running, gone.reject)
+  const { redis, gateway, qstash, standIn } = services
   const tick: { at?: Ticking } = {}
-  const served: { url?: string } = {}
+  let url = origin
   const vars = varsOf({ ...services, origin, apiKey, webhookSecret, filesSecret }, options.vars)
   const worker = await startWorker({
     ...hostOf(options),
@@ -125,7 +125,7 @@ async function started(options: StackOptions, running: Running) {
       if (tick.at) void askForTick(tick.at).catch(() => undefined)
     },
     async onLoop(jobs, seconds) {
-      await failLooping({ url: served.url ?? origin, apiKey, jobs, seconds, say: options.say }).catch(() => undefined)
+      await failLooping({ url, apiKey, jobs, seconds, say: options.say }).catch(() => undefined)
       options.onLoop?.()
     },
     onGone: gone.reject,
@@ -133,8 +133,7 @@ async function started(options: StackOptions, running: Running) {
   await running.add('worker', worker.close)
   await Promise.race([worker.ready, gone.promise])
   options.signal?.throwIfAborted()
-  const url = `${origin}${await mountOf(origin)}`
-  served.url = url
+  url = `${origin}${await mountOf(origin)}`
   await Promise.race([healthy(url), gone.promise])
   const ticking = { url: qstash.url, token: qstash.token, publicUrl: url }
   tick.at = ticking
@@ -213,9 +212,9 @@ async function failLooping({ url, apiKey, jobs, seconds, say = () => {} }: Loopi
 type Ticking = Parameters<typeof askForTick>[0]
 type Services = Awaited<ReturnType<typeof startServices>>
 
-async function startServices(options: StackOptions, folder: string, running: Running) {
-  const { redis: force, persist = true, qstash: own, vars = {} } = options
-  const redis = await startRedis({ force, persist, dir: join(folder, 'redis') })
+async function startServices(options: StackOptions, folder: string, running: Running, onGone: (error: Error) => void) {
+  const { redis: force, persist = true, qstash: own, vars = {}, say } = options
+  const redis = await startRedis({ force, persist, dir: join(folder, 'redis'), say, onGone })
   await running.add('redis', redis.close)
   const gateway = await startGateway({ redis, token: randomUUID() })
   await running.add('gateway', gateway.close)

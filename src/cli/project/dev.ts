@@ -54,7 +54,6 @@ export const dev: Command = {
     })
     if (!stack) return
     for (const line of introduction(stack, await stack.login())) note(line)
-    await Promise.race([stopped, stack.gone])
-    await stack.close()
+    await Promise.race([stopped, stack.gone]).finally(stack.close)
   },
 }
