@@ -32,9 +32,9 @@ const NEXT_PAGE = 'the answer contains the condition for the next page'
 export const limits = {
   valueBytes: limit(1_048_576, 'bytes', 'one value: args, a state field, a value at a port, a result', tooMuch),
   runBytes: limit(8_388_608, 'bytes', 'all changes of one run', failsRun),
-  ops: limit(10_000, 'ops', 'operations of one run', `${refused}; ${failsRun}`),
+  ops: limit(10_000, 'ops', 'operations of one run', tooMuch),
   countNames: limit(50, 'names', 'different counts of one run', `${refused}; ${failsRun}`),
-  logBytes: limit(16_384, 'bytes', 'one log entry', `${tooLarge}; a run logs only the size of the entry`),
+  logBytes: limit(16_384, 'bytes', 'one log entry', 'only the size of the entry is stored'),
   globText: limit(1_000, 'characters', 'a string that a constraint compares with a glob', 'the rest is ignored'),
   waitMs: limit(60_000, 'ms', 'maximum wait of one call for a result or for work', refused),
   claimNames: limit(20, 'names', 'globs or tags of one claim', tooLarge),
@@ -127,7 +127,7 @@ export const limits = {
     'stored inputs of the last run of a job with `history`, for copies of the job. Each value counts 32 bytes more than its size',
     'no inputs are kept',
   ),
-  bulkIds: limit(10_000, 'ids', 'jobs listed in one bulk action', refused),
+  bulkIds: limit(10_000, 'ids', 'jobs of one bulk action', tooLarge),
   kinds: limit(
     100,
     'kinds',

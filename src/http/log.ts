@@ -6,7 +6,7 @@ export const log = {
   write: route('POST /v1/log', {
     scope: 'write',
     summary: 'Create a log entry',
-    description: 'An entry is any JSON value, at most 16 KiB.',
+    description: 'An entry is any JSON value. Above 16 KiB, only its size is stored.',
     body: z.strictObject({ entry: closed }),
     answers: { 200: done },
     handle: ({ engine, body, call }) => engine.log.write(body.entry, call),
