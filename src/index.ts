@@ -72,7 +72,7 @@ export const defineWorker = <
   const Out extends Ports = Record<never, never>,
   Args extends z.ZodType = z.ZodType,
   Result extends z.ZodType = z.ZodType,
-  // Const, so that the strings of an enum keep their types.
+  // Keeps literal types, so that returned strings match an enum.
   const Return extends Returned<Result> = Returned<Result>,
 >(
   definition: Definition<In, Out, Args, Result, Return> & { class: Class },

@@ -85,7 +85,7 @@ export type EngineOptions = {
   redis: RedisOptions | Client
   qstash: BellOptions
   workers?: readonly Worker[]
-  /** Number of consecutive lost runs after which a job fails, unless its class sets the number (default 10). */
+  /** Consecutive lost runs after which a job fails (default 10), unless its class sets `maxLost` or `isolate`. */
   maxLost?: number
   /** Number of runs to record per job, unless its class sets the number (default: the last ten failed or lost runs). */
   history?: number

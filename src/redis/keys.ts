@@ -85,8 +85,8 @@ export type Keys = ReturnType<typeof keysOf>
 const SHELVES = 4_096
 
 /**
- * A value of `^` means that the real value has its own key. In fields of the kind `text`, `^` is the value itself,
- * because these fields contain text from users.
+ * `^` means that the value has its own key. Fields of the kind `text` contain text from users, so in these fields, `^`
+ * is an ordinary value.
  */
 type Field = readonly [short: string, note: string, kind?: 'number' | 'text' | 'table']
 

@@ -36,7 +36,7 @@ class Refused extends Error {
   }
 }
 
-/** Does without QStash's client, which has no timeout: a hanging request would delay a lane. */
+/** Uses fetch: QStash's client has no timeout, and a hanging request would delay a lane. */
 export function createBells({ url = QSTASH, token, publicUrl, timeout = TIMEOUT }: BellOptions): Bells {
   const address = `${url.replace(/\/+$/, '')}/v2/batch`
   let sent = 0

@@ -99,7 +99,7 @@ export class StepStore {
     return this.#doOnce(scope, name, action).finally(() => this.#underWay.delete(name))
   }
 
-  /** If its code has not changed, a function requests all stored steps of a scope before a new step. */
+  /** Reports a change of code if a stored step of the scope was not requested before this new step. */
   async beforeNew(scope: string, asked: string, newKey?: string): Promise<void> {
     if (this.#isOver) await never
     await this.#around.answersAwaited()

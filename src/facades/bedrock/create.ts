@@ -102,7 +102,8 @@ const inputOf = (
   return input
 }
 
-// If the parent has changed since it was checked here, Redis refuses the job with one of these codes.
+// Redis refuses a job with one of these codes if its parent has changed since it was checked, or if its unique name
+// belongs to a child of another parent.
 const refusedBy: Partial<Record<SidejobError['code'], () => Refusal>> = {
   NOT_FOUND: refusals.noParent,
   WRONG_STATUS: refusals.parentState,

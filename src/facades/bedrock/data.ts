@@ -1,5 +1,5 @@
-// The JSON is stored as received. Bedrock's own members (retryAfterCount, originalNextRun, mockRequest) appear only in
-// responses.
+// A new job stores the parameter `data` as received. All later changes remove white space. Bedrock's own members
+// (retryAfterCount, originalNextRun, mockRequest) are never stored, and appear only in responses.
 
 import { CLOSED, each, maps, parseJson } from '../../core/codec/json.ts'
 import type { Encoded } from '../../core/codec/value.ts'
@@ -40,7 +40,6 @@ export const readData = (text: string): { own: Encoded; ends: boolean; mocked: b
   return { own: hasOurs ? written(members) : given!, ends, mocked }
 }
 
-/** Bedrock's commands remove white space, except for CreateJob. */
 export const readCompact = (text: string): ReturnType<typeof readData> => {
   const read = readData(text)
   return { ...read, own: minified(read.own) }

@@ -31,7 +31,7 @@ export const waitsForChildren = (job: DeliveredJob): boolean =>
 /** @example shownTime(Date.UTC(2026, 2, 11, 12)) // '2026-03-11 12:00:00' */
 const shownTime = (at: number): string => iso(at).slice(0, 19).replace('T', ' ')
 
-// Only a new job that is due immediately has milliseconds in its due time.
+// Bedrock shows milliseconds only for a job that has never run.
 const shownDue = (at: number, ran: boolean): string =>
   ran || at % 1000 === 0 ? shownTime(at) : iso(at).slice(0, 23).replace('T', ' ')
 

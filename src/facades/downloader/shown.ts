@@ -11,7 +11,7 @@ type Kept = { status?: number; image?: string }
 /** In milliseconds: the longest time until a callback is delivered, plus a week. */
 const LONGEST = 37 * DAY
 
-/** Signs the time at which the download ended, so that all attempts of a callback send the same address. */
+/** The expiry counts from the end of the download, so that all attempts of a callback send the same address. */
 const addressOf = async ({ base, files, keep }: Downloads, id: string, since: number): Promise<string> =>
   base === undefined ? (await files.sign(id, LONGEST + keep, since)).url : `${base}/${keyOf(id)}`
 

@@ -2,15 +2,15 @@ import { onClick } from '../app/page.ts'
 import type { Box, Point, Room } from './layout.ts'
 import { pointIn, set } from './svg.ts'
 
-/** Below this scale, nodes show only their status, and their name in large type. */
+/** Below this scale, nodes show only their status and their name in large type. */
 const FAR = 0.5
 /** Above this scale, wires show their last values. */
 const NEAR = 1.2
-/** Below this scale, even a name in large type cannot be read. */
+/** Below this scale, nodes have no text, and all wires are one element. */
 const FARTHEST = 0.2
 /** Maximum width of a phone, in pixels. */
 const NARROW = 760
-/** Pixels that the board does not get: the side bar with half of the panel, which is not always open, and all bars. */
+/** Pixels outside the board: the side bar with half of the panel, which is not always open, and all bars. */
 const [SIDES, BARS] = [224, 152]
 /** Smallest scale at which names in large type can be read. */
 const READABLE = 0.32

@@ -1,4 +1,4 @@
-tally.heads = {} -- key → first members, as a claim has read them
+tally.heads = {} -- index key → first members that a claim read
 
 local fronts = { ready = queue_fields.first_ready, ['ready:pull'] = queue_fields.first_pull }
 
