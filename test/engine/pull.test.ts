@@ -563,7 +563,7 @@ describe('a process that claims under a name', () => {
       410,
       {
         code: 'LOST',
-        message: `job ${beating.id} was terminated: end the run; its changes will be applied`,
+        message: `job ${beating.id} was terminated: commit the run to apply its changes`,
         doc_url: 'http://sidejob.test/docs/errors#LOST',
       },
     ])

@@ -83,9 +83,7 @@ export function createRuns({
     const { id, document } = await store.inspect(idIn(token)).catch(() => ({ id: 0, document: undefined }))
     if (!document || !['terminating', 'terminated'].includes(statusOf(document))) return lost()
     const then =
-      document.token === token
-        ? 'end the run; its changes will be applied'
-        : 'the changes of this commit were not applied'
+      document.token === token ? 'commit the run to apply its changes' : 'the changes of this commit were not applied'
     return new SidejobError('LOST', `job ${id} was terminated: ${then}`)
   }
 
