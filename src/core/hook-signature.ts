@@ -37,7 +37,7 @@ function standardKey(secret: string): Uint8Array {
     const key = fromBase64(secret.replace(/^whsec_/, ''))
     if (key.length > 0) return key
   } catch {}
-  throw new SidejobError('MISCONFIGURED', 'the secret of a hook: expected "whsec_" followed by base64')
+  throw new SidejobError('MISCONFIGURED', 'the secret of a hook: expected base64, which may follow "whsec_"')
 }
 
 const refused = (message: string) => new SidejobError('UNAUTHENTICATED', message)

@@ -255,7 +255,7 @@ const rows: Row[] = [
     job('"callback":{"url":"https://x.example.com","secret":"päss"}'),
     'BAD_REQUEST',
     400,
-    'callback.secret: expected "whsec_" followed by base64, got something else',
+    'callback.secret: expected base64, which may follow "whsec_", got something else',
     ['callback', 'secret'],
   ],
   [
@@ -263,7 +263,7 @@ const rows: Row[] = [
     put('/v1/workers/default/zip', '{"push":{"url":"https://w.example.com/","secret":"whsec_…"}}'),
     'BAD_REQUEST',
     400,
-    'push.secret: expected "whsec_" followed by base64, got something else',
+    'push.secret: expected base64, which may follow "whsec_", got something else',
     ['push', 'secret'],
   ],
   [

@@ -151,7 +151,7 @@ const NOT_BOTH = { error: 'expected "at" or "wait", got both', path: ['wait'] }
 
 export const httpUrl = z.string().max(2_000).refine(isHttp, 'expected a URL that begins with http:// or https://')
 
-// The delivery of a callback sets these headers.
+// A callback sets these headers.
 const OWN_HEADERS = /^(host|connection|content-length|content-type|transfer-encoding|webhook-.*)$/i
 const ownHeader = (headers: object) => Object.keys(headers).find((name) => OWN_HEADERS.test(name))
 
@@ -162,7 +162,7 @@ export const requestHeaders = z
 
 export const webhookSecret = z
   .string()
-  .regex(/^(whsec_)?[A-Za-z0-9+/]{4,200}={0,2}$/, 'expected "whsec_" followed by base64')
+  .regex(/^(whsec_)?[A-Za-z0-9+/]{4,200}={0,2}$/, 'expected base64, which may follow "whsec_"')
 
 const callbackOptions = {
   headers: requestHeaders
@@ -173,7 +173,7 @@ const callbackOptions = {
   timeout: positive.refine(...within(1, 30_000, 'at most 30 seconds')).optional(),
 }
 
-/** Refuses `.` and `..`, because they would change the path of the URL. */
+/** Refuses `.` and `..`, which would change the path of the URL. */
 export const topic = z
   .string()
   .regex(

@@ -176,7 +176,7 @@ function uncalled(error: unknown): Pushed {
     return { changes: failed(`the worker could not be reached: ${withCause(error)}`, { retry: false }) }
   return {
     changes: failed(
-      `the call could not be made: ${withCause(error)}. Expected a secret of "whsec_" followed by base64`,
+      `the call could not be made: ${withCause(error)}. Expected a secret in base64, which may follow "whsec_"`,
     ),
   }
 }
