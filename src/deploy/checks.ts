@@ -61,7 +61,7 @@ export async function checkHealth(url: string, { key, ...patience }: Asking = {}
     ? ' Compare UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN with the Upstash console.'
     : ''
   throw new DeployFailure(
-    `The Worker does not answer as version ${VERSION} of sidejob: ${all}.${redis} ` +
+    `Expected a healthy Worker with sidejob ${VERSION}, got ${all}.${redis} ` +
       'Check that PUBLIC_URL is the address of this Worker, then deploy again.',
   )
 }

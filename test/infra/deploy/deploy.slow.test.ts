@@ -474,7 +474,7 @@ describe('failures during and after the upload, and the next attempt', { timeout
 
   test('another version answers at the address', async () => {
     cloud.state.health = { ok: true, version: '9.9.9' }
-    expect(await failure()).toMatch(/does not answer as version .* of sidejob: \S+\/health: 200 .*9\.9\.9.*PUBLIC_URL/s)
+    expect(await failure()).toMatch(/healthy Worker with sidejob .*, got \S+\/health: 200 .*9\.9\.9.*PUBLIC_URL/s)
   })
 
   test('Redis cannot be reached from the Worker', async () => {
