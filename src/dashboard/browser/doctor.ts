@@ -29,7 +29,7 @@ function say({ dataset }: HTMLElement): void {
   const [jobs, total] = [Number(dataset.jobs), Number(dataset.total)]
   const isOver = dataset.next === ''
   const bar = box()!.querySelector('progress')!
-  bar.value = isOver ? bar.max : Math.min(jobs, total)
+  bar.value = isOver ? bar.max : jobs
   box()!.querySelector('.word')!.textContent = lookedAt(jobs, total, isOver)
   const found = document.querySelectorAll('#faults tr').length
   document.querySelector('#examined h2')!.textContent = faultsTitle(found, jobs)

@@ -24,8 +24,7 @@ type Checked = { ok: boolean; text: string; says: Child; remedy?: Child }
 
 const CREATE = 'npx sidejob create my-worker --template python'
 
-const refusedBy = ({ message, inARow }: Problem): string =>
-  `${message}${inARow === undefined ? '' : `, ${count(inARow)} in a row`}`
+const refusedBy = ({ message, inARow }: Problem): string => `${message}${inARow ? `, ${count(inARow)} in a row` : ''}`
 
 function unclaimedCheck(unclaimed: readonly QueueView[]): Checked {
   if (unclaimed.length === 0)
@@ -51,11 +50,7 @@ function unclaimedCheck(unclaimed: readonly QueueView[]): Checked {
 }
 
 function examinedCheck({ at, whole, faults, cursor }: NonNullable<Health['examined']>): Checked {
-  const when = (
-    <>
-      {whole ? 'all checked' : 'some checked'}, <Ago at={at} />
-    </>
-  )
+  const when = <Ago at={at} word={whole ? 'all checked,' : 'some checked,'} />
   if (cursor === null) return { ok: true, text: 'Jobs', says: <>{when}: no faults</> }
   return {
     ok: false,
@@ -119,7 +114,7 @@ function checksOf({ health, before, lost, unclaimed }: DoctorData, now: number):
     {
       ok: lost === 0,
       text: 'Runs',
-      says: lost === 0 ? 'none lost in the last hour' : `${many(lost, 'run')} lost in the last hour`,
+      says: `${lost === 0 ? 'none' : many(lost, 'run')} lost in the last hour`,
       remedy: <Link to="/log?q=run+lost&since=1h">See the reasons in the log</Link>,
     },
     unclaimedCheck(unclaimed),
@@ -171,11 +166,7 @@ const textOf = (faults: readonly Fault[]): string =>
 function Slices({ jobs, total, cursor }: { jobs: number; total: number; cursor: string | null }) {
   return (
     <div class="foot row" id="slices" data-next={cursor ?? ''} data-jobs={jobs} data-total={total}>
-      <progress
-        max={Math.max(1, total)}
-        value={cursor ? Math.min(jobs, total) : Math.max(1, total)}
-        aria-label="Checked"
-      />
+      <progress max={Math.max(1, total)} value={cursor ? jobs : Math.max(1, total)} aria-label="Checked" />
       <span class="word" aria-live="polite">
         {lookedAt(jobs, total, !cursor)}
       </span>
@@ -264,7 +255,10 @@ export const doctor = page({
       scope: 'admin',
       confirm: () => ({
         title: 'Repair the faults?',
-        text: ['This moves each job to the index that its record names. Faults that the record cannot resolve remain.'],
+        text: [
+          'This rebuilds indexes, counts and relations from the records of jobs, and removes unreadable data.',
+          'An unfinished job fails if its args are lost. Faults that the records cannot resolve remain.',
+        ],
         verb: 'Repair',
       }),
       async does({ call, form, query }) {
