@@ -14,7 +14,7 @@ import { count, many } from '../words/text.ts'
 import { Audit, loadAudit, noteOf } from './audit.tsx'
 
 const scopes: readonly [Scope, string][] = [
-  ['read', 'sees everything except the audit log, changes nothing'],
+  ['read', 'sees all pages except the audit log, changes nothing'],
   ['write', 'creates, changes and ends jobs'],
   ['work', 'claims and commits runs'],
   ['admin', 'everything, including queues, limits and keys'],
