@@ -95,7 +95,7 @@ export const jobs = {
     description: 'Fails unless the job and all jobs below it are terminated. `force=true` terminates them first.',
     query: z.strictObject({ force: flag.optional() }),
     answers: { 200: z.object({ status: z.literal('gone') }), 202: z.object({ status: z.literal('ending') }) },
-    named: { 200: 'Deleted', 202: 'The job will be deleted after current runs, and step by step if its tree is large' },
+    named: { 200: 'Deleted', 202: 'Will be deleted after its current runs. A large tree is deleted step by step' },
     handle: async ({ engine, params, query, call }) => {
       const status = await engine.jobs.remove(params.job, query, call)
       return status === 'gone' ? { status } : reply(202, { status })

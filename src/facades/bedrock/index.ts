@@ -120,7 +120,7 @@ export const bedrock = {
     'CreateJob',
     'write',
     'Create a job',
-    'Returns the existing job if `unique` is set and a job with this name exists.',
+    'Returns the job that holds this name if `unique` is set. Merges `data` into it unless `overwrite` is `false`.',
     creation,
     async ({ engine, from, call }) => {
       const [made] = await createAll(engine, [from], mocked(from), call)
@@ -145,7 +145,7 @@ export const bedrock = {
     'GetJob',
     'work',
     'Claim the first job whose name matches',
-    'Returns 404 if no job matches. `Connection: wait` waits up to `timeout` milliseconds for a job.',
+    'Returns 404 if no job matches. `Connection: wait` waits up to `timeout` milliseconds, and then returns 303.',
     taking,
     async ({ engine, from, call, signal }) => {
       const { jobs, tokens: given } = await take(engine, from, false, { ...call, signal })
@@ -181,7 +181,7 @@ export const bedrock = {
     'Query',
     'read',
     'Run a bounded SELECT on jobs',
-    'Reads the table `jobs`, newest first. If the query stops at its limit, `more` has the condition for the next page.',
+    'Reads the table `jobs`, newest first. If the query stops at a limit, `more` has the condition for the next page.',
     { query: z.string() },
     async ({ engine, from }) => ({ body: await query(engine, from) }),
     z.object({
@@ -195,7 +195,7 @@ export const bedrock = {
     'UpdateJob',
     'write',
     "Replace a job's data, and change its repeat, priority and next run",
-    'Omitted parameters stay unchanged.',
+    'Omitted parameters stay unchanged, but a new `repeat` also sets the next run.',
     {
       ...jobID,
       data: z.unknown(),
@@ -211,7 +211,7 @@ export const bedrock = {
     'RetryJob',
     'work',
     'End a run and schedule the next run of the job',
-    'The next run starts at `nextRun`, after `delay` seconds, or by the repeat rule of the job.',
+    'The repeat rule sets the next run. Without a rule or with `ignoreRepeat`, `nextRun` or `delay` (seconds) sets it.',
     {
       ...jobID,
       data: json,
@@ -229,7 +229,7 @@ export const bedrock = {
     'FinishJob',
     'work',
     'Finish a run',
-    'The job is deleted, runs again by its repeat rule, or waits for its children.',
+    'The job repeats, waits for its children, or ends. A child that ends becomes FINISHED; other jobs are deleted.',
     { ...jobID, data: json, ignoreRepeat: json, token: text },
     withoutBody(({ engine, from }) => finishJob(engine, from)),
   ),
@@ -237,8 +237,8 @@ export const bedrock = {
   CancelJob: command(
     'CancelJob',
     'write',
-    'Cancel a child that has not started',
-    'Fails unless the job has a parent and no children. A child that runs, waits or has finished does not change.',
+    'Cancel a child',
+    'Fails unless the job has a parent and no children. A RUNNING, PAUSED or FINISHED child does not change.',
     jobID,
     withoutBody(({ engine, from, call }) => cancelJob(engine, from, call)),
   ),
@@ -246,8 +246,8 @@ export const bedrock = {
   FailJob: command(
     'FailJob',
     'work',
-    'Fail a job permanently',
-    'The job does not run again. Its data stays.',
+    'Fail a job',
+    'The job is not retried and does not repeat. `RequeueJobs` can queue it again.',
     { ...jobID, data: json, token: text },
     withoutBody(({ engine, from }) => failJob(engine, from)),
   ),
@@ -256,7 +256,7 @@ export const bedrock = {
     'DeleteJob',
     'write',
     'Delete a job',
-    'Fails if the job is running or waits for its children.',
+    'Fails if the job is RUNNING or PAUSED. Its children are deleted too.',
     jobID,
     withoutBody(({ engine, from, call }) => deleteJob(engine, from, call)),
   ),

@@ -46,7 +46,7 @@ export const downloader = {
     ...facade,
     scope: 'write',
     summary: 'Download a URL',
-    description: 'Downloads with the same aggregation share a limit. A callback reports the result.',
+    description: 'Downloads with the same aggregation share a limit. The callback, if any, reports the result.',
     body: submission,
     answers: { 201: z.object({ id: z.string() }) },
     handle: async ({ engine, deps, body, call }) => {
@@ -102,7 +102,7 @@ export const downloader = {
     ...facade,
     scope: 'write',
     summary: 'Retry a download now',
-    description: 'An ended download runs again and sends another callback.',
+    description: 'A waiting download starts now. An ended download runs again and sends another callback.',
     answers: { 204: empty },
     handle: async ({ engine, deps, params, call }) => {
       const { id } = await find(engine, deps.downloads!, params.file)
@@ -129,7 +129,7 @@ export const downloader = {
     ...facade,
     scope: 'read',
     summary: 'List aggregations',
-    description: 'Returns the number of waiting downloads of each aggregation.',
+    description: 'Returns the number of waiting jobs of each group, except groups of callbacks.',
     answers: { 200: z.array(z.object({ name: z.string(), size: z.int() })) },
     handle: async ({ engine }) => {
       const groups = await aggregations(engine)
@@ -147,7 +147,7 @@ export const downloader = {
     summary: 'Check whether a load balancer should send requests',
     description: 'Returns 503 after `PUT /downloader/hb` with `enabled: false`.',
     answers: { 200: z.string(), 503: z.string() },
-    media: 'text/html',
+    media: 'text/plain',
     handle: async ({ engine }) =>
       (await engine.flags.get(DRAINED))
         ? new Response('Service disabled', { status: 503, headers: { 'content-type': 'text/plain' } })
@@ -158,7 +158,7 @@ export const downloader = {
     ...facade,
     scope: 'admin',
     summary: 'Remove this service from its load balancer, or add it again',
-    description: 'Jobs of the service are accepted even after its removal.',
+    description: 'The service accepts downloads even while it is removed.',
     body: z.object({ enabled: z.boolean() }),
     answers: { 204: empty },
     handle: async ({ engine, body }) => {

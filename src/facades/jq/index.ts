@@ -157,7 +157,7 @@ export const jq = {
   removeConstraint: route('DELETE /jq/constraints/:name', {
     scope: 'admin',
     summary: 'Delete a constraint',
-    description: 'Jobs that wait because of the constraint become ready.',
+    description: 'Jobs that wait only because of the constraint become ready.',
     answers: { 200: shownConstraint },
     facade,
     handle: async ({ engine, params, c }) => {
@@ -169,7 +169,7 @@ export const jq = {
   openapi: route('GET /jq/openapi.json', {
     scope: 'read',
     summary: 'Get the OpenAPI document for clients',
-    description: 'Describes the routes that clients call to create jobs and take results.',
+    description: 'Describes the routes below `/jq`.',
     answers: { 200: z.record(z.string(), z.unknown()) },
     handle: async ({ document }) => pusherDocument(document()),
   }),
