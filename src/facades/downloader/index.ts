@@ -70,6 +70,7 @@ export const downloader = {
     handle: async ({ engine, deps, params, call }) => {
       const view = await find(engine, deps.downloads!, params.file)
       const state = callbackStates[view.callback?.state ?? ''] ?? ''
+      // The text of the original service (docs/compat/downloader.md, row 16).
       if (state !== 'Failed') throw new SidejobError('BAD_REQUEST', `Error with callback state of the job: ${state}`)
       await engine.callbacks.resend(String(view.id), call)
       return reply(204, null)
