@@ -65,6 +65,19 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.waitForURL(`${served.url}/ui/jobs/${id}`)
     }))
 
+  test('a click between the fields of a menu in a row opened the row, and the input was lost', () =>
+    at('/jobs', async (page) => {
+      const id = await served.make('waits')
+      await served.rest(id)
+      await page.goto(`${served.url}/ui/jobs/${id}`)
+      const write = page.locator('.ports tr:has(b) details.more:has(form[data-act="write"])').first()
+      await write.locator('summary').click()
+      await write.locator('input, textarea').last().fill('7')
+      await write.locator('.menu').click({ position: { x: 3, y: 3 } })
+      await write.getByRole('button', { name: /^Write/ }).click()
+      await page.locator('.toast').getByText('Value written').waitFor()
+    }))
+
   test('on phones jobs could not be selected, so waiting jobs could not be terminated', () =>
     visit(browser, served, { path: '/jobs?status=suspended', width: 390, height: 844 }, async (page) => {
       const ids = await Promise.all([1, 2].map(() => served.make('waits')))

@@ -85,7 +85,7 @@ function startSeeking(): void {
   })
 }
 
-const CONTROLS = 'a, button, input, label, summary, textarea, select'
+const CONTROLS = 'a, button, input, label, summary, textarea, select, .menu'
 
 const isSelecting = (): boolean => document.querySelector('#selecting:checked') !== null
 
