@@ -71,11 +71,8 @@ function refuse(c: Context, base: string): Response {
     )
   const hadSession = sessionOf(c) !== undefined
   if (!hadSession && comesFromElsewhere(c.req.raw)) return c.html(AGAIN)
-  const to = hereIn(c)
-  return c.redirect(
-    `${base}/login${queryWith('', { ended: hadSession ? '1' : undefined, to: to === '/' ? undefined : to })}`,
-    303,
-  )
+  const to = hereIn(c).replace(/^\/$/, '')
+  return c.redirect(`${base}/login${queryWith('', { ended: hadSession ? '1' : '', to })}`, 303)
 }
 
 async function show(c: Context<Env>, page: Page, draw: Draw): Promise<Response> {

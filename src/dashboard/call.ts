@@ -13,7 +13,7 @@ export function callerOf(ask: AskApi, c: Context<Env>): CallApi {
   const seen = c.get('seen')
   const key = c.req.header('idempotency-key')
   let calls = 0
-  return async (method, path, body, reason) => {
+  return async <Answer>(...[method, path, body, reason]: Parameters<CallApi>) => {
     const headers = new Headers({ 'content-type': 'application/json', accept: 'application/json' })
     if (key && method !== 'GET') headers.set('idempotency-key', `${RETRY}${key}-${calls++}`)
     if (reason) headers.set('sidejob-reason', encodeURIComponent(reason.slice(0, 200)))
@@ -23,6 +23,6 @@ export function callerOf(ask: AskApi, c: Context<Env>): CallApi {
     const answer = await ask(new Request(url, { method, headers, body: sent }), seen)
     const told = (await answer.json().catch(() => ({}))) as { error?: Refused }
     if (told.error) throw new SidejobError(told.error.code, told.error.message, { path: told.error.path })
-    return told
+    return told as Answer
   }
 }

@@ -92,6 +92,6 @@ export async function askCounted(asked: ActAsked, asking: Asking): Promise<Confi
 }
 
 export async function startCounted(asked: ActAsked, action: BulkInput['action'], reason?: string): Promise<number> {
-  const { id } = (await asked.call('POST', '/v1/bulk', { ids: countedIds(asked), action }, reason)) as { id: number }
+  const { id } = await asked.call<{ id: number }>('POST', '/v1/bulk', { ids: countedIds(asked), action }, reason)
   return id
 }

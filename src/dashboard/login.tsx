@@ -47,14 +47,6 @@ function EntryPage({ base, c, children }: Pick<PageProps, 'base' | 'c'> & { chil
   )
 }
 
-const Wrong = ({ text }: { text?: string }) =>
-  text ? (
-    <p class="err" id="wrong" role="alert">
-      <Icon name="alert" size={12} />
-      {title(text)}
-    </p>
-  ) : null
-
 function LoginPage({ base, c, to, wrong, host }: PageProps) {
   return (
     <EntryPage base={base} c={c}>
@@ -77,10 +69,15 @@ function LoginPage({ base, c, to, wrong, host }: PageProps) {
           autocomplete="current-password"
           required
           autofocus
-          aria-invalid={wrong ? 'true' : undefined}
-          aria-describedby={wrong ? 'wrong' : undefined}
+          aria-invalid={wrong && 'true'}
+          aria-describedby={wrong && 'wrong'}
         />
-        <Wrong text={wrong} />
+        {wrong && (
+          <p class="err" id="wrong" role="alert">
+            <Icon name="alert" size={12} />
+            {title(wrong)}
+          </p>
+        )}
         <button class="btn primary" type="submit">
           Log in
         </button>

@@ -7,7 +7,7 @@ import type { Cache } from './cache.ts'
 import type { Look } from './look.ts'
 import type { NavName } from './nav.ts'
 
-export type CallApi = (method: Method, path: string, body?: unknown, reason?: string) => Promise<unknown>
+export type CallApi = <Answer>(method: Method, path: string, body?: unknown, reason?: string) => Promise<Answer>
 
 export type Asked = {
   engine: Engine

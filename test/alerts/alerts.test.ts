@@ -97,7 +97,7 @@ test('a paused queue causes a message after two minutes, and another when it is 
   await told(1)
   expect(texts()).toEqual([
     expect.stringMatching(
-      /^Queue mail is paused\. 1 job is waiting \(<!date\^\d+\^since \{time\}\|since 2.*Z>\) <https:\/\/jobs\.example\.com\/ui\/.*\|Open>$/,
+      /^Queue mail is paused\. 1 job waits \(<!date\^\d+\^since \{time\}\|since 2.*Z>\) <https:\/\/jobs\.example\.com\/ui\/.*\|Open>$/,
     ),
   ])
   const [event] = bodies('/pagerduty')
@@ -105,7 +105,7 @@ test('a paused queue causes a message after two minutes, and another when it is 
     routing_key: 'integration',
     event_action: 'trigger',
     dedup_key: `${URL} paused mail`,
-    payload: { severity: 'warning', summary: 'Queue mail is paused. 1 job is waiting', source: 'jobs.example.com' },
+    payload: { severity: 'warning', summary: 'Queue mail is paused. 1 job waits', source: 'jobs.example.com' },
   })
   const [hook] = at('/hook')
   const { 'webhook-id': id, 'webhook-timestamp': t, 'webhook-signature': signature } = hook!.headers

@@ -326,10 +326,10 @@ test('Overview said that lanes were free although the jobs waited for a pull wor
   expect(told({ queued: 3, pull: 1 })).toEqual([
     'slow',
     ready,
-    '1 job waits for a pull worker; 3 jobs are waiting',
+    '1 job waits for a pull worker; 3 jobs wait',
     ['/queues/core'],
   ])
-  expect(told({ queued: 3 })).toEqual(['slow', ready, 'Lanes are free; 3 jobs are waiting', ['/queues/core']])
+  expect(told({ queued: 3 })).toEqual(['slow', ready, 'Lanes are free; 3 jobs wait', ['/queues/core']])
 })
 
 test('“Retry all” was offered for failures that began with the running version, and no deploy was named', () => {

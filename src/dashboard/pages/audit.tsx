@@ -7,7 +7,7 @@ import { Further } from '../parts/further.tsx'
 import { Ago, Name, NameLink } from '../parts/layout.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
 import { neighbours } from '../words/neighbours.ts'
-import { changeLimitPath, constraintPath, decoded, jobPath, jobsPath, schedulePath } from '../words/paths.ts'
+import { changeLimitPath, constraintPath, decoded, errorPath, jobPath, schedulePath } from '../words/paths.ts'
 import { count, many, title } from '../words/text.ts'
 import { kindsOf } from './jobs/kinds.tsx'
 
@@ -51,7 +51,7 @@ function whatOf(entries: readonly AuditEntry[]): string {
 function pathOf(entry: AuditEntry): string | undefined {
   const { of, name } = partsOf(entry)
   if (entry.method === 'DELETE' || !name) return undefined
-  if (of === 'errors') return jobsPath({ status: 'failed', error: name })
+  if (of === 'errors') return errorPath(name)
   if (of === 'limits') return changeLimitPath(name)
   if (of === 'constraints') return constraintPath(name)
   if (of === 'schedules') return /^\d+$/.test(name) ? jobPath(name) : schedulePath(name)
@@ -129,10 +129,8 @@ export async function loadAudit(asked: Asked) {
   const wanted = query.get('q')?.trim() ?? ''
   const { entries, cursor } = await engine.audit.read({ limit: READ, cursor: query.get('cursor') ?? undefined })
   const { kinds = [], muted = [] } = entries.some(({ verb }) => verb === 'errors.patch') ? await kindsOf(asked) : {}
-  const named = entries.map((entry) => ({
-    ...entry,
-    message: [...kinds, ...muted].find(({ error }) => entry.path.endsWith(error))?.message,
-  }))
+  const messages = new Map([...kinds, ...muted].map(({ error, message }) => [`/v1/errors/${error}`, message]))
+  const named = entries.map((entry) => ({ ...entry, message: messages.get(entry.path) }))
   const rows = rowsOf(named.filter((entry) => isWanted(wanted, entry)))
   const shown = rows.slice(0, ROWS)
   return { wanted, read: entries.length, rows: shown, cursor: rows.length > ROWS ? shown.at(-1)!.at(-1)!.id : cursor }

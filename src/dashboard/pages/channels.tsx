@@ -58,10 +58,7 @@ const columns: readonly Column<Row>[] = [
       </To>
     ),
   },
-  {
-    head: '#Ports',
-    cell: ({ own: { subscribers } }) => subscribers && <Zero n={subscribers.length} />,
-  },
+  { head: '#Ports', cell: ({ own: { subscribers } }) => subscribers && <Zero n={subscribers.length} /> },
   {
     head: 'Listeners',
     cell: ({ own, all }) =>
@@ -211,11 +208,11 @@ export const channels = page({
         const channel = given(form, 'channel')
         const message = jsonText(given(form, 'message'), 'message')
         const keep = form.get('keep') !== null
-        const { subscribers } = (await call(
+        const { subscribers } = await call<{ subscribers: number }>(
           'POST',
           '/v1/publish',
           `{"channel":${JSON.stringify(channel)},"message":${message}${keep ? ',"keep":1' : ''}}`,
-        )) as { subscribers: number }
+        )
         return { say: `${many(subscribers, 'port', 'ports')} received the message on ${channel}` }
       },
     },

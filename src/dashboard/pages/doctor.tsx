@@ -266,7 +266,7 @@ export const doctor = page({
         let mended = 0
         for (const cursor of [...cursors].slice(0, MENDED)) {
           const at = cursor ? `?cursor=${encodeURIComponent(cursor)}` : ''
-          const { repaired } = (await call('POST', `/v1/doctor/repair${at}`)) as { repaired: Fault[] }
+          const { repaired } = await call<{ repaired: Fault[] }>('POST', `/v1/doctor/repair${at}`)
           mended += repaired.length
         }
         return { say: `${many(mended, 'fault')} repaired` }

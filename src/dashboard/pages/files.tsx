@@ -151,7 +151,7 @@ export const files = page({
     if (!deps.downloads) return NO_FILES
     const got = query.get('get')
     // A click requests a signed address, because addresses in an open page would expire.
-    if (got) throw new Elsewhere(((await call('GET', apiPath('files', got))) as { url: string }).url)
+    if (got) throw new Elsewhere((await call<{ url: string }>('GET', apiPath('files', got))).url)
     const { files } = deps.downloads
     const wanted = query.get('q')?.trim().slice(0, 200) ?? ''
     const cursor = query.get('cursor') ?? undefined

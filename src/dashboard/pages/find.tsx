@@ -6,7 +6,7 @@ import { Act as Button } from '../parts/act.tsx'
 import { Card, Empty, Head, Icon, To } from '../parts/layout.tsx'
 import { Search } from '../parts/search.tsx'
 import { searchedOf } from '../words/further.ts'
-import { channelPath, groupPath, limitPath, queuePath, workerPath } from '../words/paths.ts'
+import { channelPath, errorPath, groupPath, jobPath, limitPath, queuePath, workerPath } from '../words/paths.ts'
 import { waitingIn } from '../words/queue.ts'
 import { count, cut, many, title } from '../words/text.ts'
 import { said } from './callbacks/opened.tsx'
@@ -21,7 +21,7 @@ type FindData = { text: string; lines: Line[] }
 const MOST = 40
 
 const goTo = (id: number | string): never => {
-  throw new Elsewhere(`/jobs/${id}`)
+  throw new Elsewhere(jobPath(id))
 }
 
 const VERB = /^(pause|resume) +(.+)$/i
@@ -74,7 +74,7 @@ async function insideOf(asked: Asked, text: string, has: (text: string) => boole
     ...[...kinds, ...muted]
       .filter(({ message, example, class: name }) => [message, example, name].some((part) => part && has(part)))
       .map(({ error, class: name, message, count }) =>
-        line('stop', `${name}: ${cut(message, 60)}`, many(count, 'failed job'), `/jobs?status=failed&error=${error}`),
+        line('stop', `${name}: ${cut(message, 60)}`, many(count, 'failed job'), errorPath(error)),
       ),
     ...[...jobs.filter((job) => !isAlert(job)), ...jobs.filter(isAlert)]
       .slice(0, FOUND)

@@ -21,10 +21,7 @@ const scopes: readonly [Scope, string][] = [
 ]
 
 const columns: readonly Column<ApiKey>[] = [
-  {
-    head: 'Name',
-    cell: ({ name }) => <Name of={name} most={40} isMain />,
-  },
+  { head: 'Name', cell: ({ name }) => <Name of={name} most={40} isMain /> },
   {
     head: 'Scopes',
     cell: ({ scopes }) =>
@@ -150,7 +147,7 @@ export const keys = page({
         const name = given(form, 'name')
         const lasts = maybe(form, 'expires')
         const expiresAt = lasts && Date.now() + duration(lasts)
-        const { key } = (await call('POST', '/v1/keys', { name, scopes: chosen, expiresAt })) as { key: string }
+        const { key } = await call<{ key: string }>('POST', '/v1/keys', { name, scopes: chosen, expiresAt })
         return { say: `Key ${name} created. Copy it now: it is shown only once.`, secret: key }
       },
     },

@@ -13,7 +13,7 @@ import { Search } from '../parts/search.tsx'
 import { sum } from '../words/counts.ts'
 import { given, jsonText, labelWords, maybe, objectOf } from '../words/form.ts'
 import { limitOfClass } from '../words/limit.ts'
-import { isFlow, jobLink, jobPath, limitPath, ofClass, queuePath } from '../words/paths.ts'
+import { isFlow, jobLink, jobPath, limitPath, newJobPath, queuePath } from '../words/paths.ts'
 import { pausedNames } from '../words/queue.ts'
 import { membersOf, readSchema } from '../words/schema.ts'
 import { cut, many } from '../words/text.ts'
@@ -89,7 +89,7 @@ export const make: Act = {
   scope: 'write',
   async does({ form, call, engine }) {
     const body = await bodyIn(form, engine)
-    const { id } = (await call('POST', '/v1/jobs', body)) as { id: number }
+    const { id } = await call<{ id: number }>('POST', '/v1/jobs', body)
     return {
       say: `Job #${id} created`,
       to: form.get('stay') ? undefined : isFlow(JSON.parse(body)) ? `/flows/${id}` : jobPath(id),
@@ -128,7 +128,7 @@ function List({ of, data, data: { counted, paused } }: { of: readonly Worker[]; 
       <ul class="checks next found choose">
         {own.map((worker) => (
           <li>
-            <To to={`/jobs/new?${ofClass(queue, worker.class)}`}>
+            <To to={newJobPath(worker)}>
               <b>{cut(worker.class)}</b> <span class="dim">{cut(worker.description ?? '', 200)}</span>
             </To>
             <span class="right">{[...takenBy(worker), todayOf(counted, worker)].filter(Boolean).join(' · ')}</span>

@@ -23,10 +23,7 @@ const callbacksGivenUp: Rule = ({ givenUp, moreGivenUp = false }) => {
       more: error ? `Last response: ${error}` : undefined,
       since: Math.min(...failed.map(({ endedAt, createdAt }) => endedAt ?? createdAt)),
       buttons: [
-        {
-          to: callbacksPath({ state: 'FAILED', host }),
-          text: failed.length === 1 ? 'See it' : 'See them',
-        },
+        { to: callbacksPath({ state: 'FAILED', host }), text: failed.length === 1 ? 'See it' : 'See them' },
         { act: 'resend', at: '/callbacks', fields: { host }, scope: 'write', icon: 'retry', text: 'Resend' },
       ],
       jobs: failed.length,
@@ -87,7 +84,7 @@ const fullLimits: Rule = ({ limits, now }) =>
         need('limit', {
           name: key,
           text: `Limit {} is full: ${count(running)} of ${count(concurrency!)}.`,
-          more: many(waiting, 'job is waiting', 'jobs are waiting'),
+          more: jobsWait(waiting),
           since: waitedSince ?? undefined,
           buttons: [
             { to: limitPath(key), text: 'See waiting jobs' },
@@ -105,7 +102,7 @@ const pausedQueues: Rule = ({ queues, now }) =>
         need('paused', {
           name: queue.name,
           text: 'Queue {} is paused.',
-          more: many(waitingIn(queue), 'job is waiting', 'jobs are waiting'),
+          more: jobsWait(waitingIn(queue)),
           since: queue.oldestReady ?? now,
           buttons: [resumeQueue(queue.name)],
           jobs: waitingIn(queue),
@@ -126,9 +123,7 @@ function slowOf(queue: QueueView, now: number): Need {
   return need(isPull ? 'unclaimed' : isBusy ? 'busy' : 'slow', {
     name,
     text: `A job in queue {} has ${isPull ? 'waited for a pull worker' : 'been ready'} for ${about(now - oldestReady!)}.`,
-    more: isPull
-      ? many(counts.pull, 'job waits for one', 'jobs wait for one')
-      : `${why}${many(waitingIn(queue), 'job is waiting', 'jobs are waiting')}`,
+    more: isPull ? many(counts.pull, 'job waits for one', 'jobs wait for one') : `${why}${jobsWait(waitingIn(queue))}`,
     since: oldestReady!,
     buttons: [
       { to: queuePath(name), text: 'See the queue' },

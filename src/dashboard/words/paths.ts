@@ -25,7 +25,16 @@ export const jobsPath = (filter: Changes): string => `/jobs${queryWith('', filte
 
 export const callbacksPath = (filter: Changes): string => `/callbacks${queryWith('', filter)}`
 
-export const ofClass = (queue: string, name: string): string => `queue=${at(queue)}&class=${at(name)}`
+/** @example classJobsPath(worker, 'failed') // '/jobs?status=failed&queue=media&class=resize' */
+export const classJobsPath = (
+  { queue, class: name }: { queue: string; class: string | null },
+  status?: string,
+): string => jobsPath({ status, queue, class: name ?? undefined })
+
+export const newJobPath = ({ queue, class: name }: { queue: string; class: string }): string =>
+  `/jobs/new?queue=${at(queue)}&class=${at(name)}`
+
+export const errorPath = (error: string): string => jobsPath({ status: 'failed', error })
 
 export const jobLink = (id: number | string): { text: string; to: string } => ({ text: `#${id}`, to: jobPath(id) })
 

@@ -2,7 +2,7 @@ import { type ReasonCode, reasons } from '../../core/reasons.ts'
 import type { JobView, LimitView, Reason, Why, WhyLink } from '../../engine/engine.ts'
 import { messageOf, shareOf } from './job.ts'
 import { type Button, type Known, resumeQueue } from './need.ts'
-import { jobPath, limitPath, ofClass, pullersPath } from './paths.ts'
+import { classJobsPath, jobPath, limitPath, pullersPath } from './paths.ts'
 import { timesLonger, usualOf } from './stuck.ts'
 import { about, clock, count, listed, many, percent, span, timeOn, title } from './text.ts'
 
@@ -267,7 +267,7 @@ function runningCell(link: WhyLink, progress: JobView['progress'], { now, zone }
   const remedies = [
     requeue(job),
     { to: `${jobPath(job)}#tabs`, text: 'Log' },
-    { to: `/jobs?status=running&${ofClass(link.queue, name)}`, text: 'Running jobs of its class' },
+    { to: classJobsPath(link, 'running'), text: 'Running jobs of its class' },
   ]
   return {
     ...cell,

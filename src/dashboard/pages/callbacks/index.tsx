@@ -114,17 +114,10 @@ const columns: readonly Column<CallbackView>[] = [
         lastError?.replace(`${URL.parse(url)?.host}: `, '')
       ),
   },
-  {
-    head: '#Attempts',
-    cell: ({ attempts, maxAttempts }) => `${count(attempts)} of ${count(maxAttempts)}`,
-  },
+  { head: '#Attempts', cell: ({ attempts, maxAttempts }) => `${count(attempts)} of ${count(maxAttempts)}` },
   { head: '#Created', cell: ({ createdAt }) => <Ago at={createdAt} /> },
   { head: '#Next attempt', cell: (callback) => <NextTry callback={callback} /> },
-  {
-    head: '-Acts',
-    kind: 'num',
-    cell: (callback) => <Resend of={callback} />,
-  },
+  { head: '-Acts', kind: 'num', cell: (callback) => <Resend of={callback} /> },
 ]
 
 function HostFilter({ host }: { host: string }) {

@@ -33,13 +33,13 @@ async function valuesIn(asked: ActAsked): Promise<string> {
 
 async function inject(asked: ActAsked): Promise<Done> {
   const values = await valuesIn(asked)
-  const { size } = (await asked.call('POST', pathOf(asked, 'inject'), `{"values":${values}}`)) as { size: number }
+  const { size } = await asked.call<{ size: number }>('POST', pathOf(asked, 'inject'), `{"values":${values}}`)
   return { say: `${many(size, 'value is', 'values are')} now waiting on the wire` }
 }
 
 async function move(asked: ActAsked): Promise<Done> {
   const to = String(asked.form.get('to') ?? '')
-  const { moved } = (await asked.call('POST', pathOf(asked, 'move'), { to })) as { moved: number }
+  const { moved } = await asked.call<{ moved: number }>('POST', pathOf(asked, 'move'), { to })
   return { say: `${many(moved, 'value')} moved to ${to}` }
 }
 
@@ -68,7 +68,7 @@ async function askDrain(asked: ActAsked): Promise<Confirm> {
 
 async function drain(asked: ActAsked): Promise<Done> {
   const max = Math.max(1, Math.min(MOST_VALUES, Number(asked.form.get('sure')) || 1))
-  const { values } = (await asked.call('POST', pathOf(asked, 'drain'), { max })) as { values: { data: unknown }[] }
+  const { values } = await asked.call<{ values: { data: unknown }[] }>('POST', pathOf(asked, 'drain'), { max })
   const text = JSON.stringify(values.map(({ data }) => data))
   return {
     say: `Drained ${many(values.length, 'value')}: ${begun(text, 200)}`,

@@ -182,11 +182,7 @@ export const flow = page({
   brief: {
     as: asOf,
     data: dataOf,
-    parts: {
-      flowbar: Head,
-      insp: Inspector,
-      lists: Lists,
-    },
+    parts: { flowbar: Head, insp: Inspector, lists: Lists },
   },
   acts,
 })

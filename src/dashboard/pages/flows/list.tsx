@@ -5,13 +5,13 @@ import type { Engine } from '../../../engine/index.ts'
 import { useLook, useWay } from '../../look.ts'
 import { type Act as DoesAct, page } from '../../page.ts'
 import { Act, LinkButton } from '../../parts/act.tsx'
-import { Ago, Card, Empty, Head, Link, Name, Since, StatusPill, To, Zero } from '../../parts/layout.tsx'
+import { Ago, Card, Empty, Head, Link, Name, NameLink, Since, StatusPill, To, Zero } from '../../parts/layout.tsx'
 import { First } from '../../parts/snippet.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { factOf, factsOf, isLate, jamOf, sampleGraph } from '../../words/flow.ts'
 import { given } from '../../words/form.ts'
-import { ofClass } from '../../words/paths.ts'
-import { cut, many, title } from '../../words/text.ts'
+import { newJobPath } from '../../words/paths.ts'
+import { many, title } from '../../words/text.ts'
 import { roomsOf } from './load.ts'
 
 const ROWS = 20
@@ -31,7 +31,6 @@ const views: Record<string, string> = {
 
 const nodesIn = (status: 'running' | 'queued' | 'failed'): Column<Row> => ({
   head: `#${title(status)}`,
-  label: status,
   kind: ({ [status]: n }) => (status === 'failed' && n > 0 ? 'up' : ''),
   cell: ({ id, [status]: n }) => <Zero n={n} to={`/jobs?parent=${id}&status=${status}`} />,
 })
@@ -59,10 +58,7 @@ const columns: readonly Column<Row>[] = [
     kind: 'name',
     cell: ({ id, name }) => (
       <>
-        <To to={`/flows/${id}`}>
-          <b title={name}>{cut(name, 48)}</b>
-        </To>{' '}
-        <span class="id">#{id}</span>
+        <NameLink to={`/flows/${id}`} of={name} most={48} isMain /> <span class="id">#{id}</span>
       </>
     ),
   },
@@ -78,7 +74,7 @@ const columns: readonly Column<Row>[] = [
     cell: ({ nodes, running, queued, failed }) => <Zero n={nodes - running - queued - failed} />,
   },
   { head: '#Waiting values', cell: ({ values }) => <Zero n={values} /> },
-  { head: '#Oldest value', label: 'oldest', cell: (row) => <Oldest row={row} /> },
+  { head: '#Oldest value', cell: (row) => <Oldest row={row} /> },
   {
     head: 'Held by',
     label: true,
@@ -95,11 +91,7 @@ const columns: readonly Column<Row>[] = [
 ]
 
 const storedColumns: readonly Column<Graphs['graphs'][number]>[] = [
-  {
-    head: 'Graph',
-    kind: 'fill',
-    cell: ({ name }) => <Name of={name} most={48} isMain />,
-  },
+  { head: 'Graph', kind: 'fill', cell: ({ name }) => <Name of={name} most={48} isMain /> },
   { head: '#Size', kind: 'dim', cell: ({ nodes = 0, edges = 0 }) => `${many(nodes, 'node')}, ${many(edges, 'edge')}` },
   {
     head: '#Acts',
@@ -130,7 +122,7 @@ const begin: DoesAct = {
   scope: 'write',
   async does({ form, call }) {
     const graph = given(form, 'graph')
-    const { id } = (await call('POST', '/v1/jobs', { queue: 'core', class: 'flow', args: [graph] })) as { id: number }
+    const { id } = await call<{ id: number }>('POST', '/v1/jobs', { queue: 'core', class: 'flow', args: [graph] })
     const to = `/flows/${id}`
     return { say: `Flow #${id} created from ${graph}`, to, link: { text: `#${id}`, to } }
   },
@@ -139,7 +131,13 @@ const begin: DoesAct = {
 const sample = new URLSearchParams({ 'in.__graph': JSON.stringify(sampleGraph, null, 2) })
 
 const NewFlow = () => (
-  <LinkButton to={`/jobs/new?${ofClass('core', 'flow')}&${sample}`} scope="write" icon="plus" kind="primary" hotkey="c">
+  <LinkButton
+    to={`${newJobPath({ queue: 'core', class: 'flow' })}&${sample}`}
+    scope="write"
+    icon="plus"
+    kind="primary"
+    hotkey="c"
+  >
     New flow
   </LinkButton>
 )

@@ -77,7 +77,7 @@ export const acts: Record<string, Act> = {
   again: {
     scope: 'write',
     async does(asked) {
-      const { id } = (await asked.call('POST', `${of(asked)}/copy`, { inputs: 'last' })) as { id: number }
+      const { id } = await asked.call<{ id: number }>('POST', `${of(asked)}/copy`, { inputs: 'last' })
       return { say: `Job #${id} created with the same inputs`, link: jobLink(id) }
     },
   },
@@ -177,9 +177,9 @@ export const acts: Record<string, Act> = {
       verb: 'Take it',
     }),
     async does(asked) {
-      const { values } = (await asked.call('POST', `${portOf(asked)}/read`, { max: 1 })) as {
+      const { values } = await asked.call<{
         values: { data: unknown }[]
-      }
+      }>('POST', `${portOf(asked)}/read`, { max: 1 })
       if (values.length === 0) return { say: 'No values are waiting' }
       return { say: `Taken: ${JSON.stringify(values[0]!.data).slice(0, 300)}` }
     },
@@ -226,9 +226,9 @@ export const acts: Record<string, Act> = {
       const { form } = asked
       const [to, side, port] = [given(form, 'to'), sideOf(form, 'side'), given(form, 'toPort')]
       const job = /^\d+$/.test(to) ? Number(to) : to
-      const { moved } = (await asked.call('POST', `${portOf(asked)}/connect`, { to: [{ job, [side]: port }] })) as {
+      const { moved } = await asked.call<{
         moved: number
-      }
+      }>('POST', `${portOf(asked)}/connect`, { to: [{ job, [side]: port }] })
       const link = typeof job === 'number' ? { link: jobLink(job) } : {}
       return { say: `${many(moved, 'value')} moved to ${port} of ${to}`, ...link }
     },

@@ -7,7 +7,7 @@ import { Ago, Card, Empty, JobId, Link, Name } from '../../parts/layout.tsx'
 import { Json } from '../../parts/value-view.tsx'
 import { type Deploy as DeployOfRun, deployOfRun, deployPath } from '../../words/deploy.ts'
 import { tookText } from '../../words/job.ts'
-import { ofClass } from '../../words/paths.ts'
+import { classJobsPath } from '../../words/paths.ts'
 import { readDeploys } from '../jobs/kinds.tsx'
 
 type FailureData = { good?: JobView; deploy?: DeployOfRun }
@@ -76,7 +76,7 @@ export function Failure({ job, runs, data: { good, deploy }, means }: FailurePro
       {error && <Fault error={error} at={last?.endedAt} />}
       {means && (
         <p class="note foot">
-          {means} <Link to={`/jobs?${ofClass(job.queue, job.class)}&status=failed`}>See failed jobs of its class</Link>
+          {means} <Link to={classJobsPath(job, 'failed')}>See failed jobs of its class</Link>
         </p>
       )}
       <div class="pair">
@@ -87,7 +87,7 @@ export function Failure({ job, runs, data: { good, deploy }, means }: FailurePro
         </section>
         <section aria-label="Last successful job">
           <h3>
-            <Link to={`/jobs?${ofClass(job.queue, job.class)}&status=completed`}>Last successful job</Link>
+            <Link to={classJobsPath(job, 'completed')}>Last successful job</Link>
           </h3>
           <Good job={job} good={good} />
         </section>

@@ -5,7 +5,7 @@ import type { Asked } from '../../page.ts'
 import { Card, Choice, Name, NameLink, Zero } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { sum } from '../../words/counts.ts'
-import { jobsPath, ofClass } from '../../words/paths.ts'
+import { classJobsPath, jobsPath } from '../../words/paths.ts'
 import { about, atLeast, count, longDay, many, percent } from '../../words/text.ts'
 import { isPast } from './past.tsx'
 
@@ -80,18 +80,18 @@ const ended = number('Ended runs', 'runs')
 
 const running = (runs: readonly RunUnderWay[], isCut: boolean): Column<ClassRow> => ({
   head: '#Running',
-  cell({ queue, class: name }) {
-    const n = runs.filter((run) => run.queue === queue && run.class === name).length
-    return <Zero n={n} to={`/jobs?status=running&${ofClass(queue, name ?? '')}`} text={atLeast(n, isCut)} />
+  cell(row) {
+    const n = runs.filter((run) => run.queue === row.queue && run.class === row.class).length
+    return <Zero n={n} to={classJobsPath(row, 'running')} text={atLeast(n, isCut)} />
   },
 })
 
-function Failed({ row: { queue, class: name, counts } }: { row: ClassRow }) {
-  const { completed, failed } = counts
+function Failed({ row }: { row: ClassRow }) {
+  const { completed, failed } = row.counts
   const share = failed / (completed + failed)
   return (
     <>
-      <Zero n={failed} to={name === null ? undefined : `/jobs?status=failed&${ofClass(queue, name)}`} />{' '}
+      <Zero n={failed} to={row.class === null ? undefined : classJobsPath(row, 'failed')} />{' '}
       {failed > 0 && <span class={share > 0.01 ? 'up' : 'dim'}>{percent(share)}</span>}
     </>
   )
@@ -101,11 +101,11 @@ export const classColumns: readonly Column<Pick<ClassRow, 'queue' | 'class'>>[] 
   {
     head: 'Class',
     kind: 'fill',
-    cell: ({ queue, class: name }) =>
-      name === null ? (
+    cell: (row) =>
+      row.class === null ? (
         <span class="dim">all other classes</span>
       ) : (
-        <NameLink to={`/jobs?${ofClass(queue, name)}`} of={name} most={40} isMain />
+        <NameLink to={classJobsPath(row)} of={row.class} most={40} isMain />
       ),
   },
   { head: 'Queue', kind: 'dim', cell: ({ queue }) => <Name of={queue} most={24} /> },

@@ -8,6 +8,7 @@ import { type Column, DataTable } from '../../parts/table.tsx'
 import { retryAll } from '../../words/class-failures.ts'
 import { sum } from '../../words/counts.ts'
 import { type Deploy, deployName, deployPath, deploysOf } from '../../words/deploy.ts'
+import { errorPath } from '../../words/paths.ts'
 import { atLeast, count, cut, plain } from '../../words/text.ts'
 import { varyingIn } from '../../words/varying.ts'
 import { type Mute, MuteButtons, MutedTag } from './mutes.tsx'
@@ -79,14 +80,13 @@ const quietKind = ({ error, class: name, ...muted }: Mute): ShownKind => ({
 })
 
 const textOf = ({ message, example }: ShownKind): string => cut(message || example || 'no message', 140)
-const failedPath = ({ error }: ShownKind): string => `/jobs?status=failed&error=${error}`
 
 function Message({ kind, deploy }: { kind: ShownKind; deploy?: Deploy }) {
   const { firstAt, example, muted } = kind
   const text = textOf(kind)
   return (
     <>
-      <To to={failedPath(kind)}>
+      <To to={errorPath(kind.error)}>
         {varyingIn(text, example || text).map((piece) =>
           piece.varies ? <mark>{plain(cut(piece.text, 60))}</mark> : plain(piece.text),
         )}
@@ -107,7 +107,7 @@ function Acts({ kind }: { kind: ShownKind }) {
   const name = `${of}: ${textOf(kind)}`
   return (
     <span class="row end">
-      <LinkButton to={failedPath(kind)} small label={`See jobs of this kind, ${name}`}>
+      <LinkButton to={errorPath(kind.error)} small label={`See jobs of this kind, ${name}`}>
         See jobs
       </LinkButton>
       <MuteButtons kind={kind} name={name} />

@@ -29,7 +29,7 @@ const howLong = (form: FormData): string =>
 const momentOf = (at: number | string): number => new Date(at).getTime()
 
 async function change(asked: ActAsked, error: string, wanted: object): Promise<ErrorMute | null> {
-  const { muted, was } = (await asked.call('PATCH', apiPath('errors', error), wanted)) as MutedKind
+  const { muted, was } = await asked.call<MutedKind>('PATCH', apiPath('errors', error), wanted)
   const mute = muted && { ...muted, at: momentOf(muted.at), until: muted.until && momentOf(muted.until) }
   await noteMute(asked.cache, error, mute)
   return was

@@ -36,7 +36,7 @@ export const acts = {
       const key = given(form, 'key')
       const bounds = boundsIn(form)
       const was = await before(asked, key)
-      const limit = (await call('PUT', apiPath('limits', key), bounds)) as LimitView
+      const limit = await call<LimitView>('PUT', apiPath('limits', key), bounds)
       const done = was ? (form.has('restores') ? 'restored' : 'changed') : 'created'
       return {
         say: `Limit ${key} ${done}: ${kindOfLimit(limit)}`,

@@ -28,10 +28,7 @@ const columns: readonly Column<GroupView>[] = [
       </div>
     ),
   },
-  {
-    head: '#Running',
-    cell: slotsText,
-  },
+  { head: '#Running', cell: slotsText },
   { head: '#Wait for limit', kind: 'dim', cell: ({ waiting }) => count(waiting) },
   { head: '#Wait elsewhere', kind: 'dim', cell: (group) => count(elsewhereIn(group)) },
   {

@@ -17,13 +17,9 @@ export const demo: Record<string, Act> = {
     scope: 'write',
     async does({ call }) {
       const jobs = [flow, ...Array.from({ length: JOBS }, (_, i) => single(i + 1))]
-      const { jobs: made } = (await call('POST', '/v1/jobs', jobs)) as { jobs: { id: number }[] }
+      const { jobs: made } = await call<{ jobs: { id: number }[] }>('POST', '/v1/jobs', jobs)
       const { id } = made[0]!
-      return {
-        say: `A flow and ${JOBS} jobs were created`,
-        to: `/?first=${id}`,
-        link: jobLink(id),
-      }
+      return { say: `A flow and ${JOBS} jobs were created`, to: `/?first=${id}`, link: jobLink(id) }
     },
   },
   undemo: {

@@ -43,13 +43,7 @@ function partsOf(queues: readonly Queue[], limits: readonly WaitedLimit[]): Part
     part('Ready, waiting for a lane', sum(queues, readyIn) - pulled, 'queued'),
     { text: 'Waiting for a pull worker', n: pulled, kind: 'suspended', icon: 'workers', to: '/workers' },
     { text: limitText(limits, of('limited')), n: of('limited'), kind: 'accent', icon: 'limits', to: '/limits' },
-    {
-      text: 'In paused queues',
-      n: sum(queues, pausedIn),
-      kind: 'terminating',
-      icon: 'pause',
-      to: '/queues',
-    },
+    { text: 'In paused queues', n: sum(queues, pausedIn), kind: 'terminating', icon: 'pause', to: '/queues' },
     part('Running', of('running'), 'running'),
   ]
 }

@@ -51,7 +51,7 @@ const change: Act = {
     const patch = Object.fromEntries(changed(form))
     const names = Object.keys(patch)
     if (names.length === 0) return { say: `Queue ${params.queue} was not changed` }
-    const { was } = (await call('PATCH', `${apiPath('queues', params.queue!)}?details=true`, patch)) as PatchedQueue
+    const { was } = await call<PatchedQueue>('PATCH', `${apiPath('queues', params.queue!)}?details=true`, patch)
     return { say: `Queue ${params.queue} was changed: ${names.join(', ')}`, undo: back(was!) }
   },
 }

@@ -48,7 +48,7 @@ export const acts: Record<string, Act> = {
   resume: {
     scope: 'write',
     async does(asked) {
-      const { next, missed } = (await asked.call('POST', `${of(asked)}/resume`, {})) as Resumed
+      const { next, missed } = await asked.call<Resumed>('POST', `${of(asked)}/resume`, {})
       const when = next[0] ? `; next run at ${clock(Date.parse(next[0]), asked.look.zone)}` : ''
       const passed =
         missed?.made === 'none' ? `; ${missed.more ? 'more than ' : ''}${many(missed.count, 'slot')} skipped` : ''
@@ -79,14 +79,9 @@ export const acts: Record<string, Act> = {
       })
       const alias = given(form, 'alias')
       const was = await engine.jobs.get(alias).catch(() => undefined)
-      const { job } = (await call('PUT', apiPath('schedules', alias), body)) as { job: number }
+      const { job } = await call<{ job: number }>('PUT', apiPath('schedules', alias), body)
       const undo = was ? fieldsOf(alias, was, args !== undefined) : { act: 'stop', job: String(job), sure: 'yes' }
-      return {
-        say: `Schedule ${alias} saved`,
-        undo,
-        to: '/schedules',
-        link: jobLink(job),
-      }
+      return { say: `Schedule ${alias} saved`, undo, to: '/schedules', link: jobLink(job) }
     },
   },
 }

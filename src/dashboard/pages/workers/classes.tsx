@@ -6,7 +6,7 @@ import { Ago, Card, Empty, Name, NameLink, Zero } from '../../parts/layout.tsx'
 import { First } from '../../parts/snippet.tsx'
 import { Bars } from '../../parts/spark.tsx'
 import { Table } from '../../parts/table.tsx'
-import { ofClass, queuePath, workerPath } from '../../words/paths.ts'
+import { classJobsPath, queuePath, workerPath } from '../../words/paths.ts'
 import { isBuiltIn } from '../../words/queue.ts'
 import { about, count, cut, jobsWait, many, short } from '../../words/text.ts'
 import { byClass, type ClassRow } from '../jobs/by-class.tsx'
@@ -100,7 +100,7 @@ function Row({ worker, ...known }: Known & { worker: Worker }) {
         <Zero n={runs} text={short(runs)} />
       </td>
       <td class="num" data-head="Failed jobs">
-        <Zero n={failed} to={`/jobs?status=failed&${ofClass(queue, name)}`} kind="up" text={short(failed)} />
+        <Zero n={failed} to={classJobsPath(worker, 'failed')} kind="up" text={short(failed)} />
       </td>
       <td
         class={took ? 'num dim' : 'num dimmer'}

@@ -26,7 +26,7 @@ async function drawn(
   try {
     const body = bodyOf()
     if (!isAsked) return { ...draft, body }
-    const { unfit } = (await call(method, `${draft.path}?preview=true`, body)) as { unfit: WorkerUnfit }
+    const { unfit } = await call<{ unfit: WorkerUnfit }>(method, `${draft.path}?preview=true`, body)
     return { ...draft, body, says: unfitWords(unfit) }
   } catch (error) {
     if (error instanceof SidejobError) return { ...draft, says: error.message }

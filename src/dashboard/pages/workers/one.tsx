@@ -5,7 +5,7 @@ import { type Fact, Facts } from '../../parts/facts.tsx'
 import { JobForm } from '../../parts/job-form.tsx'
 import { Ago, Card, Link, Name } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
-import { ofClass } from '../../words/paths.ts'
+import { newJobPath } from '../../words/paths.ts'
 import { readSchema, wordsOf } from '../../words/schema.ts'
 import { count, cut, many, span } from '../../words/text.ts'
 import type { Program, Worker } from './classes.tsx'
@@ -86,10 +86,7 @@ type PortRow = { dir: 'in' | 'out'; name: string; port: NonNullable<Worker['in']
 
 const portColumns: readonly Column<PortRow>[] = [
   { head: 'Direction', cell: ({ dir }) => <span class="tag dirr">{dir}</span> },
-  {
-    head: 'Port',
-    cell: ({ name }) => <Name of={name} most={24} kind="mono" isMain />,
-  },
+  { head: 'Port', cell: ({ name }) => <Name of={name} most={24} kind="mono" isMain /> },
   {
     head: 'Values',
     kind: 'fill mono dim',
@@ -124,7 +121,7 @@ export function Ports({ worker }: { worker: Worker }) {
 }
 
 export const TryIt = ({ worker }: { worker: Worker }) => (
-  <Card title="Try it" right={<Link to={`/jobs/new?${ofClass(worker.queue, worker.class)}`}>As code</Link>}>
+  <Card title="Try it" right={<Link to={newJobPath(worker)}>As code</Link>}>
     <JobForm worker={worker} stay />
   </Card>
 )

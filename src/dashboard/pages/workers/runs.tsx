@@ -7,7 +7,7 @@ import { type Deploy, deployName, deployPath } from '../../words/deploy.ts'
 import { furtherText, searchedOf } from '../../words/further.ts'
 import { happened } from '../../words/happened.ts'
 import { neighbours } from '../../words/neighbours.ts'
-import { ofClass } from '../../words/paths.ts'
+import { classJobsPath } from '../../words/paths.ts'
 import { about, count, MINUTE, many, span } from '../../words/text.ts'
 import type { ClassRow } from '../jobs/by-class.tsx'
 import type { KindsData } from '../jobs/kinds.tsx'
@@ -38,7 +38,7 @@ function Began({ kinds: { kinds }, deploys }: { kinds: KindsData; deploys: reado
   )
 }
 
-export function Today({ worker: { queue, class: name }, of, kinds, deploys }: TodayProps) {
+export function Today({ worker, of, kinds, deploys }: TodayProps) {
   const { runs = 0, failed = 0, completed = 0 } = of?.counts ?? {}
   return (
     <Card
@@ -46,7 +46,7 @@ export function Today({ worker: { queue, class: name }, of, kinds, deploys }: To
       right={
         <span>
           {many(runs, 'run')},{' '}
-          <To kind={failed > 0 ? 'link up' : 'link'} to={`/jobs?status=failed&${ofClass(queue, name)}`}>
+          <To kind={failed > 0 ? 'link up' : 'link'} to={classJobsPath(worker, 'failed')}>
             {count(failed)} failed
           </To>
         </span>
@@ -88,7 +88,7 @@ export function Newest({ worker, last, paused }: NewestProps) {
   const searched = searchedOf(last)
   const { rows } = last
   return (
-    <Card title="Newest jobs" right={<Link to={`/jobs?${ofClass(worker.queue, worker.class)}`}>All jobs</Link>}>
+    <Card title="Newest jobs" right={<Link to={classJobsPath(worker)}>All jobs</Link>}>
       {rows.length === 0 && <p class="note foot">{searched ? furtherText(0, searched.where) : 'None yet.'}</p>}
       <ul class="lasts body">
         {neighbours(rows, (job) => reasonOf(job, paused)).map(([job, ...more]) => (
