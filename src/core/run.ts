@@ -12,6 +12,7 @@ import {
   className,
   closed,
   codeVersion,
+  dir,
   group,
   inputs,
   jobHead,
@@ -61,11 +62,11 @@ const heir = z.object({
 const wiring = z.object({
   /** Absent for a port of the job itself. */
   child: z.string().optional(),
-  dir: z.enum(['in', 'out']),
+  dir,
   port: z.string(),
   size: count,
   default: z.boolean(),
-  to: z.union([z.literal('call'), z.array(z.object({ job: jobId, dir: z.enum(['in', 'out']), port: z.string() }))]),
+  to: z.union([z.literal('call'), z.array(z.object({ job: jobId, dir, port: z.string() }))]),
 })
 
 export const snapshot = z.object({
@@ -137,12 +138,7 @@ const spawn = z.strictObject({
   at: ms.optional(),
   wait: ms.optional(),
   priority: z.int32().optional(),
-  retry: z
-    .strictObject({
-      max: count.max(1_000_000).optional(),
-      backoff: backoffMembers(ms).optional(),
-    })
-    .optional(),
+  retry: z.strictObject({ max: count.max(1_000_000).optional(), backoff: backoffMembers(ms).optional() }).optional(),
   timeout: ms.optional(),
   keepResult: z.union([z.boolean(), ms]).optional(),
   group: group.optional(),

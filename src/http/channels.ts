@@ -1,17 +1,23 @@
-import type { Context } from 'hono'
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import * as z from 'zod'
 import { writeJson } from '../core/codec/json-writer.ts'
-import { type Encoded, raw } from '../core/codec/value.ts'
+import { raw } from '../core/codec/value.ts'
 import { doors } from '../core/limits.ts'
 import { channelList, channelName, closed, flag, keepMessage, moment, scanCursor } from '../core/schemas.ts'
 import { tokenPath } from './door.ts'
 import { keyOf } from './places.ts'
-import { route } from './route.ts'
+import { type Asked, route } from './route.ts'
 
 const MOST_CHANNELS = 20
 
 const absolute = (channel: string): string => (channel.startsWith('/') ? channel : `/${channel}`)
+
+const streamed = {
+  scope: 'read',
+  answers: { 200: z.object({ channel: z.string(), message: closed }) },
+  media: 'text/event-stream',
+  listens: true,
+} as const
 
 export const channels = {
   publish: route('POST /v1/publish', {
@@ -40,7 +46,7 @@ export const channels = {
   }),
 
   subscribe: route('GET /v1/subscribe/:channel', {
-    scope: 'read',
+    ...streamed,
     summary: 'Subscribe to a channel',
     description:
       'Streams the messages of the channel and of all channels below it as Server-Sent Events. `/v1/subscribe/a/b` subscribes to the channel `/a/b`.',
@@ -48,35 +54,17 @@ export const channels = {
       token: z.string().max(255).optional().describe('stream token, for clients that cannot send a header'),
     }),
     byToken: true,
-    answers: { 200: z.object({ channel: z.string(), message: closed }) },
-    media: 'text/event-stream',
-    listens: true,
-    handle: ({ engine, params, caller, c, hangUp }) =>
-      events(
-        c,
-        hangUp,
-        (signal) => engine.channels.subscribe(`/${params.channel}`, signal),
-        () => caller!.home.keys.isActive(caller!.id),
-      ),
+    handle: ({ params, ...asked }) => events(asked, [`/${params.channel}`]),
   }),
 
   listen: route('GET /v1/subscribe', {
-    scope: 'read',
+    ...streamed,
     summary: 'Subscribe to several channels',
     description:
       'Streams messages as Server-Sent Events. Repeat the parameter for each channel: `?channel=/a&channel=/b`.',
     query: z.strictObject({ channel: z.array(channelName).min(1).max(MOST_CHANNELS) }),
     repeated: ['channel'],
-    answers: { 200: z.object({ channel: z.string(), message: closed }) },
-    media: 'text/event-stream',
-    listens: true,
-    handle: ({ engine, query, caller, c, hangUp }) =>
-      events(
-        c,
-        hangUp,
-        (signal) => engine.channels.subscribe([...new Set(query.channel.map(absolute))], signal),
-        () => caller!.home.keys.isActive(caller!.id),
-      ),
+    handle: ({ query, ...asked }) => events(asked, [...new Set(query.channel.map(absolute))]),
   }),
 
   token: route('POST /v1/subscribe/:channel', {
@@ -89,17 +77,14 @@ export const channels = {
   }),
 }
 
-type Messages = (signal: AbortSignal) => Promise<AsyncIterable<{ channel: string; message: Encoded }>>
-
 /** If a client reconnects with its last id, an event `gap` warns that messages may be missing. */
 async function events(
-  c: Context,
-  hangUp: () => void,
-  messages: Messages,
-  isKnown: () => Promise<boolean>,
+  { engine, caller, c, hangUp }: Pick<Asked<string, undefined, undefined>, 'engine' | 'caller' | 'c' | 'hangUp'>,
+  channels: string[],
 ): Promise<Response> {
   const gone = new AbortController()
-  const heard = await messages(gone.signal).catch((error) => {
+  const isKnown = () => caller!.home.keys.isActive(caller!.id)
+  const heard = await engine.channels.subscribe(channels, gone.signal).catch((error) => {
     gone.abort()
     throw error
   })

@@ -25,13 +25,14 @@ const comparisonQuery = z.strictObject({
 })
 
 const { counts, took } = classCounts.shape
+const period = z.object({ version, from: moment, to: moment })
 const ofPeriod = z.object({ counts, took })
 
 const comparison = z.object({
   deployment: z.string(),
   ...deploy.shape,
-  before: z.object({ version, from: moment, to: moment }),
-  after: z.object({ version, from: moment, to: moment }),
+  before: period,
+  after: period,
   isWhole: z
     .boolean()
     .describe('false if the counts from the time of the deploy are no longer kept. In that case, no class is compared'),

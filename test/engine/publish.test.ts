@@ -123,7 +123,7 @@ test('a plain SUBSCRIBE in Redis receives the messages of a channel only while a
   await kit.engine.channels.publish('/told/below', '"unheard"')
 
   const stop = new AbortController()
-  const stream = (await kit.engine.channels.subscribe('/told', stop.signal))[Symbol.asyncIterator]()
+  const stream = (await kit.engine.channels.subscribe(['/told'], stop.signal))[Symbol.asyncIterator]()
   await kit.engine.channels.publish('/told/below', '"heard"')
   expect((await stream.next()).value).toEqual({ channel: '/told/below', message: '"heard"' })
   await kit.until(() => texts.join('').includes('"heard"'))

@@ -484,10 +484,7 @@ const answers: Unperformed = {
       ],
       cursor: null,
     }),
-    subscribe: async (channels) => {
-      const [channel] = [channels].flat() as [string]
-      return twoMessages(channel)
-    },
+    subscribe: async ([channel]) => twoMessages(channel!),
   },
   log: {
     write: async () => {},

@@ -426,7 +426,7 @@ const cases: Case[] = [
     200,
     'data: {"channel":"/a/b","message":',
     'channels.subscribe',
-    '/a/b',
+    ['/a/b'],
     expect.any(AbortSignal),
   ],
   [

@@ -135,13 +135,12 @@ export function createChannels({ store, client, registry, ring, now }: Context) 
 
     /** Resolves when the subscription is active. */
     async subscribe(
-      channels: string | readonly string[],
+      channels: readonly string[],
       signal: AbortSignal,
     ): Promise<AsyncIterable<{ channel: string; message: Encoded }>> {
-      const names = [channels].flat()
-      const renew = () => store.change('', [ops.listen({ ms: LISTEN, channels: names })])
+      const renew = () => store.change('', [ops.listen({ ms: LISTEN, channels })])
       await renew()
-      const streams = names.map((name) => client.listen(store.keys.live(name), signal)[Symbol.asyncIterator]())
+      const streams = channels.map((name) => client.listen(store.keys.live(name), signal)[Symbol.asyncIterator]())
       await Promise.all(streams.map((stream) => stream.next()))
       return messagesOf(streams, renew)
     },
