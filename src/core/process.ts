@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { jobId, moment } from './schemas.ts'
+import { moment, ofJob } from './schemas.ts'
 
 export const orders = z
   .enum(['quiet', 'stop'])
@@ -12,9 +12,7 @@ export const processSignal = z.strictObject({
 })
 
 const runUnderWay = z.object({
-  job: jobId,
-  queue: z.string(),
-  class: z.string(),
+  ...ofJob,
   startedAt: moment,
   leaseUntil: moment,
   by: z.string().describe('worker that performs the run: `function`, `pull`, or the host of the push worker'),

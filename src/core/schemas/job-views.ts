@@ -57,6 +57,8 @@ export const runUnderWay = z
   .describe('current run')
 export type RunFacts = z.output<typeof runUnderWay>
 
+export const childList = z.record(z.string(), z.object({ id: jobId, class: z.string(), status }))
+
 /** Members of rows and views of jobs. */
 export const jobSummary = {
   ...jobHead,
@@ -88,7 +90,7 @@ export const jobView = z.object({
   callback: callbackProgress.nullable(),
   in: z.record(z.string(), portView),
   out: z.record(z.string(), portView),
-  children: z.record(z.string(), z.object({ id: jobId, class: z.string(), status })),
+  children: childList,
   limits: z.array(z.string()).describe('limit keys of the job; GET /v1/jobs/:job also returns the key of its class'),
   waitingAt: z.string().nullable().describe('limit that the job is waiting for'),
   retry: shownRetry.nullable(),

@@ -75,7 +75,9 @@ export const builtAgainst = schemaHash
 export const dir = z.enum(['in', 'out'])
 
 export const jobId = z.int().min(1)
-export const jobHead = { id: jobId, queue: z.string(), class: z.string() }
+const ofQueue = { queue: z.string(), class: z.string() }
+export const jobHead = { id: jobId, ...ofQueue }
+export const ofJob = { job: jobId, ...ofQueue }
 export const parentRef = z.object({ id: jobId, name: z.string() }).nullable()
 
 export const errorKind = named('the id of a kind of error: 16 hexadecimal digits', isHash)

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { statuses } from '../job.ts'
 import { madeUps } from '../repeat/passed.ts'
 import { runUnderWay } from './job-views.ts'
-import { jobId, status } from './names.ts'
+import { jobId, ofJob, status } from './names.ts'
 import { pastRun } from './past-runs.ts'
 import { closed, concurrency, MAX_AGEING, moment, positive, rate, span } from './values.ts'
 import { shownRate } from './workers.ts'
@@ -100,9 +100,7 @@ export const groupSettings = limitSettings.omit({ rate: true })
 const inUse = { paused: z.boolean(), running: z.int(), waiting: z.int() }
 
 export const scheduleView = z.object({
-  job: jobId,
-  queue: z.string(),
-  class: z.string(),
+  ...ofJob,
   status,
   aliases: z.array(z.string()),
   repeat: closed,
@@ -187,7 +185,7 @@ export const roomView = limitView.extend({
 })
 export type RoomView = z.output<typeof roomView>
 
-const atLimit = { job: jobId, queue: z.string(), class: z.string(), group: z.string().nullable() }
+const atLimit = { ...ofJob, group: z.string().nullable() }
 
 export const holder = z.object({
   ...atLimit,
