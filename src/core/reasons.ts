@@ -75,6 +75,10 @@ export const reasons = {
     remedy:
       '`sidejob doctor --repair --yes` repairs the record if enough of it is left; `DELETE /v1/jobs/:job?force=true` deletes the job',
   },
+  ENCRYPTED: {
+    means: 'the key that encrypted values of the job is missing, so no run can read them',
+    remedy: 'add the key to the setting `SIDEJOB_ENCRYPTION_KEY`',
+  },
   ASKED_FOR_NOTHING: {
     means: 'the function suspended the job without a condition',
     remedy: '`POST /v1/jobs/:job/run`, a child or input wakes the job',

@@ -211,6 +211,23 @@ describe('without a key', () => {
   })
 })
 
+test('why and the steps of a job whose key is missing answer with the cause instead of 422', async () => {
+  const id = await kit.make('waiting', { args: JSON.stringify(mark('args')) })
+  await kit.until(async () => (await kit.engine.jobs.get(String(id))).runAt !== null)
+  const later = await kit.make('echo', { args: JSON.stringify(mark('args')), at: Date.now() + 1e8 })
+  const other = clientOf(withKeys(second))
+  const encrypted = (what: string) => ({
+    code: 'ENCRYPTED',
+    message: expect.stringMatching(
+      new RegExp(`^its ${what} were encrypted with key [\\w-]{8}, which is missing; add it to SIDEJOB_ENCRYPTION_KEY$`),
+    ),
+  })
+  expect((await other.jobs.why(id)).reasons).toMatchObject([{ code: 'PAUSED_UNTIL' }, encrypted('steps')])
+  expect((await other.jobs.why(later)).reasons).toMatchObject([{ code: 'DUE' }, encrypted('args')])
+  expect((await clientOf(kit.engine).jobs.why(later)).reasons).toMatchObject([{ code: 'DUE' }])
+  expect((await other.jobs.steps(id)).steps).toMatchObject([{ name: 'kept' }])
+})
+
 test('a rehearsal names sealed values that the server cannot open, and judges no function that reads them', async () => {
   const id = await kit.make('waiting', { args: JSON.stringify(mark('args')) })
   await kit.until(async () => (await kit.engine.jobs.get(String(id))).runAt !== null)

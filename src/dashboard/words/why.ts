@@ -123,6 +123,8 @@ const runAt =
 
 const damaged: Say = ({ message }) => ({ text: stop(title(message)), sub: 'Open Doctor to repair it.' })
 
+const other: Say = ({ message }) => ({ text: stop(title(message)) })
+
 const says: Record<ReasonCode, Say> = {
   LIMITED: limited,
   CHILDREN: children,
@@ -203,6 +205,7 @@ const says: Record<ReasonCode, Say> = {
   }),
   MISPLACED: damaged,
   UNREADABLE: damaged,
+  ENCRYPTED: other,
   ASKED_FOR_NOTHING(reason, { job }) {
     const values = numberOf(reason, 'values')
     return {
@@ -215,8 +218,6 @@ const says: Record<ReasonCode, Say> = {
     }
   },
 }
-
-const other: Say = ({ message }) => ({ text: stop(title(message)) })
 
 function reasonCell(reason: Reason, link: WhyLink, when: When): Cell {
   const { job, class: name, status } = link

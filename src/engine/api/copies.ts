@@ -1,4 +1,3 @@
-import type { Encoded } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { LabelsText } from '../../core/labels.ts'
 import { limits } from '../../core/limits.ts'
@@ -7,6 +6,7 @@ import type { JobRecord } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
 import type { Call, CopyChanges, Enqueued, JobInput, Ref } from '../engine.ts'
 import { factsOf } from '../run/job-facts.ts'
+import { missingKeyOf } from '../run/shown.ts'
 import type { Jobs } from './jobs.ts'
 
 const given = <T extends Partial<JobInput>>(input: T): T =>
@@ -26,8 +26,6 @@ function inputLike(document: JobRecord, now: number): JobInput {
   })
 }
 
-const isSealed = (value: Encoded | undefined): boolean => value?.startsWith('{"$sealed":') === true
-
 const needsKey = (job: string, what: string): SidejobError =>
   new SidejobError(
     'REFUSED',
@@ -38,7 +36,7 @@ export function createCopies({ store, now }: Context, { enqueue }: Pick<Jobs, 'e
   async function lastInputs(id: number, { inputsKept }: JobRecord, asked: boolean): Promise<JobInput['inputs']> {
     const kept = inputsKept === undefined ? null : await store.keptInputs(id)
     const values = Object.values(kept ?? {}).flat()
-    if (values.some(isSealed)) throw needsKey(String(id), 'inputs')
+    if (values.some(missingKeyOf)) throw needsKey(String(id), 'inputs')
     if (values.length > 0) return kept!
     if (!asked) return undefined
     const why = kept
@@ -51,7 +49,7 @@ export function createCopies({ store, now }: Context, { enqueue }: Pick<Jobs, 'e
     /** `inputs: 'last'` (the default) repeats the inputs of the last run if they were recorded. */
     async copy(job: Ref, { args, inputs }: CopyChanges, call?: Call): Promise<Enqueued> {
       const { id, document } = await store.inspect(job)
-      if (args === undefined && isSealed(document.args)) throw needsKey(job, 'args')
+      if (args === undefined && missingKeyOf(document.args)) throw needsKey(job, 'args')
       const first = typeof inputs === 'object' ? inputs : await lastInputs(id, document, inputs === 'last')
       const { jobs } = await enqueue([{ ...inputLike(document, now()), ...given({ args, inputs: first }) }], call)
       return jobs[0]!

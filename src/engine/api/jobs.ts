@@ -253,7 +253,7 @@ export function createJobs({
     async steps(job: Ref, cursor: string = '0'): Promise<KeptSteps> {
       const { id, document } = await store.inspect(job)
       if (!document.hasSteps) return { steps: [], waits: [], patches: [], cursor: null }
-      const { steps, kept, cursor: next } = await store.steps(id, cursor)
+      const { steps, kept, cursor: next } = await store.steps(id, cursor, store.vault.show)
       const entryOf = (name: string): KeptStep => {
         const { at, ms: took, run } = kept[name]!
         return { name, at, took, run, bytes: encoder.encode(steps[name]!).length }

@@ -6,16 +6,16 @@ import type { Inspection } from '../../redis/types.ts'
 import type { Why, WhyLimit, WhyLink } from '../engine.ts'
 import { runOf } from '../run/job-facts.ts'
 import { roomOf } from './limits.ts'
-import { pauses, reasonsOf, waitsIn } from './why.ts'
+import { pauses, reasonsOf } from './why.ts'
 
 const LOOKED_AT = 5
 const HOLDERS = 5
 
-type Ask = Pick<Store, 'inspect' | 'steps' | 'room'>
+export type Ask = Pick<Store, 'inspect' | 'steps' | 'room' | 'vault'>
 
 async function linkOf(store: Ask, inspection: Inspection): Promise<WhyLink> {
   const { id, document: doc } = inspection
-  const waits = pauses(inspection) ? waitsIn((await store.steps(id, '0')).steps) : []
+  const steps = pauses(inspection) ? (await store.steps(id, '0', store.vault.show)).steps : {}
   return {
     job: id,
     class: doc.class,
@@ -23,7 +23,7 @@ async function linkOf(store: Ask, inspection: Inspection): Promise<WhyLink> {
     status: statusOf(doc),
     running: doc.place === PLACE.leased,
     run: runOf(doc),
-    reasons: reasonsOf(inspection, waits),
+    reasons: reasonsOf(inspection, steps),
   }
 }
 

@@ -23,7 +23,7 @@ import {
 import type { Inspection, KeptLimit } from '../../redis/types.ts'
 import type { Reason } from '../engine.ts'
 import type { Waited } from '../run/code-change.ts'
-import { shownError } from '../run/shown.ts'
+import { missingKeyOf, shownError } from '../run/shown.ts'
 import { isForMessages, OURS } from '../run/steps.ts'
 
 type Looked = Pick<Inspection, 'document' | 'children' | 'ahead' | 'limitFree' | 'limit' | 'now'> &
@@ -292,7 +292,7 @@ function endReasons({ document: doc }: Looked): Told[] {
   ]
 }
 
-export function waitsIn(steps: Record<string, Encoded>): Waiting['waits'] {
+function waitsIn(steps: Record<string, Encoded>): Waiting['waits'] {
   const ours = Object.entries(steps).filter(([key]) => key.startsWith(OURS))
   const kept = ours.map(([, value]) => decodeValue(value) as Waited | null)
   return kept.flatMap((one) => (one?.on === undefined || one.done ? [] : [{ on: one.on, until: one.until }]))
@@ -347,11 +347,25 @@ function toldByPlace(waiting: Looked & Pick<Waiting, 'waits'>): Told[] {
   }
 }
 
-export function reasonsOf(inspection: Looked, waits: Waiting['waits']): Reason[] {
+function encryptedReasons({ document: { args, place } }: Looked, steps: Record<string, Encoded>): Told[] {
+  if (place === PLACE.leased || place === PLACE.completed || place === PLACE.terminated) return []
+  const stepKey = Object.values(steps).map(missingKeyOf).find(Boolean)
+  const key = stepKey ?? missingKeyOf(args)
+  if (key === undefined) return []
+  const what = stepKey ? 'steps' : 'args'
+  const message = `its ${what} were encrypted with key ${key}, which is missing; add it to SIDEJOB_ENCRYPTION_KEY`
+  return [{ code: 'ENCRYPTED', message, data: {} }]
+}
+
+export function reasonsOf(inspection: Looked, steps: Record<string, Encoded>): Reason[] {
   const since = sinceOf(inspection.document)
-  return toldOf({ ...inspection, waits }).map((reason) => ({ ...reason, since }))
+  const encrypted = encryptedReasons(inspection, steps)
+  const told = toldOf({ ...inspection, waits: waitsIn(steps) })
+  // Without the steps, the function may wait for a message or value that is unknown here.
+  const known = encrypted.length > 0 ? told.filter(({ code }) => code !== 'ASKED_FOR_NOTHING') : told
+  return [...known, ...encrypted].map((reason) => ({ ...reason, since }))
 }
 
 /** Uses only the record, so the number of jobs ahead and the waits inside functions are unknown. */
 export const firstReasonOf = (document: JobRecord, now: number): Reason | null =>
-  reasonsOf({ document, children: [], ahead: null, limitFree: null, now }, [])[0] ?? null
+  reasonsOf({ document, children: [], ahead: null, limitFree: null, now }, {})[0] ?? null

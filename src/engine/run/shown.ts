@@ -53,7 +53,8 @@ export function shownJob(
 
 type Part = Parameters<typeof redacted>[2]
 
-const isUnopened = (value: Encoded): boolean => value.startsWith('{"$sealed":"~f')
+export const missingKeyOf = (value: Encoded | null | undefined): string | undefined =>
+  /^\{"\$sealed":"~f(.*?)\./.exec(value ?? '')?.[1]
 
 /** `heirs` are the records of ended children. */
 export function shownSnapshot(
@@ -66,7 +67,7 @@ export function shownSnapshot(
     (of: JobRecord | undefined, prefix = '') =>
     <T extends Encoded | null>(value: T, part: Part, name?: string): T => {
       const shown = of ? redacted(value, redactedPathsOf(of), part, name) : value
-      if (shown !== value || (value !== null && isUnopened(value)))
+      if (shown !== value || missingKeyOf(value))
         masked.add(prefix || [part, name].filter((word) => word !== undefined).join('.'))
       return shown
     }
@@ -81,7 +82,7 @@ export function shownSnapshot(
       ...(one.error === undefined ? {} : { error: hideOf(one.error, 'error') }),
     }
   }
-  for (const [name, step] of Object.entries(snapshot.steps ?? {})) if (isUnopened(step)) masked.add(`steps.${name}`)
+  for (const [name, step] of Object.entries(snapshot.steps ?? {})) if (missingKeyOf(step)) masked.add(`steps.${name}`)
   const { job, state, family } = snapshot
   const ports = <P extends Port>(part: 'in' | 'out', of: Record<string, P>) =>
     mapValues(of, (port, name) => withItems(port, item(part, name)))

@@ -120,11 +120,12 @@ export function createCommands(parts: Parts) {
     async steps(
       id: number,
       cursor: string,
+      { value } = open,
     ): Promise<{ steps: Record<string, Encoded>; cursor: string | null; kept: Record<string, StepKept> }> {
       const [next, flat] = await tableAt(keys.steps(id)).page(cursor, { count: STEPS })
       const texts = pairsOf(flat)
       return {
-        steps: Object.fromEntries(texts.map(([name, text]) => [name, open.value(text.replace(STEP, ''), 'step')])),
+        steps: Object.fromEntries(texts.map(([name, text]) => [name, value(text.replace(STEP, ''), 'step')])),
         kept: Object.fromEntries(texts.map(([name, text]) => [name, keptOf(text)])),
         cursor: next,
       }
