@@ -19,6 +19,15 @@ afterEach(() => vi.unstubAllEnvs())
 
 const stackAt = (url: string) => writeFileSync(join(folder, 'stack.json'), JSON.stringify({ url, apiKey: 'dev_7' }))
 
+test.each([
+  ['PORT', 'abc', []],
+  ['--port', '99999', ['--port', '99999']],
+])('sidejob dev names %s if its value %s is no port', async (setting, value, words) => {
+  vi.stubEnv('PORT', setting === 'PORT' ? value : '8787')
+  const { exit, noted } = await runInProcess(['dev', ...words])
+  expect([exit, noted]).toEqual([2, `sidejob dev: ${setting}: expected a whole number from 1 to 65535, got ${value}\n`])
+})
+
 test('a key of the environment is not sent to an address that a folder names', () => {
   stackAt('https://evil.example')
   vi.stubEnv('SIDEJOB_API_KEY', 'sj_production')

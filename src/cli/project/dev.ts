@@ -1,4 +1,4 @@
-import { type Command, count } from '../command.ts'
+import { type Command, type Given, UsageError } from '../command.ts'
 
 function stopping() {
   const controller = new AbortController()
@@ -9,6 +9,11 @@ function stopping() {
   const { signal } = controller
   const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
   return { signal, stopped }
+}
+
+function portOf({ port = process.env.PORT || '8787' }: Given, setting: string): number {
+  if (/^\d+$/.test(String(port)) && +port > 0 && +port < 65_536) return +port
+  throw new UsageError(`${setting}: expected a whole number from 1 to 65535, got ${port}`)
 }
 
 type Started = { url: string; apiKey: string; redis: { describe: string } }
@@ -28,7 +33,7 @@ export const dev: Command = {
   takes: ['[folder]'],
   flags: ['key', 'help'],
   options: {
-    port: { type: 'string', short: 'p', default: process.env.PORT ?? '8787', does: 'port of the Worker' },
+    port: { type: 'string', short: 'p', does: 'port of the Worker (PORT, or 8787)' },
     redis: {
       type: 'string',
       does: 'embedded, server or redis://…; by default redis-server if installed, otherwise embedded',
@@ -41,7 +46,7 @@ export const dev: Command = {
     const starting = startDev({
       project,
       signal,
-      port: count(given, 'port'),
+      port: portOf(given, given.port === undefined ? 'PORT' : '--port'),
       ...(given.redis ? { redis: String(given.redis) } : {}),
       persist: !given.memory,
       apiKey: given.key === undefined ? process.env.SIDEJOB_API_KEY || undefined : String(given.key),
