@@ -71,6 +71,19 @@ test('the user who mutes or restores a kind sees the number at once', async () =
   expect(await signOn('/')).toMatchObject({ n: '5', look: 'red' })
 })
 
+test('the page of a class counted the muted kinds of other classes', async () => {
+  const mutedOn = async (path: string) => /(\d+) muted</.exec(await reader.html(`/ui${path}`))?.[1]
+  await mute('known')
+  pages.forget()
+  expect(await mutedOn('/workers/default/loud')).toBeUndefined()
+  expect(await mutedOn('/jobs?status=failed&class=loud')).toBeUndefined()
+  await mute('loud')
+  pages.forget()
+  expect(await mutedOn('/workers/default/loud')).toBe('1')
+  expect(await mutedOn('/jobs?status=failed&class=loud')).toBe('1')
+  expect(await mutedOn('/jobs?status=failed')).toBe('2')
+})
+
 counted('muted kinds of errors do not increase the cost of any page', async () => {
   await mute('known')
   for (const path of ['/', '/jobs', '/queues', '/schedules', '/log', '/doctor']) {

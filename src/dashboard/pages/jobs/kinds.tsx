@@ -38,6 +38,7 @@ type Of = { queue?: string; class?: string }
 export async function kindsOf(asked: Asked, of: Of = {}): Promise<KindsData> {
   const { engine, cache, look } = asked
   const name = kindsName(of)
+  const isAll = !of.queue && !of.class
   const ask = async () => ({ ...(await engine.errors.list({ ...of, details: true, muted: true })), at: look.now })
   const [{ errors, cursor, muted }, [deploy, previous]] = await Promise.all([
     cache.get(name, FRESH, ask),
@@ -46,7 +47,9 @@ export async function kindsOf(asked: Asked, of: Of = {}): Promise<KindsData> {
   return {
     kinds: errors.filter((kind) => !kind.muted),
     muted: errors.filter((kind) => kind.muted),
-    quiet: muted.filter(({ error }) => !errors.some((kind) => kind.error === error)),
+    quiet: muted.filter(
+      (mute) => (isAll || mute.class === of.class) && !errors.some((kind) => kind.error === mute.error),
+    ),
     more: cursor !== null,
     // Without an earlier deploy, every kind of error would be marked as new.
     deploy: previous && deploy,
