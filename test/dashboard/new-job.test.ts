@@ -138,6 +138,25 @@ describe('a new job of a class with a required input', () => {
     expect(code).not.toContain('M4rk3r')
   })
 
+  test('a duplicate printed a secret of args without a schema in the field of the args', async () => {
+    const { to } = await create({ 'in.url': URL_OF_PICTURE, args: '{"token":"M4rk3r"}' })
+    const html = await writer.html(`/ui/jobs/new?from=${to!.slice('/jobs/'.length)}`)
+    expect(html).toMatch(/<details><summary>Args: show hidden values<\/summary><label>.*?M4rk3r/s)
+  })
+
+  test('a duplicate called an input required although it holds two values, or the job ran without it', async () => {
+    const noteOf = async (fields: Record<string, string>) => {
+      const { to } = await create(fields)
+      const html = await writer.html(`/ui/jobs/new?from=${to!.slice('/jobs/'.length)}`)
+      const note = /url <span class="note">([^<]*)/.exec(html)![1]
+      return `${note}${/name="later" checked/.test(html) ? ', or later' : ''}`
+    }
+    const two = JSON.stringify({ url: [URL_OF_PICTURE, URL_OF_PICTURE] })
+    expect(await noteOf({ inputs: two })).toBe('text, a URL; 2 values, under Options')
+    expect(await noteOf({ later: 'on' })).toBe('text, a URL, or later')
+    expect(await noteOf({ 'in.url': URL_OF_PICTURE })).toBe('text, a URL, required')
+  })
+
   test('a duplicate showed all options although only its group and its priority are set', async () => {
     const detailsOf = async (fields: Record<string, string>) => {
       const { to } = await create({ 'in.url': URL_OF_PICTURE, ...fields })

@@ -7,7 +7,7 @@ import type { Engine } from '../../engine/index.ts'
 import { type Act, type Asked, page } from '../page.ts'
 import { LinkButton } from '../parts/act.tsx'
 import { Code } from '../parts/job-code.tsx'
-import { JobForm, jobBody, type Named, PORT, refuseMissing } from '../parts/job-form.tsx'
+import { isRequired, JobForm, jobBody, type Named, PORT, portsOf, refuseMissing } from '../parts/job-form.tsx'
 import { Card, Head, Link, NameLink, To } from '../parts/layout.tsx'
 import { Search } from '../parts/search.tsx'
 import { sum } from '../words/counts.ts'
@@ -75,13 +75,23 @@ function typedInputs(inputs: Inputs, ports: Worker['in'] = {}): Record<string, s
   return { inputs: objectOf(Object.fromEntries(waiting.map(([name, values]) => [name, `[${values}]`]))) }
 }
 
-function typedLike({ args, group, priority, labels }: Like, inputs: Inputs, worker: Worker): URLSearchParams {
+/** True if the job never had values for the required inputs that its duplicate lacks. */
+function isWithout({ in: ports }: Like, inputs: Inputs, worker: Worker): boolean {
+  const missing = portsOf(worker).filter(([name, port]) => isRequired(port) && !inputs[name])
+  return (
+    ports !== undefined && missing.length > 0 && missing.every(([name]) => !ports[name]?.size && !ports[name]?.taken)
+  )
+}
+
+function typedLike(from: Like, inputs: Inputs, worker: Worker): URLSearchParams {
+  const { args, group, priority, labels } = from
   return new URLSearchParams({
     ...(args !== null && typedOf(worker.args, 'args', encodedToJson(args))),
     group: group ?? '',
     priority: String(priority),
     labels: labelWords(labels),
     ...typedInputs(inputs, worker.in),
+    ...(isWithout(from, inputs, worker) && { later: 'on' }),
   })
 }
 

@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx'
+import { cover } from '../words/json.ts'
 
 type Named = {
   name: string
@@ -46,15 +47,24 @@ export const Field = ({ label, note, type = 'text', mono, path, ...input }: Fiel
   </Label>
 )
 
-const rowsOf = (text = ''): number => Math.min(20, text.split('\n').length)
+const rowsOf = (text: string): number => Math.min(20, text.split('\n').length)
 
-export const TextArea = ({ label, note, value, path, rows = 3, ...area }: TextAreaProps) => (
-  <Label label={label} note={note}>
-    <textarea {...area} class="field" rows={Math.max(rows, rowsOf(value))} spellcheck={false} data-path={path}>
-      {value}
-    </textarea>
-  </Label>
-)
+export function TextArea({ label, note, value = '', path, rows = 3, ...area }: TextAreaProps) {
+  const field = (
+    <Label label={label} note={note}>
+      <textarea {...area} class="field" rows={Math.max(rows, rowsOf(value))} spellcheck={false} data-path={path}>
+        {value}
+      </textarea>
+    </Label>
+  )
+  if (cover(value) === value) return field
+  return (
+    <details>
+      <summary>{label}: show hidden values</summary>
+      {field}
+    </details>
+  )
+}
 
 export const Select = ({ name, label, note, value, path, options, labels = {} }: SelectProps) => (
   <Label label={label} note={note}>

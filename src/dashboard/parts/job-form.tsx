@@ -1,10 +1,11 @@
 import { encodedToJson } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
+import { readObject } from '../../core/readable.ts'
 import type { WorkerDefinition } from '../../engine/engine.ts'
 import { jsonText, labelsIn, maybe, numberIn, objectOf } from '../words/form.ts'
 import { isFlow } from '../words/paths.ts'
 import { readSchema, sampleOf } from '../words/schema.ts'
-import { cut } from '../words/text.ts'
+import { cut, many } from '../words/text.ts'
 import { valueIn } from '../words/value-form.ts'
 import { Field, Options, TextArea } from './field.tsx'
 import { Form } from './form.tsx'
@@ -20,11 +21,11 @@ const GRAPH = '__graph'
 /** The title of the options shows the values of `SHORT`. */
 const [SHORT, LONG] = [['priority', 'group'] as const, ['inputs', 'wait', 'alias', 'labels'] as const]
 
-const portsOf = ({ in: ports = {} }: WorkerDefinition): [string, Port][] =>
+export const portsOf = ({ in: ports = {} }: WorkerDefinition): [string, Port][] =>
   Object.entries(ports).filter(([name]) => name !== '*')
 
 /** A port with a channel is optional, because its values may come from the channel. */
-const isRequired = ({ default: otherwise, channels = [] }: Port): boolean =>
+export const isRequired = ({ default: otherwise, channels = [] }: Port): boolean =>
   otherwise === undefined && channels.length === 0
 
 export function JobForm({ worker, stay, typed }: { worker: Named; stay?: boolean; typed?: URLSearchParams }) {
@@ -34,6 +35,13 @@ export function JobForm({ worker, stay, typed }: { worker: Named; stay?: boolean
   const ports = portsOf(worker)
   const args = <ValueFields name="args" label="Args" schema={schema && encodedToJson(schema)} was={was} />
   const isOption = ports.length > 0 && !schema
+  const isLater = was('later') !== undefined
+  const inputs = readObject<Record<string, unknown[]>>(was('inputs')) ?? {}
+  function moreOf(name: string, port: Port): string | undefined {
+    const length = inputs[name]?.length ?? 0
+    if (length > 0) return `; ${many(length, 'value')}, under Options`
+    return isRequired(port) && !isLater ? ', required' : undefined
+  }
   const canWait = ports.some(([, port]) => isRequired(port))
   return (
     <Form
@@ -49,7 +57,8 @@ export function JobForm({ worker, stay, typed }: { worker: Named; stay?: boolean
           name={`${PORT}${name}`}
           label={name === GRAPH ? 'Graph' : name}
           schema={port.schema && encodedToJson(port.schema)}
-          more={isRequired(port) ? ', required' : undefined}
+          more={moreOf(name, port)}
+          isOptional={isLater}
           otherwise={port.default && encodedToJson(port.default)}
           path={name}
           was={was}
@@ -73,8 +82,7 @@ export function JobForm({ worker, stay, typed }: { worker: Named; stay?: boolean
         <TextArea name="labels" label="Labels" note="name=value, one per line" rows={2} value={was('labels')} />
         {canWait && (
           <label class="rowf">
-            <input type="checkbox" class="check" name="later" checked={was('later') !== undefined} /> Write required
-            inputs later
+            <input type="checkbox" class="check" name="later" checked={isLater} /> Write required inputs later
           </label>
         )}
       </Options>

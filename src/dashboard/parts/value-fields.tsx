@@ -11,6 +11,7 @@ type FieldsProps = {
   more?: string
   otherwise?: string
   isNeeded?: boolean
+  isOptional?: boolean
   path?: string
   was?: (field: string) => string | undefined
 }
@@ -75,7 +76,7 @@ function List(props: OneProps) {
 }
 
 function Members(props: OneProps) {
-  const { name, label, of, more, was, depth } = props
+  const { name, label, of, more, was, depth, isOptional } = props
   return (
     <fieldset class="parts">
       <legend>
@@ -86,11 +87,12 @@ function Members(props: OneProps) {
           name={memberOf(name, member)}
           label={member}
           of={one}
-          more={of!.required?.includes(member) ? ', required' : ''}
+          more={of!.required?.includes(member) && !isOptional ? ', required' : ''}
           otherwise={one.default === undefined ? undefined : JSON.stringify(one.default)}
           path={member}
           was={was}
           isNeeded={false}
+          isOptional={isOptional}
           depth={depth + 1}
         />
       ))}
