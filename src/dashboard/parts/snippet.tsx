@@ -22,7 +22,7 @@ export function Snippet({ title, text, note, out, children }: SnippetProps) {
   )
 }
 
-export const OWN_CLASS = `// src/jobs/double.ts, and one line in src/jobs/index.ts
+export const OWN_CLASS = `// src/jobs/double.ts; then add double to the list in src/jobs/index.ts
 import { defineWorker, port } from 'sidejob'
 import * as z from 'zod'
 

@@ -30,6 +30,9 @@ function Commands({ own }: Pick<FirstMinuteData, 'own'>) {
     `curl --json '${body}' \\\n  -H "Authorization: Bearer $SIDEJOB_KEY" \\\n  ${url}/v1/${path}`
   return (
     <ol class="steps">
+      <li>
+        <Snippet title="Set your API key" text="export SIDEJOB_KEY=$(npx sidejob key)" />
+      </li>
       <li class={own ? 'done' : ''}>
         <Snippet
           title="Create a job"
@@ -89,10 +92,7 @@ export function FirstMinute({ data }: { data: FirstMinuteData }) {
   return (
     <div class="first">
       <h1>Get started</h1>
-      <p>
-        Run the demo, or copy the commands below. They need your API key:{' '}
-        <code>export SIDEJOB_KEY=$(npx sidejob key)</code>
-      </p>
+      <p>Run the demo, or copy the commands below.</p>
       <div class="go">
         <Act act="demo" scope="write" icon="play" kind="primary">
           Run the demo
