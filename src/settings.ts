@@ -61,12 +61,12 @@ export const settings = {
   SIDEJOB_WEBHOOK_SIGNATURES: {
     about: 'Webhooks',
     means: '`endpoint` signs each call only with the secret of its endpoint.',
-    without: 'calls also have the signature of the shared secret',
+    without: 'calls also have a signature with `SIDEJOB_WEBHOOK_SECRET`, if it is set',
   },
   SIDEJOB_DISPATCH: {
     about: 'Lanes',
     means:
-      '`eager` starts the lane of a job in the request that creates the job, without QStash. Applies to jobs with a `timeout` of at most 27 s; longer jobs get a bell.',
+      '`eager` starts the lane of a job in the request that creates the job, without QStash. Applies to jobs with a `timeout` of at most 27 s (the default is 30 s); longer jobs get a bell.',
     without: '`bell`',
   },
   SIDEJOB_LANE_BUDGET: {
@@ -77,11 +77,12 @@ export const settings = {
   SIDEJOB_LANE_LEASE: {
     about: 'Lanes',
     means: 'Duration of the lease of a run. A lane renews the leases of its runs; a run whose lease expires is lost.',
-    without: '`45s`',
+    without: '`45s`; `10s` under `sidejob dev`',
   },
   SIDEJOB_MAX_LOST: {
     about: 'Lanes',
-    means: 'Number of consecutive lost runs after which a job fails; a class can override it with `maxLost`.',
+    means:
+      'Number of consecutive lost runs after which a job of a function fails; a class can override it with `maxLost`. Does not apply to classes with `isolate`, whose default is 2.',
     without: '`10`; `3` under `sidejob dev`',
   },
   SIDEJOB_VERSION: {
@@ -138,7 +139,7 @@ export const settings = {
   SIDEJOB_LOG: {
     about: 'Logging',
     means: 'Selects the runs that write a line of JSON to the log of the Worker: `failed`, `all` or `none`.',
-    without: '`failed`',
+    without: '`failed`; `all` under `sidejob dev`',
   },
   SIDEJOB_HEARTBEAT_URL: {
     about: 'Logging',
@@ -182,7 +183,8 @@ export const settings = {
   SIDEJOB_DOWNLOAD_MAX_BYTES: { about: 'Files', means: 'Maximum size of a download, in bytes.', without: '1 GiB' },
   SIDEJOB_FILE_RETENTION: {
     about: 'Files',
-    means: 'Time to keep a file after its callback was delivered. Without a callback, a file is kept for 30 days.',
+    means:
+      'Time to keep a file that was requested through `/downloader` after its callback was delivered. All other files are kept for 30 days, or as long as `keep` of the job sets.',
     without: '`3h`',
   },
   SIDEJOB_KAFKA_REST_URL: {
