@@ -88,7 +88,7 @@ export const reasons = {
     remedy: 'request a run or write new input to run the job again',
   },
   FAILED: {
-    means: 'the job failed, and its attempts are used up',
+    means: 'the job failed, and is not retried',
     remedy:
       'the error of the job has the cause; `sidejob retry <job>`, or `POST /v1/jobs/:job/retry`, tries again with all attempts',
   },

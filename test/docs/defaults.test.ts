@@ -140,7 +140,7 @@ test('defaults of retention and of unique keys', async () => {
   expect(await keptFor(unwritten, 'completed')).toBe(DAY)
   const listening = await kit.make('ports', { in: { left: { channels: ['news'] } } })
   await kit.rest(listening, 'completed')
-  expect(said('`retain`, listening to a channel')).toBe('the job is kept until it is deleted')
+  expect(said('`retain`, listening to a channel')).toBe('a completed job is kept until it is deleted')
   expect(await keptFor(listening, 'completed')).toBeNull()
   const unique = { unique: 'one' }
   const first = await kit.make('noop', { ...unique, wait: HOUR })
