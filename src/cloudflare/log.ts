@@ -70,7 +70,7 @@ export const tellAudit = (entry: AuditEntry & { url: string }): void =>
   console.log(JSON.stringify({ sidejob: 'audit', ...entry }))
 
 export type Hooks = {
-  /** Called after every run. */
+  /** Called after each run of a function or push worker, before its commit. */
   onRun?: (report: RunReport) => unknown
   /** Called after a run that fails its job: no retries are left. */
   onFailed?: (report: RunReport) => unknown
