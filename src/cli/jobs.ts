@@ -138,11 +138,10 @@ export const jobs: Record<string, Command> = {
       const found = await client.jobs.why(job!, { deep: DEEP })
       if (json) return show(found)
       if (found.running) print('The job is running.')
-      for (const { code, message } of found.reasons) {
+      for (const { code, message, key = '<port>' } of found.reasons) {
+        const remedy = reasons[code as keyof typeof reasons].remedy.replace(LINK, 'docs/$1')
         print(`${code}: ${message}`)
-        print(
-          `  Remedy: ${reasons[code as keyof typeof reasons].remedy.replace(LINK, 'docs/$1').replaceAll(/:job|<job>/g, job!)}`,
-        )
+        print(`  Remedy: ${remedy.replaceAll(/:job|<job>/g, job!).replaceAll(/:port|<port>/g, key)}`)
       }
       for (const link of found.chain ?? []) {
         print(`  job ${link.job} (${link.class}, ${link.status}):`)

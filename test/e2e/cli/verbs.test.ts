@@ -264,6 +264,9 @@ test('why prints the chain from a flow to the node that blocks it, with a reason
     expect.stringMatching(/^ {4}INPUT: .*port (trigger|in)/),
     '',
   ])
+  expect((await run('why', String(node))).printed).toMatch(
+    new RegExp(`INPUT: .* port (\\w+)\\n  Remedy: .sidejob send ${node} \\1 <value>.*/v1/jobs/${node}/in/\\1`),
+  )
 })
 
 test('common options may precede the command', async () => {
