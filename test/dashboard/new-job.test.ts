@@ -190,6 +190,16 @@ test('New flow opened an empty field for a graph', async () => {
   await pages.close()
 })
 
+test('the form of core/flow had an empty graph unless it was opened from Flows', async () => {
+  const pages = await startPages({ workers: [...core] })
+  const writer = await pages.enter(['read', 'write'])
+  const html = await writer.html('/ui/jobs/new?queue=core&class=flow')
+  expect(html).not.toContain('__graph&quot;: [null]')
+  const graph = /<textarea[^>]*name="in.__graph"[^>]*>([^<]*)/.exec(html)![1]!.replaceAll('&quot;', '"')
+  expect(JSON.parse(graph)).toHaveProperty('nodes.split')
+  await pages.close()
+})
+
 test('New flow was a form of a job that led to a page without the graph, and its example did nothing', async () => {
   const pages = await startPages({ workers: [...core] })
   const writer = await pages.enter(['read', 'write'])

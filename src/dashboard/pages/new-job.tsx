@@ -11,6 +11,7 @@ import { isRequired, JobForm, jobBody, type Named, PORT, portsOf, refuseMissing 
 import { Card, Head, Link, NameLink, To } from '../parts/layout.tsx'
 import { Search } from '../parts/search.tsx'
 import { sum } from '../words/counts.ts'
+import { sampleGraph } from '../words/flow.ts'
 import { given, jsonText, labelWords, maybe, objectOf } from '../words/form.ts'
 import { limitOfClass } from '../words/limit.ts'
 import { isFlow, jobLink, jobPath, limitPath, newJobPath, queuePath } from '../words/paths.ts'
@@ -25,6 +26,8 @@ type Like = Pick<JobView, 'id' | 'queue' | 'class' | 'args' | 'group' | 'priorit
 
 /** Values that wait at input ports, as JSON. */
 type Inputs = Record<string, string[]>
+
+const GRAPH = `${PORT}__graph`
 
 /** A form holds at most this many ports, values of a port, and characters of all values. */
 const [PORTS, VALUES, LENGTH] = [10, 20, 4_000]
@@ -93,6 +96,12 @@ function typedLike(from: Like, inputs: Inputs, worker: Worker): URLSearchParams 
     ...typedInputs(inputs, worker.in),
     ...(isWithout(from, inputs, worker) && { later: 'on' }),
   })
+}
+
+/** @return the sample graph if the address of a new flow contains no graph */
+function typedIn(query: URLSearchParams, of: Partial<Named>): URLSearchParams {
+  if (!isFlow(of) || query.has(GRAPH)) return query
+  return new URLSearchParams([...query, [GRAPH, JSON.stringify(sampleGraph, null, 2)]])
 }
 
 export const make: Act = {
@@ -224,7 +233,7 @@ export const newJob = page({
     const worker = named(data.workers, data.queue, data.class)
     if (!worker) return <Choose data={data} query={query} />
     const { from, inputs = {} } = data
-    return <Fill data={data} worker={worker} typed={from ? typedLike(from, inputs, worker) : query} />
+    return <Fill data={data} worker={worker} typed={from ? typedLike(from, inputs, worker) : typedIn(query, worker)} />
   },
   acts: { make },
 })

@@ -8,7 +8,7 @@ import { Act, LinkButton } from '../../parts/act.tsx'
 import { Ago, Card, Empty, Head, Link, Name, NameLink, Since, StatusPill, To, Zero } from '../../parts/layout.tsx'
 import { First } from '../../parts/snippet.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
-import { factOf, factsOf, isLate, jamOf, sampleGraph } from '../../words/flow.ts'
+import { factOf, factsOf, isLate, jamOf } from '../../words/flow.ts'
 import { given } from '../../words/form.ts'
 import { newJobPath } from '../../words/paths.ts'
 import { many, title } from '../../words/text.ts'
@@ -128,16 +128,8 @@ const begin: DoesAct = {
   },
 }
 
-const sample = new URLSearchParams({ 'in.__graph': JSON.stringify(sampleGraph, null, 2) })
-
 const NewFlow = () => (
-  <LinkButton
-    to={`${newJobPath({ queue: 'core', class: 'flow' })}&${sample}`}
-    scope="write"
-    icon="plus"
-    kind="primary"
-    hotkey="c"
-  >
+  <LinkButton to={newJobPath({ queue: 'core', class: 'flow' })} scope="write" icon="plus" kind="primary" hotkey="c">
     New flow
   </LinkButton>
 )
