@@ -37,10 +37,10 @@ export function JobForm({ worker, stay, typed }: { worker: Named; stay?: boolean
   const isOption = ports.length > 0 && !schema
   const isLater = was('later') !== undefined
   const inputs = readObject<Record<string, unknown[]>>(was('inputs')) ?? {}
-  function moreOf(name: string, port: Port): string | undefined {
+  function statusOf(name: string, port: Port): { more?: string; isOptional?: boolean } {
     const length = inputs[name]?.length ?? 0
-    if (length > 0) return `; ${many(length, 'value')}, under Options`
-    return isRequired(port) && !isLater ? ', required' : undefined
+    if (length > 0) return { more: `; ${many(length, 'value')}, under Options`, isOptional: true }
+    return isRequired(port) && !isLater ? { more: ', required' } : { isOptional: true }
   }
   const canWait = ports.some(([, port]) => isRequired(port))
   return (
@@ -57,8 +57,7 @@ export function JobForm({ worker, stay, typed }: { worker: Named; stay?: boolean
           name={`${PORT}${name}`}
           label={name === GRAPH ? 'Graph' : name}
           schema={port.schema && encodedToJson(port.schema)}
-          more={moreOf(name, port)}
-          isOptional={isLater}
+          {...statusOf(name, port)}
           otherwise={port.default && encodedToJson(port.default)}
           path={name}
           was={was}
