@@ -47,7 +47,9 @@ export async function formerIn(
   const set = readObject(change)
   if (!set) return {}
   const now = Object(await read().catch(() => undefined))
-  const was = JSON.stringify(Object.fromEntries(Object.keys(set).map((name) => [name, now[name] ?? null])))
+  // In the view of a queue, `lanes` is the number of open lanes.
+  const formerOf = (name: string) => (name === 'lanes' ? now.maxLanes : now[name]) ?? null
+  const was = JSON.stringify(Object.fromEntries(Object.keys(set).map((name) => [name, formerOf(name)])))
   return was.length > MAX_CHANGE ? {} : { was }
 }
 

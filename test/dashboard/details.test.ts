@@ -58,6 +58,15 @@ test('the page of a paused queue names the key that paused it, with the reason',
   expect(await reader.html('/ui/queues/parcels')).not.toContain('Paused by')
 })
 
+test('the audit log showed the number of open lanes as the former value of the setting lanes', async () => {
+  const { key } = await pages.engine.keys.add({ name: 'eve', scopes: ['admin'] })
+  const client = createClient({ url: ORIGIN, key, fetch: async (request) => pages.app.fetch(request) })
+  await client.queues.patch('laned', { lanes: 7 })
+  await client.queues.patch('laned', { lanes: 3 })
+  const { entries } = await pages.engine.audit.read({ limit: 1 })
+  expect(entries[0]).toMatchObject({ change: '{"lanes":3}', was: '{"lanes":7}' })
+})
+
 test('the audit log shows the former value of a setting, not only the requested one', async () => {
   const { key } = await pages.engine.keys.add({ name: 'bo', scopes: ['admin'] })
   const client = createClient({ url: ORIGIN, key, fetch: async (request) => pages.app.fetch(request) })
