@@ -26,6 +26,15 @@ const saidOn = ({ ariaLabel, childNodes }: HTMLElement): string =>
     .join('')
     .trim()
 
+function groupOf(title: string, shortcuts: readonly (readonly [string, string])[]): HTMLElement[] {
+  const list = made('dl')
+  for (const [keys, what] of shortcuts) {
+    const marks = keys.split(' ').flatMap((key) => [made('kbd', {}, key), ' '])
+    list.append(made('div', {}, made('dt', {}, ...marks), made('dd', {}, what)))
+  }
+  return [made('h3', {}, title), list]
+}
+
 /** If `isRow` is true, `x` selects the current row. */
 export function openShortcuts(isRow: boolean): void {
   if (document.querySelector('dialog[open]')) return
@@ -34,14 +43,17 @@ export function openShortcuts(isRow: boolean): void {
   const goes = [...document.querySelectorAll<HTMLElement>('.nav [data-go]')].map(
     ({ dataset, title }) => [`g ${dataset.go}`, title] as const,
   )
-  const list = made('dl')
-  for (const [keys, what] of [...own, ...words.filter(([keys]) => !own.has(keys)), ...goes]) {
-    const marks = keys.split(' ').flatMap((key) => [made('kbd', {}, key), ' '])
-    list.append(made('div', {}, made('dt', {}, ...marks), made('dd', {}, what)))
-  }
+  const everywhere = words.filter(([keys]) => !own.has(keys))
+  const here = own.size > 0 ? groupOf('This page', [...own]) : []
+  const lists = made(
+    'div',
+    { className: 'groups' },
+    made('div', {}, ...here, ...groupOf('Everywhere', everywhere)),
+    made('div', {}, ...groupOf('Go to', goes)),
+  )
   const onchange = () => switchKeys(box.checked)
   const box = made('input', { type: 'checkbox', className: 'check', checked: !areKeysOff(), onchange })
   const head = made('div', { className: 'row' }, made('h2', { className: 'grow' }, 'Keyboard shortcuts'), closeButton())
   const label = made('label', { className: 'rowf' }, box, 'Enable keyboard shortcuts')
-  openDialog([head, label, list], { kind: 'keys', label: 'Keyboard shortcuts', isLight: true })
+  openDialog([head, label, lists], { kind: 'keys', label: 'Keyboard shortcuts', isLight: true })
 }
