@@ -17,6 +17,7 @@ type Server = readonly [id: string, tag: string, has: Child, when: Child]
 const serverColumns: readonly Column<Server>[] = [
   {
     head: 'Name',
+    kind: 'wraps',
     cell: ([id, tag]) => (
       <>
         <Name of={id} most={16} kind="mono" isMain /> <span class="tag">{tag}</span>
@@ -24,7 +25,7 @@ const serverColumns: readonly Column<Server>[] = [
     ),
   },
   { head: 'Work', kind: 'wraps dim', cell: ([, , has]) => has },
-  { head: '#Since or until', label: false, kind: 'dim', cell: ([, , , when]) => when },
+  { head: '#Since or until', label: false, kind: 'wraps dim', cell: ([, , , when]) => when },
 ]
 
 function serversOf({ name, open, claims, batch, runs, counts }: QueueDetail, programs: readonly Program[]): Server[] {
@@ -49,7 +50,7 @@ function serversOf({ name, open, claims, batch, runs, counts }: QueueDetail, pro
       ({ id, runs, seenAt }): Server => [
         id,
         'pull',
-        many(runs.filter(({ queue }) => queue === name).length, 'run'),
+        many(runs.filter(({ queue }) => queue === name).length, 'run').replace(' ', '\u00a0'),
         <Seen at={seenAt} />,
       ],
     ),
