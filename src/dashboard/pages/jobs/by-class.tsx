@@ -53,7 +53,7 @@ export function Switch({ query }: { query: URLSearchParams }) {
 const times = (head: string, label: string, of: (row: ClassRow) => ClassRow['took']): Column<ClassRow> => ({
   head,
   kind: (row) => (of(row) ? '' : 'dimmer'),
-  label: (row) => (of(row) ? `${label} p50 / p95` : undefined),
+  label: (row) => (of(row) ? label : undefined),
   title: (row) => (of(row) ? `${about(of(row)!.mean)} on average` : undefined),
   cell(row) {
     const spread = of(row)
@@ -111,10 +111,19 @@ export const classColumns: readonly Column<Pick<ClassRow, 'queue' | 'class'>>[] 
   { head: 'Queue', kind: 'dim', cell: ({ queue }) => <Name of={queue} most={24} /> },
 ]
 
-const failed: Column<ClassRow> = { head: '#Failed jobs', cell: (row) => <Failed row={row} /> }
-const ran = times('#Run, p50 / p95', 'run', ({ took }) => took)
+const failed: Column<ClassRow> = {
+  head: '#Failed jobs',
+  kind: 'failing',
+  cell: (row) => <Failed row={row} />,
+}
+const tookOf = ({ took }: ClassRow) => took
 
-export const queuePageColumns: readonly Column<ClassRow>[] = [classColumns[0]!, ended, failed, ran]
+export const queuePageColumns: readonly Column<ClassRow>[] = [
+  classColumns[0]!,
+  ended,
+  failed,
+  times('#Run, p50 / p95', 'run p50 / p95', tookOf),
+]
 
 type ByClassProps = { data: ByClassData; runs: readonly RunUnderWay[]; moreRuns: boolean; query: URLSearchParams }
 
@@ -150,7 +159,7 @@ export function ByClass({ data: { day, classes, more }, runs, moreRuns, query }:
           number('Completed jobs', 'completed'),
           failed,
           times('#Wait, p50 / p95', 'wait', ({ waited }) => waited),
-          ran,
+          times('#Run, p50 / p95', 'run', tookOf),
         ]}
         kind="lined split"
       />
