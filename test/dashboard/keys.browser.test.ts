@@ -196,7 +196,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       await press(page, '?')
       const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
       const said = await dialog.innerText()
-      for (const what of ['Run now', 'Duplicate', 'Terminate', 'Log', 'State', 'search or filter', 'Overview'])
+      for (const what of ['Run now', 'Duplicate', 'Terminate', 'Log', 'State', 'Search or filter', 'Overview'])
         expect(said).toContain(what)
       expect(await dialog.locator('dt kbd').allInnerTexts()).toEqual(
         expect.arrayContaining(['r', 'e', 'x', 'l', 's', '/', '?', 't', 'd', 'z', 'p', '.', 'j', 'k', 'o', 'a', 'Esc']),
@@ -219,7 +219,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       expect(title.y).toBeGreaterThan(box.y)
       expect(box.y + box.height).toBeLessThan(800)
       const said = await keysOf(page)
-      expect(said).toEqual(expect.arrayContaining(['l Log', 's State', 'x Terminate', 'shift x select a range']))
+      expect(said).toEqual(expect.arrayContaining(['l Log', 's State', 'x Terminate', 'shift x Select a range']))
       expect(said.filter((row) => row.startsWith('x '))).toHaveLength(1)
       await page.setViewportSize({ width: 390, height: 844 })
       expect(await dialog.locator('kbd').first().isVisible()).toBe(true)
@@ -228,11 +228,11 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
     })
     await at(list, async (page) => {
       await press(page, '?')
-      expect((await keysOf(page)).filter((row) => /^[cx] /.test(row)).sort()).toEqual(['c New job', 'x select one'])
+      expect((await keysOf(page)).filter((row) => /^[cx] /.test(row)).sort()).toEqual(['c New job', 'x Select one'])
       await press(page, 'Escape', 'j', 'x')
       await page.getByRole('button', { name: 'Terminate' }).waitFor()
       await press(page, '?')
-      expect((await keysOf(page)).filter((row) => row.startsWith('x '))).toEqual(['x select one'])
+      expect((await keysOf(page)).filter((row) => row.startsWith('x '))).toEqual(['x Select one'])
     })
   })
 

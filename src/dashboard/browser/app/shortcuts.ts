@@ -3,19 +3,19 @@ import { areKeysOff, shownWithKey, switchKeys } from './hotkeys.ts'
 import { made } from './page.ts'
 
 const words: [string, string][] = [
-  ['/', 'search or filter'],
-  ['⌘K', 'open the palette'],
-  ['j k', 'move down, up in a list'],
-  ['Enter o space', 'open, open in a new tab, preview'],
-  ['x', 'select one'],
-  ['shift x', 'select a range'],
-  ['a Esc', 'select all matches, none'],
-  ['t d z', 'change theme, density, time zone'],
-  ['p', 'pause refreshes'],
-  ['.', 'show new rows'],
-  ['c', 'go to the form'],
-  ['u', 'undo'],
-  ['?', 'show this list'],
+  ['/', 'Search or filter'],
+  ['⌘K', 'Open the palette'],
+  ['j k', 'Move down, up in a list'],
+  ['Enter o space', 'Open, open in a new tab, preview'],
+  ['x', 'Select one'],
+  ['shift x', 'Select a range'],
+  ['a Esc', 'Select all matches, none'],
+  ['t d z', 'Change theme, density, time zone'],
+  ['p', 'Pause refreshes'],
+  ['.', 'Show new rows'],
+  ['c', 'Go to the form'],
+  ['u', 'Undo'],
+  ['?', 'Show this list'],
 ]
 
 const saidOn = ({ ariaLabel, childNodes }: HTMLElement): string =>
