@@ -106,6 +106,13 @@ describe.each([...names, HOME])('%s', (name) => {
     expect(html.includes('The key of the deployment')).toBe(!isTenant)
   })
 
+  test('read in the first minute to use the key of the deployment, and to write a function', async () => {
+    const html = await visitors[name]!.html('/ui/?first=1')
+    const isTenant = name !== HOME
+    expect(html.includes('npx sidejob key')).toBe(!isTenant)
+    expect(html.includes('Write your own worker')).toBe(!isTenant)
+  })
+
   test('finds nothing of other tenants by their names, and changes nothing', async () => {
     for (const other of others(name)) {
       for (const path of [`/jobs/alias-${other}`, `/queues/queue-${other}`, `/workers/default/class-${other}`])

@@ -25,13 +25,14 @@ export async function firstMinuteOf({ engine, query }: Asked): Promise<FirstMinu
 }
 
 function Commands({ own }: Pick<FirstMinuteData, 'own'>) {
-  const { url } = useLook()
+  const { url, tenant } = useLook()
+  const key = tenant === undefined ? '$(npx sidejob key)' : "'your API key'"
   const curl = (body: string, path: string) =>
     `curl --json '${body}' \\\n  -H "Authorization: Bearer $SIDEJOB_KEY" \\\n  ${url}/v1/${path}`
   return (
     <ol class="steps">
       <li>
-        <Snippet title="Set your API key" text="export SIDEJOB_KEY=$(npx sidejob key)" />
+        <Snippet title="Set your API key" text={`export SIDEJOB_KEY=${key}`} />
       </li>
       <li class={own ? 'done' : ''}>
         <Snippet
@@ -52,9 +53,11 @@ function Commands({ own }: Pick<FirstMinuteData, 'own'>) {
           text={curl('{ "queue": "core", "class": "split",\n  "repeat": { "cron": "* * * * *" } }', 'schedules')}
         />
       </li>
-      <li class="plain">
-        <Snippet title="Write your own worker" text={OWN_CLASS} />
-      </li>
+      {tenant === undefined && (
+        <li class="plain">
+          <Snippet title="Write your own worker" text={OWN_CLASS} />
+        </li>
+      )}
     </ol>
   )
 }
