@@ -22,8 +22,8 @@ function sizeOf(name: string): number {
 test.each([
   ['app', 16_000],
   ['board', 40_000],
-  ['palette', 2_100],
-  ['style', 10_430],
+  ['palette', 2_200],
+  ['style', 10_500],
   ['flow', 2_750],
   ['limits', 1_100],
   ['schedules', 900],

@@ -51,6 +51,10 @@ export const pages: Record<string, (facts: Facts, scene: Scene) => Claims | Prom
     const inputs = looks.flatMap(({ values }) => values.map(({ data }) => data)).join(', ')
     return {
       'main h1, .crumbs [aria-current]': [`Duplicate #${order}`, `Duplicate #${order}`],
+      'section.card > form > label > .fieldname > .note': [
+        ...looks.map(({ values }) => `as JSON; ${values.length} values, under Options`),
+        'as JSON',
+      ],
       'form summary': [`Options: args, priority ${priority}, group ${group}, delay, alias, labels`],
       '#preview .note': ['body of POST /v1/jobs'],
       '#preview pre': [`${ORIGIN}, ${inputs}, priority: 0`, `${ORIGIN}/v1/jobs, ${inputs}, priority: 0`],

@@ -160,7 +160,6 @@ function details(job: JobView, runs: readonly Run[]): string[] {
     ...(limits.length > 0 ? [''] : []),
     ...(max === undefined ? [] : [`${n(Math.min(failures, max))} of ${n(max)}${base}`]),
     ...(timeout === null || run?.process ? [] : [took(timeout)]),
-    ...(run ? [time(run.leaseUntil)] : []),
     ...(run ? [run.process ?? `unnamed runner ${run.lane}`] : []),
     ...(version ? [''] : []),
     ...(runs.length > 0 ? [`${n(runs.length)} runs, ${ran}${commits}`] : []),
