@@ -190,9 +190,9 @@ test('the page of a queue names the jobs that wait for limits, and counts only i
   expect(html).toMatch(/>2 jobs wait<\/a> for room in a limit: <a[^>]*href="\/ui\/limits\?open=press">press</)
   expect(html).toContain('pull workers: 8 runs')
   expect(html).not.toMatch(/\d of \d+ lanes/)
-  expect(html).toMatch(/packer-1.*>8 runs</s)
+  expect(html).toMatch(/packer-1.*>8\sruns</s)
   expect(html).toMatch(/href="\/ui\/jobs\?status=running&amp;queue=press"[^>]*>Show all</)
-  expect(await reader.html('/ui/queues/shelf')).toMatch(/packer-1.*>1 run</s)
+  expect(await reader.html('/ui/queues/shelf')).toMatch(/packer-1.*>1\srun</s)
 })
 
 test('Workers shows own classes before the standard library, and links to the queues that serve them', async () => {
@@ -283,7 +283,7 @@ test('Workers showed a pull worker in green that was last seen 14 minutes ago', 
   )
   expect(html).toMatch(/st completed">spinner-2<\/span> 0 jobs, seen <time/)
   const queue = await reader.html('/ui/queues/spindle')
-  expect(queue).toMatch(/spinner-1<.*>1 run<.*suspended"><span>last seen <time.*spinner-2<.*dim">seen <time/s)
+  expect(queue).toMatch(/spinner-1<.*>1\srun<.*suspended"><span>last seen <time.*spinner-2<.*dim">seen <time/s)
 })
 
 test('Queues lists queues with failed and held jobs first, and a paused queue has a button', async () => {
