@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { pages as table } from '../../src/dashboard/pages/index.ts'
 import { defineWorker, port } from '../../src/index.ts'
-import { startPages, type Visitor } from './kit.ts'
+import { ORIGIN, startPages, type Visitor } from './kit.ts'
 
 const waits = defineWorker({ class: 'waits', in: { n: port() }, perform: (job) => job.suspend() })
 
@@ -118,15 +118,18 @@ test('actions of an admin on a page are in the audit log', async () => {
   expect(entries.filter(({ verb }) => verb === 'queues.patch')).toHaveLength(2)
 })
 
-test('the question before an alert is muted named neither the alert nor the hour', async () => {
+test('the question before an alert is muted named its key, but not the problem', async () => {
+  const text = 'Queue shop has 2 ready jobs, expected at most 1.'
+  const alert = { rule: 'depth', text, since: 1, link: `${ORIGIN}/ui/queues/shop`, isSevere: false, at: 1 }
+  await pages.engine.alerts.open('depth shop', { alert })
   const asked = async (act: string, more = {}) => {
     const answer = await visitors.write!.act('/ui/', { act, alert: 'depth shop', ...more })
     return ((await answer.json()) as { confirm: string }).confirm
   }
   const mute = await asked('mute', { for: '1h' })
-  expect(mute).toContain('<h2>Mute depth shop for an hour?</h2>')
+  expect(mute).toContain(`<h2>Mute this alert for an hour?</h2><p class="dim">${text}</p>`)
   expect(mute).toContain('Reason (required)')
-  expect(await asked('acknowledge')).toContain('<h2>Acknowledge depth shop?</h2>')
+  expect(await asked('acknowledge')).toContain(`<h2>Acknowledge this alert?</h2><p class="dim">${text}</p>`)
 })
 
 test('the page of an id that never existed offered to see who removed it', async () => {

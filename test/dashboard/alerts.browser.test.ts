@@ -50,7 +50,9 @@ describe.skipIf(!program())('alerts on Overview', { timeout: 60_000 }, () => {
       await choose(page, paused, 'Acknowledge')
       await giveReason(page, 'Acknowledge', 'resumed after the backup')
       await line(page, paused).getByText('acknowledged by read-write').waitFor()
-      expect(await line(page, paused).innerText()).toContain('resumed after the backup')
+      expect(await line(page, paused).innerText()).toContain('“resumed after the backup”')
+      const toast = page.locator('.toast', { hasText: 'Alert acknowledged' })
+      expect(await toast.innerText()).not.toContain('paused default')
       expect(await stateOf('paused default')).toMatchObject({
         acknowledged: { by: 'read-write', reason: 'resumed after the backup' },
       })
@@ -71,6 +73,13 @@ describe.skipIf(!program())('alerts on Overview', { timeout: 60_000 }, () => {
       await line(page, deep).locator('summary').waitFor()
       expect(await line(page, deep).getByRole('link', { name: 'Open' }).getAttribute('href')).toBe('/ui/queues/shop')
       await choose(page, deep, 'Mute for an hour')
+      const dialog = page.getByRole('dialog')
+      await dialog.getByRole('heading', { name: 'Mute this alert for an hour?' }).waitFor()
+      expect(await dialog.getByText(deep).isVisible()).toBe(true)
+      const [label, field] = await Promise.all(
+        [dialog.getByText('Reason (required)'), dialog.getByLabel('Reason')].map((one) => one.boundingBox()),
+      )
+      expect(field!.y - label!.y - label!.height).toBeGreaterThan(3)
       await giveReason(page, 'Mute', 'the stocktaking')
       await line(page, deep)
         .getByText(/muted by read-write, ends in/)
@@ -90,6 +99,7 @@ describe.skipIf(!program())('alerts on Overview', { timeout: 60_000 }, () => {
     as(['read'], '/', async (page) => {
       const paused = line(page, 'Queue default is paused.')
       await paused.locator('summary').click()
+      await paused.getByRole('button', { name: 'Mute until unmuted' }).waitFor()
       const button = paused.getByRole('button', { name: 'Acknowledge' })
       expect(await button.isDisabled()).toBe(true)
       expect(await button.getAttribute('title')).toContain('needs the scope write')

@@ -31,7 +31,7 @@ export function ConfirmForm({ confirm, form }: { confirm: Confirm; form: FormDat
       )}
       {reason && (
         <label>
-          Reason (required)
+          <span>Reason (required)</span>
           <input class="field" name="reason" maxlength={200} required />
         </label>
       )}

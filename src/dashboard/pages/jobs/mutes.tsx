@@ -5,12 +5,12 @@ import type { Act, ActAsked } from '../../page.ts'
 import { Act as Button, More } from '../../parts/act.tsx'
 import { given, maybe } from '../../words/form.ts'
 import { apiPath } from '../../words/paths.ts'
-import { ago, cut } from '../../words/text.ts'
+import { ago, cut, title } from '../../words/text.ts'
 import { noteMute } from './seen-kinds.ts'
 
 export type Mute = ErrorPage['muted'][number]
 
-export const lengths = { '1h': 'For an hour', '1d': 'For a day', '7d': 'For a week' }
+export const lengths = { '1h': 'for an hour', '1d': 'for a day', '7d': 'for a week' }
 
 export function untilOf(form: FormData, now: number): { until?: number | string } {
   const [until, length] = [maybe(form, 'until'), maybe(form, 'for')]
@@ -19,12 +19,10 @@ export function untilOf(form: FormData, now: number): { until?: number | string 
 }
 
 export const lengthIn = (form: FormData): string | undefined =>
-  Object.entries(lengths)
-    .find(([name]) => name === form.get('for'))?.[1]
-    .toLowerCase()
+  Object.entries(lengths).find(([name]) => name === form.get('for'))?.[1]
 
 const howLong = (form: FormData): string =>
-  maybe(form, 'until') === undefined ? (lengthIn(form) ?? 'until it is unmuted') : 'again, with its previous end'
+  maybe(form, 'until') === undefined ? (lengthIn(form) ?? 'until unmuted') : 'again, with its previous end'
 
 const momentOf = (at: number | string): number => new Date(at).getTime()
 
@@ -48,7 +46,7 @@ export const muteActs: Record<string, Act> = {
       const { form, look } = asked
       const error = given(form, 'error')
       const was = await change(asked, error, { muted: true, ...untilOf(form, look.now) })
-      return { say: `This kind of error is muted ${howLong(form)}`, undo: undoOf(error, was) }
+      return { say: `Error muted ${howLong(form)}`, undo: undoOf(error, was) }
     },
   },
   unmuteKind: {
@@ -56,16 +54,10 @@ export const muteActs: Record<string, Act> = {
     async does(asked) {
       const error = given(asked.form, 'error')
       const was = await change(asked, error, { muted: false })
-      return { say: 'This kind of error is no longer muted', undo: was ? undoOf(error, was) : undefined }
+      return { say: 'Error unmuted', undo: was ? undoOf(error, was) : undefined }
     },
   },
 }
-
-const Unmute = ({ error, name }: { error: string; name: string }) => (
-  <Button act="unmuteKind" at="/jobs" scope="admin" fields={{ error }} small label={`Unmute ${name}`}>
-    Unmute
-  </Button>
-)
 
 export function MuteButtons({
   kind: { error, muted },
@@ -74,7 +66,12 @@ export function MuteButtons({
   kind: Pick<ErrorKind, 'error' | 'muted'>
   name: string
 }) {
-  if (muted) return <Unmute error={error} name={name} />
+  if (muted)
+    return (
+      <Button act="unmuteKind" at="/jobs" scope="admin" fields={{ error }} small label={`Unmute ${name}`}>
+        Unmute
+      </Button>
+    )
   return (
     <span class="mutes">
       <Button act="muteKind" at="/jobs" scope="admin" fields={{ error }} small kind="quiet" label={`Mute ${name}`}>
@@ -83,7 +80,7 @@ export function MuteButtons({
       <More label={`Mute ${name} for a while`} small>
         {Object.entries(lengths).map(([length, text]) => (
           <Button act="muteKind" at="/jobs" scope="admin" fields={{ error, for: length }} kind="quiet">
-            {text}
+            {title(text)}
           </Button>
         ))}
       </More>

@@ -20,12 +20,15 @@ async function reread({ cache, engine }: ActAsked): Promise<void> {
 const change = (verb: string, back: string, means?: string): Act => ({
   scope: 'write',
   ...(means && {
-    confirm: ({ form }) => ({
-      title: `${title(verb)} ${[cut(given(form, 'alert'), 60), lengthIn(form)].filter(Boolean).join(' ')}?`,
-      text: [means],
-      verb: title(verb),
-      reason: true,
-    }),
+    async confirm({ form, engine }) {
+      const { alert } = (await engine.alerts.states()).get(given(form, 'alert')) ?? {}
+      return {
+        title: `${[title(verb), 'this alert', lengthIn(form)].filter(Boolean).join(' ')}?`,
+        text: alert ? [alert.text, means] : [means],
+        verb: title(verb),
+        reason: true,
+      }
+    },
   }),
   async does(asked) {
     const { form, look } = asked
@@ -33,7 +36,7 @@ const change = (verb: string, back: string, means?: string): Act => ({
     await asked.call('POST', `/v1/alerts/${verb}`, { alert, ...(means && { reason, until }) })
     await reread(asked)
     const undo = { act: back, alert, sure: 'yes', ...(reason && { reason }), ...(until && { until: String(until) }) }
-    return { say: `Alert ${verb}d: ${alert}`, undo }
+    return { say: `Alert ${verb}d`, undo }
   },
 })
 
@@ -56,7 +59,7 @@ export const alertActs: Record<string, Act> = {
 export function AlertNotes({ alert, muted }: AlertState) {
   const { now } = useLook()
   const acknowledged = alert?.acknowledged
-  const reason = ({ reason }: Noted) => reason && <span>{cut(reason, 100)}</span>
+  const reason = ({ reason }: Noted) => reason && <span>“{cut(reason, 100)}”</span>
   return (
     <>
       {acknowledged && (
@@ -75,14 +78,11 @@ export function AlertNotes({ alert, muted }: AlertState) {
 
 export function AlertMenu({ name, state: { alert, muted } }: { name: string; state: AlertState }) {
   const { now } = useLook()
-  const press = (act: string, text: string, more: Record<string, string> = {}) => {
-    const fields = { alert: name, ...more }
-    return (
-      <Button act={act} at="/" scope="write" fields={fields} kind="quiet">
-        {text}
-      </Button>
-    )
-  }
+  const press = (act: string, text: string, more: Record<string, string> = {}) => (
+    <Button act={act} at="/" scope="write" fields={{ alert: name, ...more }} kind="quiet">
+      {text}
+    </Button>
+  )
   return (
     <More label={`Alert ${name}`} small>
       {alert?.acknowledged
@@ -93,12 +93,9 @@ export function AlertMenu({ name, state: { alert, muted } }: { name: string; sta
             reason: muted.reason ?? '',
             until: muted.until ? new Date(muted.until).toISOString() : '',
           })
-        : [
-            press('mute', 'Mute'),
-            ...Object.entries(lengths).map(([length, text]) =>
-              press('mute', `Mute ${text.toLowerCase()}`, { for: length }),
-            ),
-          ]}
+        : Object.entries({ '': 'until unmuted', ...lengths }).map(([length, text]) =>
+            press('mute', `Mute ${text}`, { for: length }),
+          )}
     </More>
   )
 }
