@@ -113,6 +113,13 @@ describe.each([...names, HOME])('%s', (name) => {
     expect(html.includes('Write your own worker')).toBe(!isTenant)
   })
 
+  test('read on Deploys to set a variable of the deployment', async () => {
+    const html = await visitors[name]!.html('/ui/deploys')
+    const isTenant = name !== HOME
+    expect(html.includes('SIDEJOB_VERSION')).toBe(!isTenant)
+    expect(html.includes('first served this tenant')).toBe(isTenant)
+  })
+
   test('finds nothing of other tenants by their names, and changes nothing', async () => {
     for (const other of others(name)) {
       for (const path of [`/jobs/alias-${other}`, `/queues/queue-${other}`, `/workers/default/class-${other}`])

@@ -12,7 +12,8 @@ import { classColumns } from './jobs/by-class.tsx'
 import { Kinds } from './jobs/kinds.tsx'
 
 type Comparison = Awaited<ReturnType<Engine['deployments']['compare']>>
-type Period = Comparison['classes'][number]['before']
+type Row = Comparison['classes'][number]
+type Period = Row['before']
 type DeploysData = Awaited<ReturnType<typeof load>>
 
 async function load({ engine, query }: Asked) {
@@ -37,8 +38,6 @@ const tookText = (of: Period): string => (of?.took ? `≤ ${about(of.took.p50)} 
 
 /** A deploy is worse if the share of failed runs rises by more than this. */
 const WORSE = 0.01
-
-type Row = Comparison['classes'][number]
 
 const changed = (
   head: string,
@@ -129,7 +128,7 @@ function Back({ data: { deploys, open, comparison } }: { data: DeploysData }) {
 }
 
 function List({ data: { deploys, severalIn, open } }: { data: DeploysData }) {
-  const { zone } = useLook()
+  const { zone, tenant } = useLook()
   const columns: Column<Deploy>[] = [
     {
       head: 'Version',
@@ -152,10 +151,11 @@ function List({ data: { deploys, severalIn, open } }: { data: DeploysData }) {
         rows={deploys}
         columns={columns.filter(({ head }) => severalIn || head !== 'Deployment')}
       />
-      {deploys.some(({ version }) => version === null) && (
+      {tenant !== undefined && <p class="note foot">A deploy has the time at which it first served this tenant.</p>}
+      {tenant === undefined && deploys.some(({ version }) => version === null) && (
         <p class="note foot">
-          To name a deploy, set the variable <code>SIDEJOB_VERSION</code>, or deploy with{' '}
-          <code>npx sidejob deploy</code>, which sets it to the commit.
+          To name a deploy, set <code>SIDEJOB_VERSION</code>, or deploy with <code>npx sidejob deploy</code>, which sets
+          it to the commit.
         </p>
       )}
     </Card>
