@@ -379,8 +379,8 @@ describe.skipIf(!program())('the tasks of an operator', { timeout: 120_000 }, ()
     prepare: async () => ({ job: (await fail(1))[0]!, order: `ORD-${7000 + orders - 1}` }),
     async mouse(hand, { job, order }) {
       await hand.click(hand.page.getByRole('searchbox', { name: 'Search or jump' }))
-      await hand.enter(order)
-      await hand.click(hand.page.locator('.found').getByRole('link', { name: `#${job}` }))
+      await hand.type(order)
+      await hand.click(hand.page.locator('.palette .found a', { hasText: `#${job}` }))
     },
     async keys(hand, { job, order }) {
       await hand.press('Control+k')

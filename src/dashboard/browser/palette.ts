@@ -36,7 +36,7 @@ function press(line: HTMLElement | undefined): void {
   button?.click()
 }
 
-export function openPalette(typed: HTMLInputElement | null): void {
+export function openPalette(typed: HTMLInputElement | null, from: Element | null): void {
   if (opened?.isConnected) return
   const list = made('ul', { className: 'checks next found', role: 'listbox', id: 'palette', ariaLabel: 'Results' })
   const field = made('input', {
@@ -83,11 +83,12 @@ export function openPalette(typed: HTMLInputElement | null): void {
     } else return
     event.preventDefault()
   })
+  typed?.blur()
   opened = openDialog([field, list, made('p', { className: 'note foot' }, '↑ ↓ choose, Enter opens, Esc closes')], {
     kind: 'palette',
     label: 'Search or jump',
     isLight: true,
-    from: document.activeElement,
+    from,
   })
   opened.addEventListener('close', () => {
     clearTimeout(timer)

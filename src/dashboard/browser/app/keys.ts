@@ -54,11 +54,7 @@ async function openPalette(): Promise<void> {
   const field = document.querySelector<HTMLInputElement>('#find input')
   field?.focus()
   const { openPalette } = await dialogs()
-  openPalette(field)
-  document.querySelector('dialog[open]')?.addEventListener('close', () => {
-    field?.blur()
-    if (before instanceof HTMLElement) before.focus()
-  })
+  openPalette(field, before)
 }
 
 function search(): void {
@@ -120,6 +116,9 @@ function handle(key: string, event: KeyboardEvent): boolean {
 export function startKeys(): void {
   hear('drawn', mark)
   onClick('[data-do="keys"]', show)
+  document.getElementById('find')?.addEventListener('input', ({ isComposing }) => {
+    if (!isComposing) void openPalette()
+  })
   document.addEventListener('keydown', (event) => {
     const { key, target, ctrlKey, metaKey, altKey } = event
     if (key === 'k' && ctrlKey !== metaKey && !altKey && !document.querySelector('dialog[open]')) {

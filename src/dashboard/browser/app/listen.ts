@@ -11,8 +11,6 @@ let heard = ''
 let of: string[] | undefined
 const idle = watchIdle(LEFT, listen)
 
-const named = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>('[data-listen]')]
-
 export const isHearing = (): boolean => source?.readyState === EventSource.OPEN
 
 type Entry = { job?: number; read?: { job: number }[]; write?: { job: number }[] } | null
@@ -48,7 +46,7 @@ function open(channels: string[]): void {
 }
 
 function listen(): void {
-  const all = named()
+  const all = [...document.querySelectorAll<HTMLElement>('[data-listen]')]
   of = all.find(({ dataset }) => dataset.of !== undefined)?.dataset.of?.split(' ')
   const hasLeft = idle() > LEFT
   if (hasLeft && source) tell('say', { say: 'No input for 15 minutes: the page now refreshes less often' })
