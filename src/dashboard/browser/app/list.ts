@@ -87,12 +87,10 @@ function startSeeking(): void {
 
 const CONTROLS = 'a, button, input, label, summary, textarea, select, .menu'
 
-const isSelecting = (): boolean => document.querySelector('#selecting:checked') !== null
-
 /** A click on an empty part of a row opens its main link. While the user selects rows on a phone, it selects the row. */
 function pressRow(row: HTMLElement, event: MouseEvent): void {
   const box = row.querySelector<HTMLInputElement>('.check')
-  if (box && box !== event.target && isSelecting()) {
+  if (box && box !== event.target && document.querySelector('#selecting:checked')) {
     event.preventDefault()
     box.click()
   } else if (!(event.target as Element).closest(CONTROLS) && getSelection()?.isCollapsed)

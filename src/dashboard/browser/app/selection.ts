@@ -8,10 +8,12 @@ const matchingBox = (): HTMLInputElement | null => document.querySelector('.bulk
 
 function count(): void {
   const all = boxes()
+  const isFit = matchingBox()?.checked
+  if (isFit) for (const box of all) box.checked = true
   const n = all.filter(({ checked }) => checked).length
   const told = document.querySelector('.bulk .selected')
   const matching = document.getElementById('new-rows')?.dataset.total || 'All matching'
-  if (told) told.textContent = `${matchingBox()?.checked ? matching : n} selected`
+  if (told) told.textContent = `${isFit ? matching : n} selected`
   document.querySelector('.bulk')?.classList.toggle('on', n > 0)
   for (const box of all) box.closest('tr')?.setAttribute('aria-selected', String(box.checked))
   const every = document.querySelector<HTMLInputElement>('[data-do="select-all"]')
@@ -21,7 +23,11 @@ function count(): void {
   }
 }
 
-function remember(): void {
+/** `isFit`: also selects matching jobs that the page does not show. */
+function settle(isFit: boolean): void {
+  const box = matchingBox()
+  if (box) box.checked = isFit
+  count()
   const chosen = boxes().flatMap((box) => (box.checked ? [box.value] : []))
   putInUrl({ sel: chosen.join(',') })
 }
@@ -32,30 +38,24 @@ export function selectTo(box: HTMLInputElement, isRange: boolean): void {
   if (isRange && from >= 0)
     for (const one of all.slice(Math.min(from, to), Math.max(from, to) + 1)) one.checked = box.checked
   last = box
-  count()
-  remember()
+  settle(false)
 }
 
-/** `isFit`: also selects matching jobs that the page does not show. */
 export function selectAll(checked: boolean, isFit = false): void {
   for (const box of boxes()) box.checked = checked
-  const box = matchingBox()
-  if (box) box.checked = isFit
-  count()
-  remember()
+  settle(isFit)
 }
 
 export function startSelection(): void {
   onClick('input.check', (box, { shiftKey }) => {
     const { name, checked } = box as HTMLInputElement
     if (name === 'sel') selectTo(box as HTMLInputElement, shiftKey)
-    else if (name === 'fit') count()
+    else if (name === 'fit') selectAll(checked, checked)
     else if (box.dataset.do === 'select-all') selectAll(checked)
   })
-  document.addEventListener('reset', ({ target }) => {
-    if ((target as HTMLFormElement).id === 'bulk') setTimeout(() => selectAll(false))
-  })
+  onClick('[data-do="clear"]', () => setTimeout(() => selectAll(false)))
   hear('drawn', count)
+  hear('appended', count)
   if (boxes().length > 0) count()
   hear('acted', (act) => act === 'bulk' && selectAll(false))
 }

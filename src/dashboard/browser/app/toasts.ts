@@ -23,8 +23,7 @@ function putBeside(made: HTMLElement, at: Element): void {
   const hasRoom = width > 0 && made.getBoundingClientRect().bottom <= innerHeight && innerWidth >= PHONE
   const back = (): void => {
     made.classList.remove('at')
-    made.style.left = ''
-    made.style.top = ''
+    made.removeAttribute('style')
   }
   if (!hasRoom) back()
   else for (const moved of ['scroll', 'resize']) addEventListener(moved, back, { once: true, capture: true })

@@ -4,11 +4,11 @@ import { Act, Sent, useRefusal } from '../../parts/act.tsx'
 import { Icon, Link, StatusMark } from '../../parts/layout.tsx'
 import { count } from '../../words/text.ts'
 
-type Doing = { name: string; verb: string; icon?: string; kind?: string; hotkey?: string }
+type Doing = { name: string; verb: string; icon?: string; kind?: string; hotkey?: string; title?: string }
 
 const doings: Doing[] = [
   { name: 'retry', verb: 'Retry', icon: 'retry', hotkey: 'r' },
-  { name: 'run', verb: 'Run' },
+  { name: 'run', verb: 'Run', title: 'Runs jobs even if they have not failed' },
   { name: 'terminate', verb: 'Terminate', kind: 'danger', hotkey: 'x' },
   { name: 'delete', verb: 'Delete', kind: 'danger' },
 ]
@@ -32,14 +32,14 @@ export function Bulk({ query }: { query: URLSearchParams }) {
         </>
       )}
       <span class="sep" />
-      {doings.map(({ name, verb, icon, kind, hotkey }) => (
+      {doings.map(({ name, verb, icon, kind, hotkey, title }) => (
         <button
           class={`btn small ${kind ?? ''}`.trim()}
           type="submit"
           name="do"
           value={name}
           disabled={off !== undefined}
-          title={off}
+          title={off ?? title}
           data-hotkey={hotkey}
         >
           {icon && <Icon name={icon} size={12} />}
@@ -57,7 +57,7 @@ export function Bulk({ query }: { query: URLSearchParams }) {
 
 export function BulkProgress({ job }: { job: JobView }) {
   const { done = 0, passed = 0 } = JSON.parse(job.progress ?? '{}') as Record<string, number>
-  const isOpen = job.status === 'queued' || job.status === 'running' || job.status === 'suspended'
+  const isOpen = ['queued', 'running', 'suspended'].includes(job.status)
   return (
     <div class="card row progress" role="status">
       <StatusMark status={job.status} />
