@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { growthOf, kindOf, labelOf, lastOf } from '../../src/dashboard/words/flow.ts'
+import { factOf, factsOf, growthOf, kindOf, labelOf, lastOf } from '../../src/dashboard/words/flow.ts'
 import { barsOf, eventSaid, momentOf, timelineOf } from '../../src/dashboard/words/replay.ts'
 import type { FlowEvent, FlowNodeView } from '../../src/engine/engine.ts'
 
@@ -82,6 +82,14 @@ describe('a recorded flow at a moment', () => {
     expect(nodeAt(11_000)).toMatchObject({ status: 'suspended', ranAt: null })
     expect(nodeAt(12_000)).toMatchObject({ status: 'running', ranAt: T + 12_000 })
     expect(nodeAt(99_000)).toMatchObject({ status: 'running', ranAt: T + 12_000 })
+  })
+  test('a replay said that a queued node waited for a worker, although a record has no reasons', () => {
+    const saidOf = (board: Pick<ReturnType<typeof at>, 'nodes' | 'wires'>) => {
+      const b = board.nodes[1]!
+      return factOf(b, factsOf(b, { ...board, limits: {} }, T))
+    }
+    expect(saidOf(live)).toBe('waits for a worker')
+    expect(saidOf(at(12_000))).toBe('queued')
   })
   test('wires show the last value that passed before the moment', () => {
     const wire = { id: 'a.out>b.in', size: 0, behind: 0, laid: true, rate: 0, oldest: null, oldestAt: null }

@@ -23,9 +23,9 @@ export const isLate = ({ oldestAt }: Pick<WireView, 'oldestAt'>, now: number): b
 type Waiting = Pick<WireView, 'to' | 'size' | 'behind' | 'oldestAt' | 'rate'>
 
 /** Values of an output of the flow never back up, because no node reads them. */
-export function kindOf({ to, size, behind, oldestAt, rate }: Waiting, now: number): WireKind {
-  if (size + behind > 0 && to.node !== null && isLate({ oldestAt }, now)) return 'back'
-  return rate > 0 ? 'hot' : 'idle'
+export function kindOf(wire: Waiting, now: number): WireKind {
+  if (onWire(wire) > 0 && wire.to.node !== null && isLate(wire, now)) return 'back'
+  return wire.rate > 0 ? 'hot' : 'idle'
 }
 
 export function labelOf(wire: Waiting, now: number): string {
@@ -52,19 +52,20 @@ export const boardWires = (wires: readonly WireView[]): WireView[] =>
     passed: wire.passed.map(({ data, at }) => ({ at, data: textOf(data, MOST).text })),
   }))
 
-type Facts = { now: number; room?: LimitRoom | undefined; wires: readonly WireView[] }
+/** A recording has no reasons for waits. */
+type Known = { wires: readonly WireView[]; isPast?: boolean }
+type Facts = Known & { now: number; room?: LimitRoom | undefined }
 
 export const factsOf = (
   { limit }: FlowNodeView,
-  { limits, wires }: { limits: Record<string, LimitRoom>; wires: readonly WireView[] },
+  { limits, wires, isPast = false }: Known & { limits: Record<string, LimitRoom> },
   now: number,
-): Facts => ({ now, room: limit === null ? undefined : limits[limit], wires })
+): Facts => ({ now, room: limit === null ? undefined : limits[limit], wires, isPast })
 
-const wiresInto = ({ name }: FlowNodeView, wires: readonly WireView[]): WireView[] =>
-  wires.filter(({ to }) => to.node === name)
+const wiresInto = (name: string, wires: readonly WireView[]): WireView[] => wires.filter(({ to }) => to.node === name)
 
-function missing(node: FlowNodeView, wires: readonly WireView[]): string[] {
-  const into = wiresInto(node, wires)
+function missing({ name }: FlowNodeView, wires: readonly WireView[]): string[] {
+  const into = wiresInto(name, wires)
   if (into.every(({ size }) => size === 0)) return []
   return [...new Set(into.filter(({ size }) => size === 0).map(({ to }) => to.port))]
 }
@@ -73,12 +74,13 @@ const sleeps = ({ until }: FlowNodeView, now: number): boolean => until !== null
 
 /** True if the node is suspended, although each input has had a value for more than a minute. */
 export function isUnread(node: FlowNodeView, { now, wires }: Facts): boolean {
-  const into = wiresInto(node, wires)
+  const into = wiresInto(node.name, wires)
   const isFilled = into.length > 0 && into.every((wire) => wire.size > 0 && isLate(wire, now))
   return node.status === 'suspended' && !sleeps(node, now) && isFilled
 }
 
-const queued = ({ limit, until }: FlowNodeView, { now, room }: Facts): string => {
+const queued = ({ limit, until }: FlowNodeView, { now, room, isPast }: Facts): string => {
+  if (isPast) return 'queued'
   if (limit) return room?.concurrency ? `limit full, ${room.running} of ${room.concurrency}` : 'waiting for a limit'
   return until !== null && until > now ? `continues in ${about(until - now)}` : 'waits for a worker'
 }
@@ -136,16 +138,8 @@ type Jam = {
 
 /** Counts the values of a port once, even if several wires end at the port. */
 export function waitingAt(name: string, wires: readonly WireView[]): number {
-  const into = wires.filter(({ to }) => to.node === name)
-  const ends = new Map(
-    into.flatMap(
-      ({ from, to, size, behind }) =>
-        [
-          [to.port, size],
-          [endText(from), behind],
-        ] as const,
-    ),
-  )
+  const ends = new Map<string, number>()
+  for (const { from, to, size, behind } of wiresInto(name, wires)) ends.set(to.port, size).set(endText(from), behind)
   return sum([...ends.values()])
 }
 
@@ -160,7 +154,7 @@ function causeOf(wire: WireView, nodes: readonly FlowNodeView[], wires: readonly
   while (cause) {
     const { name, status } = cause
     passed.push(cause)
-    const into = wires.filter(({ to }) => to.node === name)
+    const into = wiresInto(name, wires)
     const empty = status === 'suspended' && !sleeps(cause, now) ? into.find(({ size }) => size === 0) : undefined
     const before = nodes.find((node) => node.name === empty?.from.node)
     if (!empty || !before || passed.includes(before)) break
@@ -179,7 +173,7 @@ export function jamOf(nodes: readonly FlowNodeView[], wires: readonly WireView[]
   let source = wire.from.node
   while (source !== null && !names.has(source)) {
     names.add(source)
-    const into = thickest(wires.filter(({ to, size, behind }) => to.node === source && size + behind > 0))
+    const into = thickest(wiresInto(source, wires).filter((one) => onWire(one) > 0))
     if (into) lit.push(into)
     source = into?.from.node ?? null
   }

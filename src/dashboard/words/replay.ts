@@ -91,6 +91,7 @@ export function momentOf(timeline: Timeline, { graph, nodes, wires }: BoardNow, 
   const countsOf = ({ node, port }: End, isNear: boolean) =>
     timeline.counts.get(portKey(node, (node === null) === isNear ? 'in' : 'out', port)) ?? []
   return {
+    isPast: true,
     nodes: Object.entries(graph.nodes).map(([name, node]) =>
       nodeAt(nodes.find((one) => one.name === name) ?? unmade(name, node), timeline.moves.get(name) ?? [], at),
     ),

@@ -7,6 +7,7 @@ export type BoardData = {
   hash?: string
   nodes: FlowNodeView[]
   wires: WireView[]
+  isPast?: boolean
   limits: Record<string, LimitRoom>
   deploys: DeployMark[]
   node?: string
