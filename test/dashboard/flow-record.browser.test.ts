@@ -93,6 +93,34 @@ describe.skipIf(!program())('the history of a flow', { timeout: 90_000 }, () => 
     await leave(window)
   })
 
+  test('on a phone, a link to a moment opened the list with the present state, without the play buttons', async () => {
+    const { events } = await site.engine.flows.recorded(flow, { limit: 10 })
+    const path = `/flows/${flow}?at=${events[1]!.at}`
+    const window = await arrive(browser, site, { path, as: ['read'], width: 390, height: 844 })
+    const { page } = window
+    await kept(page, 3)
+    expect(await label(page).textContent()).toMatch(/^3/)
+    const isInView = () =>
+      page.getByRole('button', { name: 'Play', exact: true }).evaluate((one) => {
+        const { left, top } = one.getBoundingClientRect()
+        return one.contains(document.elementFromPoint(left + 5, top + 5))
+      })
+    await expect.poll(isInView, { timeout: 30_000 }).toBe(true)
+    const [, time] = (await told(page).textContent())!.match(/^(\d\d:\d\d:\d\d) · Last event /)!
+    expect(await page.locator('#moment').textContent()).toMatch(new RegExp(`^Replay of .*, ${time}$`))
+    const list = page.getByRole('link', { name: 'List', exact: true })
+    expect(await list.isVisible()).toBe(false)
+
+    await page.locator('[data-replay="live"]').click()
+    expect(await told(page).textContent()).toMatch(/^Last event /)
+    expect(await page.locator('.board').isVisible()).toBe(true)
+    await list.click()
+    await page.locator('#lists').waitFor()
+    expect(await page.locator('.board').isVisible()).toBe(false)
+    expect(page.url()).not.toContain('at=')
+    await leave(window)
+  })
+
   test('during a replay, the header still counted the nodes that run now', async () => {
     const window = await enter(['read'], `/flows/${flow}`)
     const { page } = window

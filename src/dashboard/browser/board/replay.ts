@@ -74,10 +74,10 @@ export function createReplay(
   const here = (): number => at ?? range.to
 
   const moment = (): Shown | undefined => {
+    if (at === undefined) return undefined
     const { data } = now()
-    const graph = at === undefined ? undefined : graphAt(versions, at)
-    if (at === undefined || !graph) return undefined
-    return { at, data: { ...data, ...momentOf(timeline, { graph, nodes: data.nodes, wires: data.wires }, at) } }
+    const graph = graphAt(versions, at)
+    return graph && { at, data: { ...data, ...momentOf(timeline, { ...data, graph }, at) } }
   }
 
   function showState(): void {
@@ -92,8 +92,10 @@ export function createReplay(
 
   function drawMoment(): void {
     lanes.at(here())
-    showEvent(said, events.all[at === undefined ? events.all.length - 1 : lastBy(events.all, at)], zone)
-    head.textContent = at === undefined ? '' : `Replay of ${dayOf(at, zone)}, ${clock(at, zone)}`
+    const time = at === undefined ? '' : clock(at, zone)
+    showEvent(said, events.all[lastBy(events.all, at ?? Infinity)], zone)
+    if (time) said.prepend(made('b', {}, time), ' · ')
+    head.textContent = time && `Replay of ${dayOf(at!, zone)}, ${time}`
     show(moment())
   }
 
@@ -142,6 +144,7 @@ export function createReplay(
     if (isLasting)
       putInUrl({
         at: at && Math.round(at),
+        board: '1',
         play: undefined,
         speed: at === undefined || speed === 10 ? undefined : speed,
       })
@@ -209,25 +212,23 @@ export function createReplay(
     End: () => undefined,
   }
 
-  function listen(): void {
-    box.addEventListener('click', ({ target }) => {
-      const what = (target as Element).closest<HTMLElement>('[data-replay]')?.dataset.replay
-      if (what !== undefined) acts[what]?.()
-    })
-    onDrag(lanes.slider, (event) => {
-      stop()
-      go(lanes.momentAt(event), false)
-    })
-    lanes.slider.addEventListener('pointerup', () => go(at))
-    lanes.slider.addEventListener('keydown', (event) => {
-      if (!Object.hasOwn(keys, event.key)) return
-      event.preventDefault()
-      jump(keys[event.key]!((range.to - range.from) / 100))
-    })
-  }
-
-  listen()
-  void ask()
+  box.addEventListener('click', ({ target }) => {
+    const what = (target as Element).closest<HTMLElement>('[data-replay]')?.dataset.replay
+    if (what !== undefined) acts[what]?.()
+  })
+  onDrag(lanes.slider, (event) => {
+    stop()
+    go(lanes.momentAt(event), false)
+  })
+  lanes.slider.addEventListener('pointerup', () => go(at))
+  lanes.slider.addEventListener('keydown', (event) => {
+    if (!Object.hasOwn(keys, event.key)) return
+    event.preventDefault()
+    jump(keys[event.key]!((range.to - range.from) / 100))
+  })
+  void ask().then(() => {
+    if (at !== undefined) box.scrollIntoView({ block: 'center' })
+  })
   return {
     look(): void {
       const isElsewhere = zone !== readZone()

@@ -17,6 +17,8 @@ import { isLarge, Lists } from './lists.tsx'
 import { type FlowData, load } from './load.ts'
 import { WhatHappened } from './replay.tsx'
 
+type Props = { data: FlowData }
+
 const dataOf = ({ view: { flow, hash, nodes, wires }, limits, deploys, chosen, jam, isExplaining }: FlowData) => ({
   job: flow.id,
   hash: hash ?? '',
@@ -44,7 +46,7 @@ const WhyOf = ({ node, to }: { node: string; to: string }) => (
   </LinkButton>
 )
 
-function Explained({ data: { view, jam, limits, isExplaining } }: { data: FlowData }) {
+function Explained({ data: { view, jam, limits, isExplaining } }: Props) {
   const { now } = useLook()
   const way = useWay()
   const about = (node: FlowNodeView) => factsOf(node, { limits, wires: view.wires }, now)
@@ -73,17 +75,15 @@ function Explained({ data: { view, jam, limits, isExplaining } }: { data: FlowDa
   )
 }
 
-type Props = { data: FlowData; query: URLSearchParams }
-
-function Head({ data, query }: Props) {
-  const { view } = data
+function Head({ data }: Props) {
+  const { view, isBoard } = data
   const { flow, undo } = view
   const way = useWay()
   // Phones show this choice for every flow. Wide screens show it only for large flows.
-  const forms = ['List', 'Board'].map((text, i) => {
-    const board = i === 1 ? '1' : undefined
-    return { text, to: way({ board }), on: query.has('board') === (i === 1) }
-  })
+  const forms = [
+    { text: 'List', to: way({ board: undefined, at: undefined, play: undefined }), on: !isBoard },
+    { text: 'Board', to: way({ board: '1' }), on: isBoard },
+  ]
   return (
     <div class={`flowbar${isLarge(view) ? ' large' : ''}`} id="flowbar">
       <h1>{flow.name}</h1>
@@ -132,18 +132,17 @@ function Missing({ id }: { id: number }) {
   )
 }
 
-const Inspector = ({ data }: { data: FlowData }) =>
+const Inspector = ({ data }: Props) =>
   data.chosen?.kind === 'wire' ? (
     <Wire data={data} chosen={data.chosen} />
   ) : (
     data.chosen && <Node data={data} chosen={data.chosen} />
   )
 
-function Drawn({ data, query }: Props) {
+function Drawn({ data }: Props) {
   const { now } = useLook()
-  const { view, chosen } = data
+  const { view, chosen, isBoard } = data
   const { nodes, wires } = view
-  const isBoard = query.has('board')
   const isDrawn = !isLarge(view) || isBoard
   const isAlone = !chosen && (!isDrawn || nodes.length <= LARGE)
   return (
@@ -154,7 +153,7 @@ function Drawn({ data, query }: Props) {
       </time>
       <div class={`flowbody${isAlone ? ' alone' : ''}${isBoard ? '' : ' listing'}`}>
         {isDrawn && <Board label={`Graph of the flow: ${nodes.length} nodes, ${wires.length} wires`} lines={LINES} />}
-        <Lists data={data} query={query} />
+        <Lists data={data} />
         <Inspector data={data} />
       </div>
       {isDrawn && <WhatHappened view={view} />}

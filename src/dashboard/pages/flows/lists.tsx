@@ -125,9 +125,9 @@ export function Wires({ wires }: { wires: readonly WireView[] }) {
 }
 
 /** On wide screens, only screen readers read the lists of a small flow, because its board shows everything. */
-export function Lists({ data, query }: { data: FlowData; query: URLSearchParams }) {
-  const { view, chosen } = data
-  const isDrawn = !isLarge(view) || query.has('board')
+export function Lists({ data }: { data: FlowData }) {
+  const { view, chosen, isBoard } = data
+  const isDrawn = !isLarge(view) || isBoard
   if (chosen && isDrawn) return null
   const isSmall = isDrawn && view.nodes.length <= LARGE
   return (

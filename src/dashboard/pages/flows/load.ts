@@ -81,6 +81,7 @@ export async function load(asked: Asked) {
     errors,
     jam,
     isExplaining: jam !== undefined && query.has('jam'),
+    isBoard: ['board', 'at', 'play'].some((name) => query.has(name)),
     isWatched: query.has('watch'),
   }
 }
