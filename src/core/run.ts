@@ -25,7 +25,6 @@ import {
   portSpecs,
   queueName,
   stateChange,
-  status,
   values,
   writeOptions,
 } from './schemas.ts'
