@@ -95,6 +95,23 @@ describe.skipIf(!program())('alerts on Overview', { timeout: 60_000 }, () => {
       expect((await stateOf('depth shop')).muted!.until).toBe(muted!.until)
     }))
 
+  test('on phones, the menu of an alert was cut off by its card', () =>
+    as(['read', 'write'], '/', async (page) => {
+      await page.setViewportSize({ width: 390, height: 844 })
+      const alert = line(page, 'Queue shop has 2 ready jobs')
+      await alert.locator('summary').click()
+      const buttons = await alert.locator('.menu button').all()
+      expect(buttons.length).toBeGreaterThan(1)
+      for (const button of buttons) {
+        await button.scrollIntoViewIfNeeded()
+        const isInView = await button.evaluate((one) => {
+          const { x, y, width, height } = one.getBoundingClientRect()
+          return x >= 0 && x + width <= innerWidth && one.contains(document.elementFromPoint(x + 4, y + height / 2))
+        })
+        expect(isInView).toBe(true)
+      }
+    }))
+
   test('a key with the scope read sees disabled buttons in the menu of an alert', () =>
     as(['read'], '/', async (page) => {
       const paused = line(page, 'Queue default is paused.')
