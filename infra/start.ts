@@ -1,3 +1,4 @@
+import { portOf } from '../src/cli/project/dev.ts'
 import { type Stack, startLocalStack } from './stack.ts'
 
 const { env } = process
@@ -48,7 +49,7 @@ setInterval(() => process.ppid !== parent && end(0), 250).unref()
 try {
   stack = await startLocalStack({
     dir: env.SIDEJOB_DIR || '.sidejob',
-    port: portOf(env.PORT || '8787'),
+    port: portOf({}, 'PORT'),
     apiKey: env.SIDEJOB_API_KEY || undefined,
     webhookSecret: env.SIDEJOB_WEBHOOK_SECRET,
     qstash: env.QSTASH_URL
@@ -81,10 +82,4 @@ function introduce({ url, apiKey, webhookSecret, redis, gateway, qstash }: Stack
   }
   for (const [name, text] of Object.entries(rows)) console.log(`${name.padEnd(10)} ${text}`)
   console.log(`ready on ${url}`)
-}
-
-function portOf(text: string): number {
-  const port = Number(text)
-  if (Number.isInteger(port) && port > 0 && port <= 65_535) return port
-  throw new Error(`PORT: expected a number from 1 to 65535, got "${text}"`)
 }

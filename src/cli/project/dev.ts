@@ -11,7 +11,7 @@ function stopping() {
   return { signal, stopped }
 }
 
-function portOf({ port = process.env.PORT || '8787' }: Given, setting: string): number {
+export function portOf({ port = process.env.PORT || '8787' }: Given, setting: string): number {
   if (/^\d+$/.test(String(port)) && +port > 0 && +port < 65_536) return +port
   throw new UsageError(`${setting}: expected a whole number from 1 to 65535, got ${port}`)
 }

@@ -33,7 +33,7 @@ describe.skipIf(!findServer())('if the Redis of sidejob dev is killed', () => {
     await redis.closed
   }
 
-  test('it says so and starts Redis again with its data', async () => {
+  test('it reports this and restarts Redis with its data', async () => {
     await start(true)
     const client = createClient({ url: stack.url, key: stack.apiKey })
     const { id } = await client.jobs.enqueue({ class: 'double', inputs: { n: [2] }, wait: '1h' })
