@@ -1,11 +1,10 @@
 import { Lru } from '../core/lru.ts'
+import { MINUTE, SECOND } from '../core/units.ts'
 import type { Glance } from '../engine/engine.ts'
 import type { Engine } from '../engine/index.ts'
 
 const REMEMBERED = 500
-const SECOND = 1_000
-const TEN_SECONDS = 10_000
-const MINUTE = 60_000
+const TEN_SECONDS = 10 * SECOND
 
 /** Milliseconds. A more expensive answer may be shared for longer. */
 type Fresh<T> = number | ((answer: T) => number)

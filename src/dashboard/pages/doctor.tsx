@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { pageOf } from '../../core/faults.ts'
 import { isId } from '../../core/job.ts'
+import { HOUR } from '../../core/units.ts'
 import type { Health, QueueView } from '../../engine/engine.ts'
 import { asset as script } from '../built/doctor-js.generated.ts'
 import { useLook } from '../look.ts'
@@ -12,7 +13,7 @@ import { countsOf, sum, sumOf } from '../words/counts.ts'
 import { faultsTitle, lookedAt } from '../words/doctor.ts'
 import { faultsIn, foundWords, isSlow, isTickMissing, TICK_REMEDY } from '../words/needs.ts'
 import { queuePath } from '../words/paths.ts'
-import { count, HOUR, jobsWait, many, span } from '../words/text.ts'
+import { count, jobsWait, many, span } from '../words/text.ts'
 
 type Fault = NonNullable<DoctorData['examined']>['faults'][number]
 type Problem = NonNullable<Health['problems']>[number]

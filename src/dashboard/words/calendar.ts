@@ -2,9 +2,10 @@ import { decodeValue } from '../../core/codec/value.ts'
 import { slotsFrom } from '../../core/repeat/passed.ts'
 import { parseRepeat, type Repeat } from '../../core/repeat.ts'
 import type { PastRun } from '../../core/run.ts'
+import { DAY, HOUR, MINUTE } from '../../core/units.ts'
 import type { ScheduleView } from '../../engine/engine.ts'
 import { isBad } from './job.ts'
-import { DAY, dateIn, HOUR, many } from './text.ts'
+import { dateIn, many } from './text.ts'
 
 type Span = { name: string; text: string; before: number; after: number }
 
@@ -49,8 +50,8 @@ export const placeOf = (at: number, { from, to }: Pick<Shown, 'from' | 'to'>): n
 
 type Drawn = Pick<ScheduleView, 'nextAt' | 'lastRun' | 'paused' | 'missed' | 'moved' | 'repeat' | 'status'>
 
-/** A slot without a run is a problem after this many milliseconds. */
-const OVERDUE = 60_000
+/** A slot without a run for this long is a problem. */
+const OVERDUE = MINUTE
 
 const isLate = ({ status }: Pick<Drawn, 'status'>, at: number, now: number): boolean =>
   status === 'queued' && now - at > OVERDUE

@@ -1,11 +1,12 @@
 import { CALLBACKS } from '../../core/callback.ts'
+import { MINUTE } from '../../core/units.ts'
 import type { ErrorKind } from '../../engine/engine.ts'
 import { sum } from './counts.ts'
 import { type Deploy, deployName, deployPath } from './deploy.ts'
 import { FAILURES, type FailingClass, failingClasses, recentOf, wasFailing } from './failing.ts'
 import { type Button, type Known, type Need, need, type Rule, within } from './need.ts'
 import { jobsPath } from './paths.ts'
-import { about, count, MINUTE, many, percent } from './text.ts'
+import { about, count, many, percent } from './text.ts'
 
 const stillFailed = ({ kinds, queues, now }: Known, failed: number): number =>
   Math.min(failed, kinds ? sum(kinds, (kind) => recentOf(kind, now)) : sum(queues, ({ counts }) => counts.failed))

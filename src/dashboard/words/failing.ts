@@ -1,9 +1,9 @@
 import { CALLBACKS } from '../../core/callback.ts'
 import type { Point } from '../../core/series.ts'
+import { HOUR, MINUTE } from '../../core/units.ts'
 import type { ErrorKind } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
 import { sum } from './counts.ts'
-import { HOUR, MINUTE } from './text.ts'
 
 export type ClassRow = Awaited<ReturnType<Engine['stats']['classes']>>['classes'][number]
 

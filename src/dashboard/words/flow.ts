@@ -1,10 +1,11 @@
 import type { Status } from '../../core/job.ts'
 import { rateOf } from '../../core/minutes.ts'
+import { MINUTE } from '../../core/units.ts'
 import { endText } from '../../core/wires.ts'
 import type { FlowNodeView, FlowRow, WireView } from '../../engine/engine.ts'
 import { sum } from './counts.ts'
 import { textOf } from './json.ts'
-import { about, count, cut, MINUTE, many, span } from './text.ts'
+import { about, count, cut, many, span } from './text.ts'
 
 const MOST = 2_048
 

@@ -1,5 +1,6 @@
 import { SidejobError } from '../../core/errors.ts'
 import { exactly } from '../../core/time.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../core/units.ts'
 import type { GroupView, LimitView } from '../../engine/engine.ts'
 import { maybe, numberIn } from './form.ts'
 import { count, span } from './text.ts'
@@ -28,7 +29,7 @@ export const colourOf = (group: string | null): string =>
     ? 'g0'
     : `g${([...group].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)!) % 997, 0) % COLOURS) + 1}`
 
-const periods: Record<number, string> = { 1000: 'second', 60000: 'minute', 3600000: 'hour', 86400000: 'day' }
+const periods: Record<number, string> = { [SECOND]: 'second', [MINUTE]: 'minute', [HOUR]: 'hour', [DAY]: 'day' }
 
 export const periodOf = (ms: number): string => periods[ms] ?? span(ms)
 

@@ -1,3 +1,4 @@
+import { MINUTE } from '../../core/units.ts'
 import type { Health, QueueView, RunUnderWay } from '../../engine/engine.ts'
 import { failing, lostRuns } from './class-failures.ts'
 import { sum } from './counts.ts'
@@ -6,7 +7,7 @@ import { type Button, type Known, type Need, need, type Rule, resumeQueue } from
 import { callbacksPath, changeLimitPath, jobPath, limitPath, pullersPath, queuePath } from './paths.ts'
 import { readyIn, waitingIn } from './queue.ts'
 import { timesLonger, usualOf } from './stuck.ts'
-import { about, count, hostName, jobsWait, MINUTE, many } from './text.ts'
+import { about, count, hostName, jobsWait, many } from './text.ts'
 import { lineOf } from './why.ts'
 
 const OLDEST = MINUTE

@@ -1,8 +1,9 @@
 import type { Status } from '../../core/job.ts'
+import { MINUTE } from '../../core/units.ts'
 import { type End, endText, type Wired, wiresOf } from '../../core/wires.ts'
 import type { FlowEvent, FlowNodeView, WireView } from '../../engine/engine.ts'
 import { isBad } from './job.ts'
-import { MINUTE, many, span } from './text.ts'
+import { many, span } from './text.ts'
 
 type Move = FlowEvent['moves'][number] & { at: number }
 type Count = { at: number; was: number; is: number }

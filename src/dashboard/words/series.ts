@@ -1,6 +1,7 @@
 import { keptSteps, nothing, type Point, summed } from '../../core/series.ts'
+import { HOUR, MINUTE } from '../../core/units.ts'
 import type { Deploy } from './deploy.ts'
-import { HOUR, MINUTE, many } from './text.ts'
+import { many } from './text.ts'
 
 /** `to` is absent if the range ends now. */
 export type Range = {

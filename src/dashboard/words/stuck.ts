@@ -1,5 +1,5 @@
+import { MINUTE } from '../../core/units.ts'
 import type { ClassRow } from './failing.ts'
-import { MINUTE } from './text.ts'
 
 type Run = { queue: string; class: string; startedAt: number }
 

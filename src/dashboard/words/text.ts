@@ -1,3 +1,5 @@
+import { DAY, HOUR, MINUTE, SECOND } from '../../core/units.ts'
+
 export const plain = (text: string): string =>
   text.replace(
     // biome-ignore lint/suspicious/noControlCharactersInRegex: removes exactly these characters.
@@ -56,8 +58,6 @@ export const bytes = (n: number): string => {
 export const many = (n: number, one: string, more = `${one}s`): string => `${count(n)} ${n === 1 ? one : more}`
 
 export const jobsWait = (n: number): string => many(n, 'job waits', 'jobs wait')
-
-export const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000] as const
 
 const two = (n: number): string => String(n).padStart(2, '0')
 

@@ -1,7 +1,8 @@
 import type { Child } from 'hono/jsx'
+import { DAY, MINUTE } from '../../../core/units.ts'
 import { useLook, useWay } from '../../look.ts'
 import { Card, Link, StatusMark, To } from '../../parts/layout.tsx'
-import { clock, count, cut, DAY, dayOf, MINUTE, pct, span } from '../../words/text.ts'
+import { clock, count, cut, dayOf, pct, span } from '../../words/text.ts'
 import {
   busyIn,
   CHILDREN,

@@ -1,4 +1,5 @@
 import type { Point } from '../../../core/series.ts'
+import { DAY } from '../../../core/units.ts'
 import { useLook, useWay } from '../../look.ts'
 import { Card, Icon, Link, To } from '../../parts/layout.tsx'
 import { Legend } from '../../parts/spark.tsx'
@@ -8,7 +9,7 @@ import { type Deploy, deployName, deployPath } from '../../words/deploy.ts'
 import { stretchText } from '../../words/filter.ts'
 import { jobsPath } from '../../words/paths.ts'
 import { endOf, niceTop, perOf, type Range } from '../../words/series.ts'
-import { count, DAY, dayOf, hourOf, many, round } from '../../words/text.ts'
+import { count, dayOf, hourOf, many, round } from '../../words/text.ts'
 
 const [TOP, BOTTOM, HEIGHT, WIDTH] = [9.5, 223, 225, 1000]
 const GAP = 0.14

@@ -1,12 +1,13 @@
 import type { Child } from 'hono/jsx'
 import type { Point } from '../../../core/series.ts'
+import { MINUTE } from '../../../core/units.ts'
 import { waitBelow, waitEnds } from '../../../core/waits.ts'
 import { Shape, To } from '../../parts/layout.tsx'
 import { Spark, type Tone } from '../../parts/spark.tsx'
 import { sum } from '../../words/counts.ts'
 import { pausedIn, type Queue, waitingIn } from '../../words/queue.ts'
 import type { Range } from '../../words/series.ts'
-import { about, count, MINUTE, percent, short } from '../../words/text.ts'
+import { about, count, percent, short } from '../../words/text.ts'
 import { jobsIn } from './chart.tsx'
 
 type TilesProps = {

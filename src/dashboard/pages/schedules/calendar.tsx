@@ -1,5 +1,6 @@
 import { decodeValue, type Encoded } from '../../../core/codec/value.ts'
 import type { PastRun } from '../../../core/run.ts'
+import { DAY } from '../../../core/units.ts'
 import type { ScheduleRow, ScheduleView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { Act, LinkButton, Pause } from '../../parts/act.tsx'
@@ -9,7 +10,7 @@ import { What } from '../../parts/what.tsx'
 import { isOverdue, laneOf, movedWords, passedWords, placeOf, type Shown, ticksOf } from '../../words/calendar.ts'
 import { cronWords } from '../../words/cron.ts'
 import { schedulePath } from '../../words/paths.ts'
-import { clock, cut, DAY, dayAndHour, dayOf, hourOf, many, pct } from '../../words/text.ts'
+import { clock, cut, dayAndHour, dayOf, hourOf, many, pct } from '../../words/text.ts'
 
 type Rule = { cron?: string; tz?: string; every?: string | number; bedrock?: string; missed?: string }
 
