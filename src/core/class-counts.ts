@@ -1,4 +1,4 @@
-import { type Counted, counted } from './series.ts'
+import { type Counted, events } from './series.ts'
 import { HOUR } from './units.ts'
 import { sumOf, waitBelow } from './waits.ts'
 
@@ -23,7 +23,7 @@ type Spread = { mean: number; p50: number; p95: number; buckets: number[] }
 
 export type ClassCount = { class: string | null; counts: Counted; waited: Spread | null; took: Spread | null }
 
-const WAITED = counted.length
+const WAITED = events.length
 const TOOK = WAITED + 1 + classEnds.length
 
 function spreadOf(numbers: readonly number[], at: number): Spread | null {
@@ -76,7 +76,7 @@ export function classHoursOf(
   const ends = [...known.slice(1).map(({ sums }) => sums), sumsOf(texts, day)]
   for (const [i, { hour, sums }] of known.entries())
     for (const [name, numbers] of ends[i]!) {
-      const counts = counted.map((event, at) => [event, (numbers[at] ?? 0) - (sums.get(name)?.[at] ?? 0)] as const)
+      const counts = events.map((event, at) => [event, (numbers[at] ?? 0) - (sums.get(name)?.[at] ?? 0)] as const)
       if (counts.every(([, n]) => n === 0)) continue
       const own = hours.get(name || null) ?? []
       hours.set(name || null, [...own, { at: hour * HOUR, ...(Object.fromEntries(counts) as Counted) }])
@@ -86,7 +86,7 @@ export function classHoursOf(
 
 const classCountOf = (name: string, numbers: readonly number[]): ClassCount => ({
   class: name || null,
-  counts: Object.fromEntries(counted.map((event, at) => [event, numbers[at] ?? 0])) as Counted,
+  counts: Object.fromEntries(events.map((event, at) => [event, numbers[at] ?? 0])) as Counted,
   waited: spreadOf(numbers, WAITED),
   took: spreadOf(numbers, TOOK),
 })

@@ -1,6 +1,6 @@
-export const counted = ['made', 'runs', 'errors', 'completed', 'failed', 'terminated', 'lost', 'skipped'] as const
+export const events = ['made', 'runs', 'errors', 'completed', 'failed', 'terminated', 'lost', 'skipped'] as const
 
-export type Counted = Record<(typeof counted)[number], number>
+export type Counted = Record<(typeof events)[number], number>
 
 /** Must match lib/queue/counts.lua. */
 export const keptSteps = { minute: 240, hour: 336 } as const
@@ -13,7 +13,7 @@ type Standing = Record<(typeof standing)[number], number> & { oldestReady: numbe
 export type Point = { at: number; longestWait: number } & Counted & Standing
 
 export const nothing = (at: number): Point => ({
-  ...(Object.fromEntries([...counted, ...standing].map((name) => [name, 0])) as Omit<Point, 'at'>),
+  ...(Object.fromEntries([...events, ...standing].map((name) => [name, 0])) as Omit<Point, 'at'>),
   at,
   longestWait: 0,
   oldestReady: null,
@@ -28,8 +28,8 @@ function standingOf([ready, running, limited, front]: string[]): Standing {
 
 function markOf(text: string): Mark {
   const [moment, waited, ...words] = text.split(',')
-  const counts = words.slice(0, counted.length).map(Number)
-  return { moment: Number(moment), waited: Number(waited), counts, standing: standingOf(words.slice(counted.length)) }
+  const counts = words.slice(0, events.length).map(Number)
+  return { moment: Number(moment), waited: Number(waited), counts, standing: standingOf(words.slice(events.length)) }
 }
 
 export function pointsOf(
@@ -41,7 +41,7 @@ export function pointsOf(
     const next = marks[i + 1] ?? markOf(latest)
     const at = mark.moment * step
     if (at < since || at >= to) return []
-    const counts = counted.map((name, n) => [name, (next.counts[n] ?? 0) - (mark.counts[n] ?? 0)])
+    const counts = events.map((name, n) => [name, (next.counts[n] ?? 0) - (mark.counts[n] ?? 0)])
     return [{ at, longestWait: next.waited, ...(Object.fromEntries(counts) as Counted), ...mark.standing }]
   })
 }
@@ -57,7 +57,7 @@ export function summed(series: readonly Point[][]): Point[] {
       all.set(point.at, { ...point })
       continue
     }
-    for (const name of [...counted, ...standing]) sum[name] += point[name]
+    for (const name of [...events, ...standing]) sum[name] += point[name]
     sum.oldestReady = earlier(sum.oldestReady, point.oldestReady)
     sum.longestWait = Math.max(sum.longestWait, point.longestWait)
   }

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { count, flag, moment, queueName, queueView, time } from './schemas.ts'
-import { counted, keptSteps, standing } from './series.ts'
+import { events, keptSteps, standing } from './series.ts'
 
 const counts = z.record(z.string(), z.int()).describe('number of events by name')
 const waits = z
@@ -77,7 +77,7 @@ export const classesQuery = z.strictObject({
 export type ClassesQuery = z.output<typeof classesQuery>
 
 type Named<Names extends readonly string[]> = Record<Names[number], z.ZodInt>
-const point = Object.fromEntries(counted.map((name) => [name, z.int()])) as Named<typeof counted>
+const point = Object.fromEntries(events.map((name) => [name, z.int()])) as Named<typeof events>
 
 export const classCounts = z.object({
   queue: queueName,

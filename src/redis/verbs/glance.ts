@@ -1,5 +1,5 @@
 import { readable } from '../../core/readable.ts'
-import { counted, keptSteps } from '../../core/series.ts'
+import { events, keptSteps } from '../../core/series.ts'
 import { answerOf } from '../answers.ts'
 import type { Parts } from '../parts.ts'
 import { decodeQueue } from '../record.ts'
@@ -16,7 +16,7 @@ const MOST_KEYS = 2_400
 function latestOf(text: string | null, step: Step): string {
   const { counts, earlierCounts, minuteWait, hourWait } = readable(() => decodeQueue(text ?? '{}')) ?? {}
   const waited = (step === 'minute' ? minuteWait : hourWait) ?? 0
-  return [0, waited, ...counted.map((name) => (earlierCounts?.[name] ?? 0) + (counts?.[name] ?? 0))].join()
+  return [0, waited, ...events.map((name) => (earlierCounts?.[name] ?? 0) + (counts?.[name] ?? 0))].join()
 }
 
 export function createGlance({ client: { evaluate, ask }, keys, base, moments }: Parts) {
