@@ -21,6 +21,11 @@ const reads = defineWorker({
     throw new Error('no')
   },
 })
+const listens = defineWorker({
+  class: 'listens',
+  in: { n: port(undefined, { channels: ['/heard'] }) },
+  perform: (job: Job) => job.suspend(),
+})
 const fails = defineWorker({
   class: 'fails',
   retry: { max: 0 },
@@ -35,7 +40,7 @@ const make = async (input: object) =>
 const shown = (id: number, options = {}) => kit.engine.jobs.get(String(id), options)
 
 beforeAll(async () => {
-  kit = await startKit({ workers: [bounded, adder, fails, reads] })
+  kit = await startKit({ workers: [bounded, adder, fails, listens, reads] })
   await kit.engine.tick()
   await kit.engine.workers.register('p', 'pulled', {
     pull: true,
@@ -82,6 +87,21 @@ test('a failed or terminated job with an input port shows its expiry, because in
   const [one, other] = [await shown(failed), await shown(terminated)]
   expect(one.keptUntil! - one.endedAt!).toBe(30 * DAY)
   expect(other.keptUntil! - other.endedAt!).toBe(DAY)
+})
+
+test('a failed or terminated job that is never removed, because it listens or has the port *, showed an expiry', async () => {
+  const heard = await make({ class: 'reads', in: { n: { channels: ['/heard'] } } })
+  const ended = [heard, await make({ class: 'listens', wait: 60_000 }), await make({ queue: 'p', class: 'pulled' })]
+  for (const id of ended.slice(1)) await kit.engine.jobs.terminate(String(id), {})
+  await kit.until(async () => (await shown(heard)).status === 'failed')
+  expect((await Promise.all(ended.map((id) => shown(id)))).map(({ keptUntil }) => keptUntil)).toEqual([
+    null,
+    null,
+    null,
+  ])
+  await kit.advance(61 * DAY)
+  await kit.engine.tick()
+  for (const id of ended) expect((await shown(id)).endedAt).not.toBeNull()
 })
 
 test('a lock is shown while it lasts, but its token is not', async () => {

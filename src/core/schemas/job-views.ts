@@ -114,7 +114,7 @@ export const jobView = z.object({
   keptUntil: moment
     .nullable()
     .describe(
-      'time at which the retention of the ended job ends; null if the job has not ended, or if new input can wake it',
+      'time at which the retention of the ended job ends; null if the job has not ended, if new input can wake it, or if it is never removed because it listens to a channel',
     ),
   cost: z
     .object({

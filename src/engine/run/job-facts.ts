@@ -1,3 +1,4 @@
+import { ended } from '../../core/job.ts'
 import { DAY } from '../../core/units.ts'
 import { PLACE } from '../../redis/marks.ts'
 import { type JobRecord, pastRunOf, statusOf } from '../../redis/record.ts'
@@ -31,13 +32,13 @@ export function runOf(doc: JobRecord): RunFacts | null {
 
 function keptUntil(doc: JobRecord, retain?: number): number | null {
   const status = statusOf(doc)
-  if (doc.endedAt === undefined) return null
-  if (status === 'failed') return doc.endedAt + (doc.retainFailed ?? retain ?? RETAIN_FAILED)
-  const hasInputs = Object.keys(doc).some(
-    (name) => name.startsWith('i:') && !doc[name as `i:${string}`]!.endsWith(',d'),
-  )
-  if (status === 'completed' && hasInputs) return null
-  return status === 'completed' || status === 'terminated' ? doc.endedAt + (doc.retain ?? retain ?? RETAIN) : null
+  if (doc.endedAt === undefined || !ended.has(status)) return null
+  const inputs = Object.keys(doc).filter((name): name is `i:${string}` => name.startsWith('i:'))
+  // lib/job/retention.lua never removes a job that listens.
+  if (inputs.some((name) => name === 'i:*' || doc[`c${name}`] !== undefined)) return null
+  if (status === 'completed' && inputs.some((name) => !doc[name]!.endsWith(',d'))) return null
+  const own = status === 'failed' ? doc.retainFailed : doc.retain
+  return doc.endedAt + (own ?? retain ?? (status === 'failed' ? RETAIN_FAILED : RETAIN))
 }
 
 const linesOf = (text: string | undefined): string[] => text?.split('\n').filter(Boolean) ?? []

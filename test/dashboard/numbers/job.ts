@@ -147,8 +147,14 @@ async function portsOf({ site: { engine } }: Scene, job: JobView): Promise<Claim
   return { '#ports > header .right': [`${n(waiting)} values wait`], '#ports tbody tr': rows }
 }
 
+function keptText({ status, keptUntil, retain }: JobView): string {
+  if (keptUntil !== null) return `${dayOf(keptUntil)}, ${hourOf(keptUntil)}`
+  if (status === 'failed' || status === 'terminated') return 'until it is deleted'
+  return retain === null ? 'class default' : took(retain)
+}
+
 function details(job: JobView, runs: readonly Run[]): string[] {
-  const { retry, attempt, timeout, run, version, labels, limits, keptUntil, retain, history } = job
+  const { retry, attempt, timeout, run, version, labels, limits, history } = job
   const { max, backoff } = retry ?? {}
   const failures = attempt - Number(job.status === 'running')
   const base = backoff?.base === undefined ? '' : `, ${took(Number(backoff.base))} × ${backoff.factor ?? 2}`
@@ -163,7 +169,7 @@ function details(job: JobView, runs: readonly Run[]): string[] {
     ...(run ? [run.process ?? `unnamed runner ${run.lane}`] : []),
     ...(version ? [''] : []),
     ...(runs.length > 0 ? [`${n(runs.length)} runs, ${ran}${commits}`] : []),
-    keptUntil !== null ? `${dayOf(keptUntil)}, ${hourOf(keptUntil)}` : retain === null ? 'class default' : took(retain),
+    keptText(job),
   ]
 }
 

@@ -94,8 +94,9 @@ function costOf(job: JobView): string | false {
   ].join(', ')
 }
 
-const keptText = ({ keptUntil, retain }: JobView, zone: string): string => {
+const keptText = ({ status, keptUntil, retain }: JobView, zone: string): string => {
   if (keptUntil !== null) return `until ${dayOf(keptUntil, zone)}, ${hourOf(keptUntil, zone)}`
+  if (status === 'failed' || status === 'terminated') return 'until it is deleted'
   return retain === null ? 'class default' : `${span(retain)} after it ends`
 }
 
