@@ -91,6 +91,11 @@ describe('a recorded flow at a moment', () => {
     expect(saidOf(live)).toBe('waits for a worker')
     expect(saidOf(at(12_000))).toBe('queued')
   })
+  test('a replay said that a sleeping node waited for input', () => {
+    const { nodes, wires } = at(99_000)
+    expect(factOf(nodes[0]!, factsOf(nodes[0]!, { ...at(99_000), limits: {} }, T + 99_000))).toBe('suspended')
+    expect([nodes[0]!.status, wires.length]).toEqual(['suspended', 3])
+  })
   test('wires show the last value that passed before the moment', () => {
     const wire = { id: 'a.out>b.in', size: 0, behind: 0, laid: true, rate: 0, oldest: null, oldestAt: null }
     const passed = [3, 2, 1].map((n) => ({ data: String(n), at: T + n * 10_000 }))

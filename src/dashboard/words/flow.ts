@@ -86,15 +86,17 @@ const queued = ({ limit, until }: FlowNodeView, { now, room, isPast }: Facts): s
   return until !== null && until > now ? `continues in ${about(until - now)}` : 'waits for a worker'
 }
 
+const suspended = (node: FlowNodeView, facts: Facts): string => {
+  if (facts.isPast) return 'suspended'
+  if (sleeps(node, facts.now)) return `wakes in ${about(node.until! - facts.now)}`
+  if (isUnread(node, facts)) return 'does not read its input'
+  return `waits for ${missing(node, facts.wires).join(', ') || 'input'}`
+}
+
 const facts: Record<Status, (node: FlowNodeView, facts: Facts) => string> = {
   queued,
   running: ({ ranAt }, { now }) => (ranAt === null ? 'running' : `running for ${span(now - ranAt)}`),
-  suspended: (node, facts) =>
-    sleeps(node, facts.now)
-      ? `wakes in ${about(node.until! - facts.now)}`
-      : isUnread(node, facts)
-        ? 'does not read its input'
-        : `waits for ${missing(node, facts.wires).join(', ') || 'input'}`,
+  suspended,
   completed: ({ lastRun }, { now }) => (lastRun ? `idle for ${about(now - lastRun.endedAt)}` : 'idle'),
   failed: ({ lastRun }, { now }) => (lastRun ? `failed ${about(now - lastRun.endedAt)} ago` : 'failed'),
   terminating: () => 'is terminating',
