@@ -53,6 +53,17 @@ test('a job runs again, is cancelled, and goes first until Undo', async () => {
   expect(await pages.statusOf(queued)).toBe('terminated')
 })
 
+test('Run said that a run is requested although the job has ended and does not run', async () => {
+  const id = await resting()
+  await pages.engine.jobs.terminate(String(id), {})
+  await pages.rest(id, 'terminated')
+  const said = 'a terminated job runs only with force'
+  expect((await press(`/jobs/${id}`, { act: 'run' })).say).toBe(`#${id} does not run: ${said}`)
+  const selected = await press('/jobs', { act: 'selected', do: 'run', sel: String(id) })
+  expect(selected.say).toBe(`Run: 0 jobs; 1 skipped, for example #${id}: ${said}`)
+  expect(await pages.statusOf(id)).toBe('terminated')
+})
+
 test('a default that the page cannot show in full is set and cleared without Undo, because Undo could not restore it', async () => {
   const id = await pages.make('hides')
   await pages.rest(id)

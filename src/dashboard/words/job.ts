@@ -1,4 +1,5 @@
 import type { Encoded } from '../../core/codec/value.ts'
+import type { Status } from '../../core/job.ts'
 import type { JobView } from '../../engine/engine.ts'
 import { begun, plain, span } from './text.ts'
 
@@ -26,6 +27,12 @@ const opened = (value: Encoded): unknown => {
 /** `attempt` includes the current run. */
 export const failedRuns = ({ attempt, status }: Pick<JobView, 'attempt' | 'status'>): number =>
   attempt - Number(status === 'running')
+
+type RunAnswer = { status: Status; ran?: false }
+
+/** Undefined if the job runs. */
+export const notRun = ({ status, ran }: RunAnswer): string | undefined =>
+  ran === false ? `a ${status} job runs only with force` : undefined
 
 export const isBad = (outcome?: string): boolean => outcome === 'failed' || outcome === 'lost'
 

@@ -4,6 +4,7 @@ import type { PortView } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import type { Act, ActAsked } from '../../page.ts'
 import { given, jsonText, linesIn, maybe } from '../../words/form.ts'
+import { notRun } from '../../words/job.ts'
 import { apiPath, jobLink } from '../../words/paths.ts'
 import { count, many } from '../../words/text.ts'
 import { typedFor } from '../../words/value-form.ts'
@@ -81,7 +82,13 @@ export const acts: Record<string, Act> = {
       return { say: `Job #${id} created with the same inputs`, link: jobLink(id) }
     },
   },
-  run: ask('run', 'a run is requested'),
+  run: {
+    scope: 'write',
+    async does(asked) {
+      const refusal = notRun(await asked.call('POST', `${of(asked)}/run`, {}))
+      return { say: `#${asked.params.job}${refusal ? ` does not run: ${refusal}` : ': a run is requested'}` }
+    },
+  },
   retry: ask('retry', 'queued again'),
 
   requeue: {

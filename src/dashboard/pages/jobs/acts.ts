@@ -5,6 +5,7 @@ import { askCounted, countedIds, startCounted } from '../../counted.ts'
 import type { Act, ActAsked, Confirm, Done } from '../../page.ts'
 import { stretchIn, tokensOf } from '../../words/filter.ts'
 import { unexpected } from '../../words/form.ts'
+import { notRun } from '../../words/job.ts'
 import { jobLink } from '../../words/paths.ts'
 import { count, many, title } from '../../words/text.ts'
 import { filterFor } from './filter.tsx'
@@ -76,15 +77,24 @@ async function confirm(asked: ActAsked): Promise<Confirm> {
   })
 }
 
-const callOf = (verb: Verb, id: string): Parameters<ActAsked['call']> =>
-  verb === 'delete' ? ['DELETE', `/v1/jobs/${id}?force=true`] : ['POST', `/v1/jobs/${id}/${verb}`, {}]
+/** @return the refusal, if the job is skipped */
+async function actOn(id: string, verb: Verb, call: ActAsked['call']): Promise<string | undefined> {
+  try {
+    if (verb === 'delete') await call('DELETE', `/v1/jobs/${id}?force=true`)
+    else return notRun(await call('POST', `/v1/jobs/${id}/${verb}`, {}))
+  } catch (error) {
+    return (error as Error).message
+  }
+}
 
 async function eachOf(ids: readonly string[], verb: Verb, call: ActAsked['call']) {
   const refused: { id: string; message: string }[] = []
   const left = [...ids]
   const goOn = async () => {
-    for (let id = left.shift(); id !== undefined; id = left.shift())
-      await call(...callOf(verb, id)).catch((error: Error) => refused.push({ id: id!, message: error.message }))
+    for (let id = left.shift(); id !== undefined; id = left.shift()) {
+      const message = await actOn(id, verb, call)
+      if (message !== undefined) refused.push({ id, message })
+    }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, goOn))
   return refused
