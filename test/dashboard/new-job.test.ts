@@ -157,6 +157,18 @@ describe('a new job of a class with a required input', () => {
     expect(await noteOf({ 'in.url': URL_OF_PICTURE })).toBe('text, a URL, required')
   })
 
+  test('a value that a user typed into the field of a port was lost because Inputs under Options also had values', async () => {
+    const before = await jobs()
+    const inputs = JSON.stringify({ url: [URL_OF_PICTURE, URL_OF_PICTURE] })
+    const { error } = await create({ 'in.url': 'https://cdn.example/typed.heic', inputs })
+    expect(error).toMatchObject({ path: ['inputs', 'url'] })
+    expect(error!.message).toBe(
+      'inputs.url: expected a value in this field or in Inputs under Options, but not in both',
+    )
+    expect(await create({ 'in.sizes': '[64]', inputs })).toMatchObject({ error: { path: ['inputs', 'sizes'] } })
+    expect(await jobs()).toBe(before)
+  })
+
   test('a duplicate showed all options although only its group and its priority are set', async () => {
     const detailsOf = async (fields: Record<string, string>) => {
       const { to } = await create({ 'in.url': URL_OF_PICTURE, ...fields })

@@ -96,6 +96,9 @@ export const Create = ({ children }: { children: string }) => (
   </>
 )
 
+const refused = (port: string, expected: string): SidejobError =>
+  new SidejobError('BAD_REQUEST', `inputs.${port}: expected ${expected}`, { path: ['inputs', port] })
+
 type Typed = Pick<FormData, 'get'>
 
 /** `hasSamples` fills empty fields with examples. */
@@ -107,12 +110,14 @@ export function jobBody(form: Typed, worker: Named, hasSamples = false): string 
     const sample = otherwise === undefined ? sampleOf(known) : encodedToJson(otherwise)
     return valueIn(known, field, { at }) ?? (hasSamples ? sample : undefined)
   }
+  const [priority, group, more, wait, alias, labels] = [...SHORT, ...LONG].map((name) => maybe(form, name))
   const inputs = portsOf(worker).flatMap(([name, port]) => {
     const value = jsonOf(`${PORT}${name}`, port)
+    if (more && value !== undefined && !hasSamples)
+      throw refused(name, 'a value in this field or in Inputs under Options, but not in both')
     if (value !== undefined) return [[name, `[${value}]`]]
     return isRequired(port) && !isLater ? [[name, '[]']] : []
   })
-  const [priority, group, more, wait, alias, labels] = [...SHORT, ...LONG].map((name) => maybe(form, name))
   const hasArgs = worker.args !== undefined || maybe(form, 'args') !== undefined
   return objectOf({
     queue: JSON.stringify(worker.queue),
@@ -132,10 +137,5 @@ export function refuseMissing(form: Typed, body: string, worker: Named): string 
   const { inputs } = JSON.parse(body) as { inputs?: Record<string, unknown[]> }
   const missing = portsOf(worker).find(([name, port]) => isRequired(port) && !inputs?.[name]?.length)
   if (!missing || maybe(form, 'later') !== undefined) return body
-  const [name] = missing
-  throw new SidejobError(
-    'BAD_REQUEST',
-    `inputs.${name}: expected a value. To write it later, select “Write required inputs later” under Options`,
-    { path: ['inputs', name] },
-  )
+  throw refused(missing[0], 'a value. To write it later, select “Write required inputs later” under Options')
 }
