@@ -248,6 +248,28 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
     })
   })
 
+  test('? on a flow listed the keys of lists, although the page has no list', async () => {
+    const groupsOf = (page: Page) =>
+      page.locator('.keys dl').evaluateAll((lists) => {
+        const keysIn = (list: Element) => [...list.querySelectorAll('kbd')].map((key) => key.textContent)
+        return Object.fromEntries(lists.map((one) => [one.previousElementSibling!.textContent, keysIn(one)]))
+      })
+    await at(`/flows/${flow}`, async (page) => {
+      await page.waitForSelector('.board .node')
+      await press(page, '?')
+      const groups = await groupsOf(page)
+      expect(Object.keys(groups)).toEqual(['This page', 'Everywhere', 'Go to'])
+      expect(groups.Everywhere).toEqual(['⌘K', 't', 'd', 'z', 'p', 'c', 'u', '?'])
+    })
+    await at(list, async (page) => {
+      await press(page, '?')
+      const groups = await groupsOf(page)
+      expect(Object.keys(groups)).toEqual(['This page', 'Lists', 'Everywhere', 'Go to'])
+      expect(groups.Lists).toEqual(['j', 'k', 'Enter', 'o', 'space', 'x', 'shift', 'x', 'a', 'Esc', '.'])
+      expect(groups.Everywhere).not.toContain('j')
+    })
+  })
+
   test('t changes the theme and d the density, and both are saved', () =>
     at('/queues', async (page) => {
       const before = await root(page)

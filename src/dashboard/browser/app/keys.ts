@@ -45,7 +45,7 @@ const dialogs = (): Promise<typeof import('../palette.ts')> => import(meta('pale
 
 async function show(): Promise<void> {
   const { openShortcuts } = await dialogs()
-  openShortcuts(Boolean(current()?.querySelector('.check')))
+  openShortcuts(rows().length > 0, Boolean(current()?.querySelector('.check')))
 }
 
 /** Until the script of the palette is loaded, the search field of the page receives the letters. */

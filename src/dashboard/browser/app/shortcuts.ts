@@ -2,17 +2,22 @@ import { closeButton, openDialog } from './dialog.ts'
 import { areKeysOff, shownWithKey, switchKeys } from './hotkeys.ts'
 import { made } from './page.ts'
 
-const words: [string, string][] = [
-  ['/', 'Search or filter'],
-  ['⌘K', 'Open the palette'],
-  ['j k', 'Move down, up in a list'],
+type Shortcuts = [keys: string, what: string][]
+
+const ofLists: Shortcuts = [
+  ['j k', 'Move down, up'],
   ['Enter o space', 'Open, open in a new tab, preview'],
   ['x', 'Select one'],
   ['shift x', 'Select a range'],
   ['a Esc', 'Select all matches, none'],
+  ['.', 'Show new rows'],
+]
+
+const everywhere: Shortcuts = [
+  ['/', 'Search or filter'],
+  ['⌘K', 'Open the palette'],
   ['t d z', 'Change theme, density, time zone'],
   ['p', 'Pause refreshes'],
-  ['.', 'Show new rows'],
   ['c', 'Go to the form'],
   ['u', 'Undo'],
   ['?', 'Show this list'],
@@ -26,7 +31,8 @@ const saidOn = ({ ariaLabel, childNodes }: HTMLElement): string =>
     .join('')
     .trim()
 
-function groupOf(title: string, shortcuts: readonly (readonly [string, string])[]): HTMLElement[] {
+function groupOf(title: string, shortcuts: Shortcuts): HTMLElement[] {
+  if (shortcuts.length === 0) return []
   const list = made('dl')
   for (const [keys, what] of shortcuts) {
     const marks = keys.split(' ').flatMap((key) => [made('kbd', {}, key), ' '])
@@ -36,24 +42,34 @@ function groupOf(title: string, shortcuts: readonly (readonly [string, string])[
 }
 
 /** If `isRow` is true, `x` selects the current row. */
-export function openShortcuts(isRow: boolean): void {
+export function openShortcuts(hasList: boolean, isRow: boolean): void {
   if (document.querySelector('dialog[open]')) return
   const own = new Map(shownWithKey().map((one) => [one.dataset.hotkey!, saidOn(one)]))
   if (isRow) own.delete('x')
-  const goes = [...document.querySelectorAll<HTMLElement>('.nav [data-go]')].map(
-    ({ dataset, title }) => [`g ${dataset.go}`, title] as const,
-  )
-  const everywhere = words.filter(([keys]) => !own.has(keys))
-  const here = own.size > 0 ? groupOf('This page', [...own]) : []
-  const lists = made(
+  const isFree = ([keys]: Shortcuts[number]) => !own.has(keys)
+  const goes = [...document.querySelectorAll<HTMLElement>('.nav [data-go]')]
+  const groups = made(
     'div',
     { className: 'groups' },
-    made('div', {}, ...here, ...groupOf('Everywhere', everywhere)),
-    made('div', {}, ...groupOf('Go to', goes)),
+    made(
+      'div',
+      {},
+      ...groupOf('This page', [...own]),
+      ...groupOf('Lists', hasList ? ofLists.filter(isFree) : []),
+      ...groupOf('Everywhere', everywhere.filter(isFree)),
+    ),
+    made(
+      'div',
+      {},
+      ...groupOf(
+        'Go to',
+        goes.map(({ dataset, title }) => [`g ${dataset.go}`, title]),
+      ),
+    ),
   )
   const onchange = () => switchKeys(box.checked)
   const box = made('input', { type: 'checkbox', className: 'check', checked: !areKeysOff(), onchange })
   const head = made('div', { className: 'row' }, made('h2', { className: 'grow' }, 'Keyboard shortcuts'), closeButton())
   const label = made('label', { className: 'rowf' }, box, 'Enable keyboard shortcuts')
-  openDialog([head, label, lists], { kind: 'keys', label: 'Keyboard shortcuts', isLight: true })
+  openDialog([head, label, groups], { kind: 'keys', label: 'Keyboard shortcuts', isLight: true })
 }
