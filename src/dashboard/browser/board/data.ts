@@ -15,10 +15,19 @@ export type BoardData = {
   lit?: { nodes: string[]; wires: string[] }
 }
 
-/** The server's time is in a `time` element, because its text does not count as a change of the page. */
-export const clockOf = (): number => Number(document.querySelector('[data-clock]')?.textContent ?? Date.now())
+let offset = 0
 
-export const dataOf = <Data>(name: string): Data | undefined => {
+/** Milliseconds since 1970, by the clock of the server. */
+export const serverNow = (): number => Date.now() - offset
+
+export function setClock(now: number): void {
+  offset = Date.now() - now
+}
+
+export function dataOf<Data>(name: 'flow' | 'editing'): Data | undefined {
   const text = document.querySelector<HTMLElement>(`[data-${name}]`)?.dataset[name]
-  return text === undefined ? undefined : (JSON.parse(text) as Data)
+  if (text === undefined) return undefined
+  // The server's time is in a `time` element, because its text does not count as a change of the page.
+  setClock(Number(document.querySelector('[data-clock]')!.textContent))
+  return JSON.parse(text) as Data
 }

@@ -1,85 +1,70 @@
-import type { GraphWire } from '../../../core/wires.ts'
+import { type GraphWire, wiresOf } from '../../../core/wires.ts'
 import type { GraphChange } from '../../../engine/engine.ts'
-import { factOf, factsOf, kindOfNode, markOf, toneOf } from '../../words/flow.ts'
 import { count } from '../../words/text.ts'
+import { serverNow } from './data.ts'
 import { type Graph, idsOf, type Node } from './draft.ts'
-import { createDrawing, type Drawing } from './draw.ts'
-import { type Layout, layout } from './layout.ts'
-import { stepFrom } from './steps.ts'
-import type { View } from './view.ts'
-import { type Draft, type Editing, union } from './working.ts'
+import type { NodeLook } from './draw.ts'
+import { createGraphBoard, lookOf } from './graph-board.ts'
+import type { Draft, Editing } from './working.ts'
 
 export type Chosen = { node?: string; wire?: string }
-type Drawn = { drawing: Drawing; laid: Layout }
-type NodeChange = 'new' | 'old' | 'swap' | ''
 
 const classOf = ({ queue = 'default', class: name }: { queue?: string; class: string }): string => `${queue}/${name}`
-
-function changeOf(was: Node | undefined, is: Node | undefined): NodeChange {
-  if (!was) return 'new'
-  if (!is) return 'old'
-  return classOf(was) !== classOf(is) || JSON.stringify(was.args) !== JSON.stringify(is.args) ? 'swap' : ''
-}
-
-const said: Record<Exclude<NodeChange, ''>, (was: Node | undefined, is: Node | undefined) => string> = {
-  new: () => 'not created yet',
-  old: () => 'is removed',
-  swap: (was, is) => (was && is && classOf(was) !== classOf(is) ? `was ${classOf(was)}` : 'arguments changed'),
-}
 
 /** A node may have the name of a member of Object, such as `constructor`. */
 const nodeIn = ({ nodes }: Graph, name: string): Node | undefined =>
   Object.hasOwn(nodes, name) ? nodes[name] : undefined
+
+type Change = Pick<NodeLook, 'fact' | 'tone'> & { kind: 'new' | 'old' | 'swap' }
+
+function changeOf(was: Node | undefined, is: Node | undefined): Change | undefined {
+  if (!was) return { kind: 'new', fact: 'not created yet' }
+  if (!is) return { kind: 'old', fact: 'is removed', tone: 'failed' }
+  if (classOf(was) !== classOf(is)) return { kind: 'swap', fact: `was ${classOf(was)}`, tone: 'suspended' }
+  if (JSON.stringify(was.args) === JSON.stringify(is.args)) return undefined
+  return { kind: 'swap', fact: 'arguments changed', tone: 'suspended' }
+}
 
 const leftAt = ({ from, to }: GraphWire, change?: GraphChange): number =>
   (change?.orphaned ?? [])
     .filter(({ node, port }) => [from, to].some((end) => end.node === node && end.port === port))
     .reduce((sum, { values }) => sum + values, 0)
 
-export function createDraftDrawing(
-  svg: SVGSVGElement,
-  now: () => { data: Editing; at: number },
-  draft: Draft,
-  view: View,
-) {
-  let shape = ''
-  let drawn: Drawn | undefined
-  view.onShow((_, shown, detail) => drawn?.drawing.show(shown, detail))
+function union({ base, now }: Draft): { nodes: string[]; wires: GraphWire[] } {
+  const wires = new Map([...wiresOf(base), ...wiresOf(now)].map((wire) => [wire.id, wire]))
+  return { nodes: [...new Set([...Object.keys(base.nodes), ...Object.keys(now.nodes)])], wires: [...wires.values()] }
+}
 
+export function createDraftDrawing(svg: SVGSVGElement, data: () => Editing, draft: Draft) {
   const nodeOf = (name: string): Node => nodeIn(draft.now, name) ?? nodeIn(draft.base, name)!
-  const portsOf = (name: string) => now().data.classes.find((one) => one.name === classOf(nodeOf(name)))
+  const liveOf = (name: string) => data().nodes.find((node) => node.name === name)
 
-  function lay({ nodes, wires }: ReturnType<typeof union>): Drawn {
-    const next = JSON.stringify([nodes.map((name) => [name, portsOf(name)?.name]), wires.map(({ id }) => id)])
-    if (drawn && next === shape) return drawn
-    const named = nodes.map((name) => ({ name, ins: portsOf(name)?.ins, outs: portsOf(name)?.outs }))
-    const laid = layout(named, wires, view.room())
-    shape = next
-    drawn = { laid, drawing: createDrawing(svg, laid, undefined, 1) }
-    view.bound(laid.box)
-    return drawn
-  }
+  const board = createGraphBoard(svg, {
+    named: 1,
+    parts() {
+      const { nodes, wires } = union(draft)
+      const found = nodes.map((name) => ({ queue: 'default', ...nodeOf(name), name, job: liveOf(name)?.job }))
+      return { nodes: found, wires }
+    },
+  })
 
-  function drawNode({ drawing }: Drawn, name: string, chosen: Chosen): void {
-    const [was, is] = [nodeIn(draft.base, name), nodeIn(draft.now, name)]
-    const { data, at } = now()
-    const node = data.nodes.find((one) => one.name === name)
-    const kind = changeOf(was, is)
-    const facts = node && factsOf(node, data, at)
-    const fact = kind ? said[kind](was, is) : facts ? factOf(node, facts) : 'not started'
+  function drawNode(name: string, chosen: Chosen): void {
+    const [was, is, node] = [nodeIn(draft.base, name), nodeIn(draft.now, name), liveOf(name)]
+    const change = changeOf(was, is)
+    const look = node && lookOf(node, data(), serverNow())
+    const { fact, tone } = change ?? look ?? { fact: 'not started' }
     const cls = classOf(is ?? was!)
-    const tone = node && !kind ? toneOf(node) : undefined
-    drawing.node(name, {
+    board.drawing().node(name, {
       fact,
       cls,
-      mark: facts && markOf(node, facts),
+      mark: look?.mark,
       said: `${name}, ${cls}: ${fact}`,
-      kind: `${facts ? kindOfNode(node, facts) : 'unmade'} ${kind}${chosen.node === name ? ' on' : ''}`,
-      tone: kind === 'old' ? 'failed' : kind === 'swap' ? 'suspended' : tone,
+      kind: `${look?.kind ?? 'unmade'} ${change?.kind ?? ''}${chosen.node === name ? ' on' : ''}`,
+      tone,
     })
   }
 
-  function drawWires({ drawing }: Drawn, wires: readonly GraphWire[], chosen: Chosen, change?: GraphChange): void {
+  function drawWires(wires: readonly GraphWire[], chosen: Chosen, change?: GraphChange): void {
     const [was, is] = [idsOf(draft.base), idsOf(draft.now)]
     for (const wire of wires) {
       const { id } = wire
@@ -87,7 +72,7 @@ export function createDraftDrawing(
       const left = kind === 'cut' ? leftAt(wire, change) : 0
       const label = kind === 'add' ? 'new' : left > 0 ? `${count(left)} ${left === 1 ? 'stays' : 'stay'}` : kind
       const on = chosen.wire === id
-      drawing.wire(id, {
+      board.drawing().wire(id, {
         kind,
         label,
         on,
@@ -100,33 +85,21 @@ export function createDraftDrawing(
 
   return {
     draw(chosen: Chosen, change?: GraphChange): void {
-      const all = union(draft)
-      const at = lay(all)
-      for (const name of all.nodes) drawNode(at, name, chosen)
-      drawWires(at, all.wires, chosen, change)
+      const { nodes, wires } = union(draft)
+      const named = nodes.map((name) => {
+        const declared = data().classes.find((one) => one.name === classOf(nodeOf(name)))
+        return { name, ins: declared?.ins, outs: declared?.outs }
+      })
+      board.lay(named, wires)
+      for (const name of nodes) drawNode(name, chosen)
+      drawWires(wires, chosen, change)
     },
-    places: () => ({
-      ...drawn!,
-      nodes: union(draft).nodes.map((name) => {
-        const { queue = 'default', class: className } = nodeOf(name)
-        return {
-          name,
-          queue,
-          class: className,
-          job: now().data.nodes.find((one) => one.name === name)?.job,
-        }
-      }),
-    }),
     offers: (dir: 'ins' | 'outs'): string[] => [
       ...Object.keys(draft.now.nodes).flatMap((name) =>
-        (drawn?.laid.nodes.get(name)?.[dir] ?? []).map((port) => `${name}.${port}`),
+        (board.laid().nodes.get(name)?.[dir] ?? []).map((port) => `${name}.${port}`),
       ),
       ...Object.keys(dir === 'ins' ? draft.now.outports : draft.now.inports),
     ],
-    step(key: string, node: string): boolean {
-      const to = drawn && stepFrom(key, node, drawn.laid, union(draft).wires)
-      if (to !== undefined) drawn!.drawing.nodeAt(to)?.focus()
-      return to !== undefined
-    },
+    step: board.step,
   }
 }

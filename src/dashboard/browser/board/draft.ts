@@ -2,7 +2,7 @@ import { type End, wiresOf } from '../../../core/wires.ts'
 
 type GraphEnd = { node: string; outport: string }
 type GraphTarget = { node: string; inport: string }
-export type Node = { queue: string; class: string; [more: string]: unknown }
+export type Node = { queue?: string; class: string; [more: string]: unknown }
 export type Graph = {
   nodes: Record<string, Node>
   edges: { from: GraphEnd; to: GraphTarget }[]

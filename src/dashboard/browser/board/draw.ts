@@ -6,7 +6,7 @@ import { clip, LABEL, portY, shortPort } from './layout.ts'
 import { createPace } from './pace.ts'
 import { make, set, write } from './svg.ts'
 
-type NodeLook = { kind: string; mark?: string; cls: string; fact: string; tone?: string; said: string }
+export type NodeLook = { kind: string; mark?: string; cls: string; fact: string; tone?: string; said: string }
 type WireLook = {
   kind: string
   label: string
@@ -87,7 +87,9 @@ function wireParts(id: string, path: string) {
 }
 
 /** A node shows the names of its inputs if it has at least `named` inputs, and likewise for outputs. */
-export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads, named = 2) {
+export type DrawingOptions = { beads?: Beads; named?: number }
+
+export function createDrawing(svg: SVGSVGElement, layout: Layout, { beads, named = 2 }: DrawingOptions) {
   const nodes = new Map<string, ReturnType<typeof nodeParts>>()
   const wires = new Map<string, ReturnType<typeof wireParts>>()
   const [below, above, marks] = [make('g'), make('g'), make('g')]

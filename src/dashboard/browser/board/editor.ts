@@ -2,17 +2,15 @@ import type { End } from '../../../core/wires.ts'
 import { differenceOf } from '../../words/difference.ts'
 import { hear, isWriting, onClick, tell } from '../app/page.ts'
 import { ask } from './ask.ts'
-import { clockOf, dataOf } from './data.ts'
+import { dataOf } from './data.ts'
 import { type Graph, idsOf, linesOf, withNode, withoutNode, withoutWire, withWire } from './draft.ts'
 import { type Chosen, createDraftDrawing } from './draft-drawing.ts'
 import { dragsWires } from './drag.ts'
 import { exact } from './exact.ts'
-import { createFind } from './find.ts'
 import { showLines } from './panel.ts'
 import { createPreview } from './preview.ts'
 import { askSplice, classIn, dropsSplice } from './splice.ts'
 import { markAt } from './svg.ts'
-import { createView } from './view.ts'
 import { createDraft, type Editing } from './working.ts'
 
 const NAME = /^[a-zA-Z0-9_]{1,100}$/
@@ -70,11 +68,9 @@ const refuse = (say: string): void => tell('say', { say, isError: true })
 
 export function startEditor(svg: SVGSVGElement, begun: Editing): void {
   let data = begun
-  let offset = Date.now() - clockOf()
   let chosen: Chosen = {}
   const draft = createDraft(data)
-  const view = createView(svg)
-  const drawing = createDraftDrawing(svg, () => ({ data, at: Date.now() - offset }), draft, view)
+  const drawing = createDraftDrawing(svg, () => data, draft)
   const preview = createPreview(() => data, draft, drawGraph)
   const lines = document.getElementById('lines')!
   const json = document.querySelector<HTMLTextAreaElement>('#json')!
@@ -178,13 +174,11 @@ export function startEditor(svg: SVGSVGElement, begun: Editing): void {
 
   function refresh(): void {
     data = dataOf<Editing>('editing') ?? data
-    offset = Date.now() - clockOf()
     drawGraph()
   }
 
   hear('drawn', refresh)
   setInterval(() => document.hidden || drawGraph(), 1_000)
-  onClick('[data-view="find"]', createFind(view, drawing.places))
   onClick('[data-edit]', ({ dataset }) => buttons[dataset.edit!]?.())
   onClick('.applybox a', draft.forget)
   for (const name of ['click', 'focusin']) svg.addEventListener(name, choose)

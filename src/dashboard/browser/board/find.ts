@@ -3,8 +3,8 @@ import type { Drawing } from './draw.ts'
 import type { Box, Layout } from './layout.ts'
 import type { View } from './view.ts'
 
-type Named = { name: string; queue: string; class: string; job?: number | null }
-type Board = { laid: Layout; drawing: Drawing; nodes: readonly Named[] }
+export type FoundNode = { name: string; queue: string; class: string; job?: number | null }
+type Board = { laid: Layout; drawing: Drawing; nodes: readonly FoundNode[] }
 type Found = { texts: string[]; box: Box; focus: () => void }
 
 const isIn = (text: string, found: Found): boolean => found.texts.some((one) => one.toLowerCase().includes(text))

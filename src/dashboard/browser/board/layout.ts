@@ -37,7 +37,7 @@ const ownPorts = (wires: readonly GraphWire[]): { key: string; port: string }[] 
     ...(wire.to.node === null ? [{ key: endOf(wire), port: wire.to.port }] : []),
   ])
 
-type Named = { name: string; ins?: readonly string[]; outs?: readonly string[] }
+export type Named = { name: string; ins?: readonly string[]; outs?: readonly string[] }
 
 function portsAt(node: Named, wires: readonly GraphWire[]): { ins: string[]; outs: string[] } {
   const ins = wires.filter(({ to }) => to.node === node.name).map(({ to }) => to.port)

@@ -4,7 +4,7 @@ import { deployName } from '../../words/deploy.ts'
 import { barsOf, eventSaid, lastBy, momentOf, type Timeline, timelineOf } from '../../words/replay.ts'
 import { about, clock, count, dayOf } from '../../words/text.ts'
 import { addressWith, made, putInUrl, readZone, tell } from '../app/page.ts'
-import type { BoardData } from './data.ts'
+import { type BoardData, serverNow } from './data.ts'
 import { createEvents, type Version, versionsOf } from './events.ts'
 import { createLanes, type Mark, type Range } from './lanes.ts'
 import { onDrag, set } from './svg.ts'
@@ -14,7 +14,7 @@ const [ASK, DRAW] = [10_000, 80]
 const SPEEDS = [1, 10, 60]
 
 export type Replay = ReturnType<typeof createReplay>
-type Shown = { at: number; data: BoardData }
+export type Moment = { at: number; data: BoardData }
 
 const inUrl = (name: string): number | undefined => {
   const text = new URLSearchParams(location.search).get(name)
@@ -51,11 +51,7 @@ function showButtons(box: HTMLElement, pressed: readonly string[], isPlaying: bo
   }
 }
 
-export function createReplay(
-  box: HTMLElement,
-  now: () => { data: BoardData; at: number },
-  show: (moment: Shown | undefined) => void,
-) {
+export function createReplay(box: HTMLElement, live: () => BoardData, show: (moment: Moment | undefined) => void) {
   const { job, keep } = box.dataset as { job: string; keep: string }
   let zone = readZone()
   const lanes = createLanes(box)
@@ -74,9 +70,9 @@ export function createReplay(
   const within = (at: number): number => Math.max(range.from, Math.min(range.to, at))
   const here = (): number => at ?? range.to
 
-  const moment = (): Shown | undefined => {
+  const moment = (): Moment | undefined => {
     if (at === undefined) return undefined
-    const { data } = now()
+    const data = live()
     const graph = graphAt(versions, at)
     return graph && { at, data: { ...data, ...momentOf(timeline, { ...data, graph }, at) } }
   }
@@ -101,13 +97,13 @@ export function createReplay(
   }
 
   function drawAll(): void {
-    const { data, at: clockNow } = now()
-    const first = events.all[0]?.at ?? clockNow
-    range = { from: Math.max(clockNow - Number(keep), Math.min(first, clockNow - MINUTE)), to: clockNow }
+    const [data, now] = [live(), serverNow()]
+    const first = events.all[0]?.at ?? now
+    range = { from: Math.max(now - Number(keep), Math.min(first, now - MINUTE)), to: now }
     const marks = marksOf(versions, data).filter((one) => one.at > range.from)
     const rows = data.nodes.map((node) => {
       const moves = timeline.moves.get(node.name) ?? []
-      return { name: node.name, bars: barsOf(moves, node, clockNow) }
+      return { name: node.name, bars: barsOf(moves, node, now) }
     })
     lanes.draw(rows, marks, range, (moment) => clock(moment, zone).slice(0, 5))
     box.querySelector('.kept')!.textContent =
@@ -118,7 +114,7 @@ export function createReplay(
 
   async function ask(): Promise<void> {
     asked = Date.now()
-    const { hash: fresh = '' } = now().data
+    const { hash: fresh = '' } = live()
     try {
       if (fresh !== hash || versions.length === 0) versions = await versionsOf(Number(job))
       hash = fresh

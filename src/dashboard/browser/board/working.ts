@@ -1,6 +1,6 @@
 // Keeps a graph's draft in the tab, so that it survives a reload.
 
-import { endText, type GraphWire, wiresOf } from '../../../core/wires.ts'
+import { endText, wiresOf } from '../../../core/wires.ts'
 import type { FlowNodeView, WireView } from '../../../engine/engine.ts'
 import type { LimitRoom } from '../../words/flow.ts'
 import type { Graph } from './draft.ts'
@@ -50,11 +50,6 @@ export function createDraft({ job, hash, graph }: Editing) {
 }
 
 export type Draft = ReturnType<typeof createDraft>
-
-export function union({ base, now }: Draft): { nodes: string[]; wires: GraphWire[] } {
-  const wires = new Map([...wiresOf(base), ...wiresOf(now)].map((wire) => [wire.id, wire]))
-  return { nodes: [...new Set([...Object.keys(base.nodes), ...Object.keys(now.nodes)])], wires: [...wires.values()] }
-}
 
 export function unwiredOf({ base, now }: Draft, classes: Editing['classes']): string[] {
   const endsOf = (graph: Graph) =>
