@@ -1,117 +1,128 @@
+// Lists what a draft would change.
+
+import { endText, wiresOf } from '../../../core/wires.ts'
 import type { GraphChange } from '../../../engine/engine.ts'
-import { count, many } from '../../words/text.ts'
-import { made } from '../app/page.ts'
+import { queryWith } from '../../words/query.ts'
+import { count, hourOf, many } from '../../words/text.ts'
+import { base, made } from '../app/page.ts'
+import { type Graph, idsOf } from './draft.ts'
+import type { Draft, Editing } from './working.ts'
 
 const kinds = { '+': 'plus', '~': 'tilde', '−': 'minus', '!': 'minus', '=': 'dim', '✓': 'plus' }
 
-function row(sign: keyof typeof kinds, name: string, text = '', moves?: string): HTMLElement {
+/** `move`: the page where the values can be moved. */
+type Row = [sign: keyof typeof kinds, name: string, text?: string, move?: string]
+type Section = [title: string, rows: Row[]]
+
+function rowOf([sign, name, text = '', move]: Row): HTMLElement {
   const said = [made(text ? 'b' : 'code', {}, name), ' ', made('span', { className: 'dim' }, text)]
   return made(
     'li',
     {},
     made('span', { className: `sign ${kinds[sign]}` }, sign),
     made('span', { className: 'clip grow' }, ...said),
-    ...(moves ? [made('a', { className: 'btn small', href: moves }, 'Move…')] : []),
+    ...(move ? [made('a', { className: 'btn small', href: move }, 'Move…')] : []),
   )
 }
 
-const section = (title: string, rows: HTMLElement[]): HTMLElement[] =>
-  rows.length === 0
-    ? []
-    : [
-        made(
-          'section',
-          {},
-          made('div', { className: 'row' }, made('h3', {}, title)),
-          made('ul', { className: 'diff' }, ...rows),
-        ),
-      ]
+const sectionOf = ([title, rows]: Section): HTMLElement =>
+  made(
+    'section',
+    {},
+    made('div', { className: 'row' }, made('h3', {}, title)),
+    made('ul', { className: 'diff' }, ...rows.map(rowOf)),
+  )
 
-const nodeRows = ({ start, adopt, replace, stop }: GraphChange, added: readonly string[]): HTMLElement[] => [
-  ...added.map((name) =>
-    row(
-      '+',
-      name,
-      start.includes(name)
-        ? 'starts immediately'
-        : adopt.includes(name)
-          ? 'adopts an existing job'
-          : 'starts when a value arrives',
-    ),
-  ),
-  ...start.filter((name) => !added.includes(name)).map((name) => row('+', name, 'starts immediately')),
-  ...replace.map(({ node, job }) => row('~', node, `gets a new job; #${job} is removed`)),
-  ...stop.map(({ node, job }) => row('−', node, `#${job} is removed`)),
+const addedIn = (is: Graph, was: Graph): string[] =>
+  Object.keys(is.nodes).filter((name) => !Object.hasOwn(was.nodes, name))
+
+function headOf({ base, now }: Draft, { start, stop, replace, wires }: GraphChange): string {
+  const stopped = [...stop, ...replace].map(({ node }) => node)
+  const nodes = new Set([...addedIn(now, base), ...addedIn(base, now), ...start, ...stopped]).size
+  const changed = wires.added.length + wires.removed.length
+  if (nodes + changed === 0) return 'No nodes or wires change'
+  return `${many(nodes, 'node')}, ${many(changed, 'wire')} change`
+}
+
+function startOf({ start, adopt }: GraphChange, name: string): string {
+  if (start.includes(name)) return 'starts immediately'
+  return adopt.includes(name) ? 'adopts an existing job' : 'starts when a value arrives'
+}
+
+function nodeRows({ base, now }: Draft, change: GraphChange): Row[] {
+  const { start, replace, stop } = change
+  const started = new Set([...addedIn(now, base), ...start])
+  const never = addedIn(base, now).filter((name) => !stop.some(({ node }) => node === name))
+  return [
+    ...[...started].map((name): Row => ['+', name, startOf(change, name)]),
+    ...replace.map(({ node, job }): Row => ['~', node, `gets a new job; #${job} is removed`]),
+    ...stop.map(({ node, job }): Row => ['−', node, `#${job} is removed`]),
+    ...never.map((name): Row => ['−', name, 'removed; it had not started']),
+  ]
+}
+
+function valueRows({ job, wires }: Editing, { now }: Draft, { orphaned, unfit = [] }: GraphChange): Row[] {
+  const ids = idsOf(now)
+  const filled = wires.filter(({ size }) => size > 0)
+  const stays = new Map(filled.filter(({ id }) => ids.has(id)).map(({ to, size }) => [endText(to), size]))
+  const moveOf = ({ node, port }: GraphChange['orphaned'][number]): string | undefined => {
+    const wire = filled.find(({ to }) => to.node === node && to.port === port)
+    return wire && `${base}/flows/${job}${queryWith('', { wire: wire.id })}`
+  }
+  return [
+    ...[...stays].map(([port, n]): Row => ['=', count(n), `${n === 1 ? 'stays' : 'stay'} at ${port}`]),
+    ...orphaned.map((left): Row => {
+      const is = left.values === 1 ? 'is' : 'are'
+      return ['!', count(left.values), `${is} left behind in ${endText(left)}`, moveOf(left)]
+    }),
+    ...unfit.map(({ wire, values, of, why }): Row => {
+      const does = values === 1 ? 'does' : 'do'
+      return ['!', count(values), `of ${many(of, 'value')} at ${wire} ${does} not match the schema: ${why}`]
+    }),
+  ]
+}
+
+function unwiredOf({ base, now }: Draft, classes: Editing['classes']): string[] {
+  const endsOf = (graph: Graph) =>
+    new Set(wiresOf(graph).flatMap(({ from, to }) => [`Output ${endText(from)}`, `Input ${endText(to)}`]))
+  const [was, is] = [endsOf(base), endsOf(now)]
+  return Object.entries(now.nodes).flatMap(([node, { queue = 'default', class: of }]) => {
+    const declared = classes.find(({ name }) => name === `${queue}/${of}`)
+    const ports = [
+      ...(declared?.ins ?? []).map((port) => `Input ${endText({ node, port })}`),
+      ...(declared?.outs ?? []).map((port) => `Output ${endText({ node, port })}`),
+    ]
+    return ports.filter((end) => !is.has(end) && (was.has(end) || !Object.hasOwn(base.nodes, node)))
+  })
+}
+
+const sectionsOf = (data: Editing, draft: Draft, change: GraphChange): Section[] => [
+  ['Nodes', nodeRows(draft, change)],
+  [
+    'Wires',
+    [...change.wires.added.map((name): Row => ['+', name]), ...change.wires.removed.map((name): Row => ['−', name])],
+  ],
+  ['Values', valueRows(data, draft, change)],
+  [
+    'Checks',
+    [
+      ...unwiredOf(draft, data.classes).map((port): Row => ['!', port, 'has no wire']),
+      ...(data.changedAt === null
+        ? []
+        : [['✓', '', `Unchanged since ${hourOf(data.changedAt, data.zone)}`] satisfies Row]),
+    ],
+  ],
 ]
 
-export type Shown = {
-  change?: GraphChange
-  added: readonly string[]
-  gone: readonly string[]
-  stays: readonly { port: string; values: number }[]
-  checks: readonly string[]
-  unwired: readonly string[]
-  error?: string
-  waits: boolean
-  moves: (left: GraphChange['orphaned'][number]) => string | undefined
-}
+export type Shown = { data: Editing; draft: Draft; change?: GraphChange; error?: string; waits: boolean }
 
-function headOf({ change, added, gone, error }: Shown): string {
-  if (error) return 'This change cannot be applied'
-  if (!change) return 'Nothing has changed'
-  const nodes = new Set([
-    ...added,
-    ...gone,
-    ...change.start,
-    ...change.stop.map(({ node }) => node),
-    ...change.replace.map(({ node }) => node),
-  ])
-  const wires = change.wires.added.length + change.wires.removed.length
-  if (nodes.size + wires === 0) return 'No nodes or wires change'
-  return `${many(nodes.size, 'node')}, ${many(wires, 'wire')} change`
-}
-
-function leftRow({ node, port, values }: GraphChange['orphaned'][number], moves: string | undefined): HTMLElement {
-  const where = node === null ? port : `${node}.${port}`
-  return row('!', count(values), `${values === 1 ? 'is' : 'are'} left behind in ${where}`, moves)
-}
-
-const valueRows = ({ stays, moves }: Shown, change: GraphChange): HTMLElement[] => [
-  ...stays.map(({ port, values }) => row('=', count(values), `${values === 1 ? 'stays' : 'stay'} at ${port}`)),
-  ...change.orphaned.map((left) => leftRow(left, moves(left))),
-  ...(change.unfit ?? []).map(({ wire, values, of, why }) =>
-    row(
-      '!',
-      count(values),
-      `of ${many(of, 'value')} at ${wire} ${values === 1 ? 'does' : 'do'} not match the schema: ${why}`,
-    ),
-  ),
-]
-
-export function showPanel(panel: HTMLElement, shown: Shown): void {
-  const { change, added, gone, checks, unwired, error, waits } = shown
-  panel.querySelector('.title')!.textContent = headOf(shown)
+export function showPanel(panel: HTMLElement, { data, draft, change, error, waits }: Shown): void {
+  const head = change ? headOf(draft, change) : 'Nothing has changed'
+  panel.querySelector('.title')!.textContent = error ? 'This change cannot be applied' : head
   panel.querySelector('.note')!.textContent = waits ? 'Preview: loading …' : 'Preview: nothing is applied yet'
-  const never = gone.filter((name) => !change?.stop.some(({ node }) => node === name))
-  const rows = change
-    ? [
-        ...section('Nodes', [
-          ...nodeRows(change, added),
-          ...never.map((name) => row('−', name, 'removed; it had not started')),
-        ]),
-        ...section('Wires', [
-          ...change.wires.added.map((name) => row('+', name)),
-          ...change.wires.removed.map((name) => row('−', name)),
-        ]),
-        ...section('Values', valueRows(shown, change)),
-        ...section('Checks', [
-          ...unwired.map((port) => row('!', port, 'has no wire')),
-          ...checks.map((text) => row('✓', '', text)),
-        ]),
-      ]
-    : []
   const told = error ? [made('section', {}, made('p', { className: 'err', role: 'alert' }, error))] : []
-  panel.querySelector('.would')!.replaceChildren(...told, ...rows)
+  const sections = change ? sectionsOf(data, draft, change).filter(([, rows]) => rows.length > 0) : []
+  panel.querySelector('.would')!.replaceChildren(...told, ...sections.map(sectionOf))
 }
 
 export function showLines(box: HTMLElement, lines: readonly { sign: '+' | '-'; line: string }[]): void {

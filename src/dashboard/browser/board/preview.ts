@@ -1,43 +1,15 @@
 // Previews what a draft would change, and applies the draft.
 
-import { endText } from '../../../core/wires.ts'
 import type { GraphChange } from '../../../engine/engine.ts'
-import { queryWith } from '../../words/query.ts'
-import { clock } from '../../words/text.ts'
 import { base as path } from '../app/page.ts'
 import { putGraph } from './api.ts'
-import { idsOf } from './draft.ts'
-import { type Shown, showPanel } from './panel.ts'
-import { type Draft, type Editing, unwiredOf } from './working.ts'
+import { showPanel } from './panel.ts'
+import type { Draft, Editing } from './working.ts'
 
 /** Milliseconds from the last change to its preview. */
 const SOON = 150
 
 const isChanged = ({ base, now }: Draft): boolean => JSON.stringify(base) !== JSON.stringify(now)
-
-const addedIn = (is: Draft['now'], was: Draft['now']): string[] =>
-  Object.keys(is.nodes).filter((name) => !Object.hasOwn(was.nodes, name))
-
-function staysOf({ wires }: Editing, { now }: Draft): Shown['stays'] {
-  const left = idsOf(now)
-  const ports = new Map(
-    wires.filter(({ id, size }) => left.has(id) && size > 0).map(({ to, size }) => [endText(to), size]),
-  )
-  return [...ports].map(([port, values]) => ({ port, values }))
-}
-
-const shownOf = (data: Editing, draft: Draft, change?: GraphChange): Omit<Shown, 'waits'> => ({
-  change,
-  added: addedIn(draft.now, draft.base),
-  gone: addedIn(draft.base, draft.now),
-  stays: staysOf(data, draft),
-  unwired: unwiredOf(draft, data.classes),
-  moves: ({ node, port }) => {
-    const wire = data.wires.find(({ to, size }) => to.node === node && to.port === port && size > 0)
-    return wire && `${path}/flows/${data.job}${queryWith('', { wire: wire.id })}`
-  },
-  checks: data.changedAt === null ? [] : [`Unchanged since ${clock(data.changedAt, data.zone).slice(0, 5)}`],
-})
 
 export function createPreview(data: () => Editing, draft: Draft, onChange: () => void) {
   const panel = document.getElementById('would')!
@@ -56,7 +28,7 @@ export function createPreview(data: () => Editing, draft: Draft, onChange: () =>
 
   function show(error?: string, waits = false): void {
     const differs = isChanged(draft)
-    showPanel(panel, { ...shownOf(data(), draft, differs ? change : undefined), error, waits })
+    showPanel(panel, { data: data(), draft, change: differs ? change : undefined, error, waits })
     isWaiting = waits
     panel.querySelector('.applybox a')!.textContent = differs || error !== undefined ? 'Discard' : 'Close'
     button.disabled = !mayWrite || !differs || error !== undefined || waits || change === undefined

@@ -1,6 +1,5 @@
 // Keeps a graph's draft in the tab, so that it survives a reload.
 
-import { endText, wiresOf } from '../../../core/wires.ts'
 import type { FlowNodeView, WireView } from '../../../engine/engine.ts'
 import type { LimitRoom } from '../../words/flow.ts'
 import type { Graph } from './draft.ts'
@@ -50,17 +49,3 @@ export function createDraft({ job, hash, graph }: Editing) {
 }
 
 export type Draft = ReturnType<typeof createDraft>
-
-export function unwiredOf({ base, now }: Draft, classes: Editing['classes']): string[] {
-  const endsOf = (graph: Graph) =>
-    new Set(wiresOf(graph).flatMap(({ from, to }) => [`Output ${endText(from)}`, `Input ${endText(to)}`]))
-  const [was, is] = [endsOf(base), endsOf(now)]
-  return Object.entries(now.nodes).flatMap(([node, { queue = 'default', class: of }]) => {
-    const declared = classes.find(({ name }) => name === `${queue}/${of}`)
-    const ports = [
-      ...(declared?.ins ?? []).map((port) => `Input ${endText({ node, port })}`),
-      ...(declared?.outs ?? []).map((port) => `Output ${endText({ node, port })}`),
-    ]
-    return ports.filter((end) => !is.has(end) && (was.has(end) || !Object.hasOwn(base.nodes, node)))
-  })
-}
