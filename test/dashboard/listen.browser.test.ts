@@ -88,6 +88,19 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await served.until(async () => !(await isHeard(channel)))
   })
 
+  test('a paused page subscribed again when its tab became visible', async () => {
+    const window = await at('/channels?at=%2Fshop')
+    const { page, streams } = window
+    await served.until(() => isHeard('/shop'))
+    await page.locator('#live').click()
+    await served.until(async () => !(await isHeard('/shop')))
+    await hide(page, true)
+    await hide(page, false)
+    await page.waitForTimeout(500)
+    expect(streams).toHaveLength(1)
+    await leave(window)
+  })
+
   test('the tail of the log shows new entries, and is subscribed only while it is on', async () => {
     const window = await at('/log')
     const { page, streams } = window

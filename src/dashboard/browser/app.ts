@@ -9,7 +9,6 @@ import { startOpened } from './app/opened.ts'
 import { startPreviews } from './app/preview.ts'
 import { startSelection } from './app/selection.ts'
 import { startSession } from './app/session.ts'
-import { startTail } from './app/tail.ts'
 import { startTimes } from './app/times.ts'
 import { startZoom } from './app/zoom.ts'
 
@@ -22,7 +21,6 @@ startList()
 startFurther()
 startPreviews()
 startZoom()
-startTail()
 startLive()
 startListening()
 startKeys()

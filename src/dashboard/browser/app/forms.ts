@@ -151,6 +151,5 @@ function lineOf(button: HTMLElement): string | undefined {
 async function copy(button: HTMLElement): Promise<void> {
   const text = button.dataset.copy || lineOf(button) || button.closest('.snip')?.querySelector('pre')?.textContent || ''
   await navigator.clipboard.writeText(text)
-  tell('copied', button)
   toast({ say: 'Copied' })
 }

@@ -1,5 +1,7 @@
 import { areKeysOff, shownWithKey } from './hotkeys.ts'
 import { peek } from './list.ts'
+import { togglePause } from './live.ts'
+import { looks } from './looks.ts'
 import { hear, isWriting, mainLink, meta, onClick, openLink, tell } from './page.ts'
 import { selectAll, selectTo } from './selection.ts'
 
@@ -68,10 +70,10 @@ function search(): void {
 const acts: Record<string, (event: KeyboardEvent) => unknown> = {
   '/': search,
   '?': () => show(),
-  t: () => tell('like', 'theme'),
-  d: () => tell('like', 'density'),
-  z: () => tell('like', 'zone'),
-  p: () => tell('pause'),
+  t: looks.theme,
+  d: looks.density,
+  z: looks.zone,
+  p: togglePause,
   '.': () => tell('look'),
   j: () => move(1),
   k: () => move(-1),

@@ -1,7 +1,7 @@
 import { type Chunk, htmlOf, namesIn, type Patch, patched } from '../../words/chunks.ts'
 import { about, clock, many, span } from '../../words/text.ts'
 import { write } from '../board/svg.ts'
-import { isHearing } from './listen.ts'
+import { isHearing, pauseListening } from './listen.ts'
 import { take, takeParts } from './morph.ts'
 import { button, hear, logIn, made, onClick, parsed, readZone, tell, watchIdle } from './page.ts'
 
@@ -200,9 +200,9 @@ function lookSoon(): void {
   plan()
 }
 
-function toggle(): void {
+export function togglePause(): void {
   state.isPaused = !state.isPaused
-  tell('paused', state.isPaused)
+  pauseListening(state.isPaused)
   if (state.isPaused) plan()
   else void look(true)
 }
@@ -213,7 +213,7 @@ function begin(): void {
 }
 
 export function startLive(): void {
-  onClick('#live', toggle)
+  onClick('#live', togglePause)
   document.addEventListener('visibilitychange', () =>
     document.hidden ? clearTimeout(state.timer) : state.every > 0 && !state.isPaused && void look(),
   )
@@ -221,7 +221,6 @@ export function startLive(): void {
   hear('acted', (act) => (state.asked = String(act)))
   hear('look', () => void look(true))
   hear('go', (url) => void go(String(url)))
-  hear('pause', toggle)
   hear('heard', lookSoon)
   begin()
 }

@@ -1,4 +1,4 @@
-import { cookie, hear, onClick, readZone, tell } from './page.ts'
+import { cookie, onClick, readZone, tell } from './page.ts'
 
 const root = document.documentElement
 
@@ -7,7 +7,7 @@ const isDark = (): boolean =>
 
 const own = Intl.DateTimeFormat().resolvedOptions().timeZone
 
-const looks = {
+export const looks = {
   theme(): void {
     root.dataset.theme = isDark() ? 'light' : 'dark'
     cookie('theme', root.dataset.theme)
@@ -31,5 +31,4 @@ export function startLooks(): void {
   onClick('[data-do]', ({ dataset }) => {
     if (Object.hasOwn(looks, dataset.do!)) looks[dataset.do as keyof typeof looks]()
   })
-  hear('like', (what) => looks[what as keyof typeof looks]?.())
 }

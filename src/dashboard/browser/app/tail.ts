@@ -1,16 +1,16 @@
 import { clock } from '../../words/text.ts'
-import { hear, made, readZone } from './page.ts'
+import { made, readZone } from './page.ts'
 
 /** Maximum lines on the page, and maximum characters of a line. */
 const [MOST, LONGEST] = [200, 400]
 
-type Said = { channel: string; message: unknown }
+export type Said<Message = unknown> = { channel: string; message: Message }
 
 const list = (): HTMLElement | null => document.getElementById('tail')
 
 export const isTailing = (): boolean => list() !== null
 
-function show({ channel, message }: Said): void {
+export function showSaid({ channel, message }: Said): void {
   const line = made(
     'li',
     {},
@@ -21,5 +21,3 @@ function show({ channel, message }: Said): void {
   list()!.prepend(line)
   if (list()!.childElementCount > MOST) list()!.lastElementChild!.remove()
 }
-
-export const startTail = (): void => hear('said', (said) => show(said as Said))
