@@ -27,6 +27,41 @@ const withSize = (box: Box, width: number, height: number): Box => ({
   height,
 })
 
+/** A drag begins on an empty part of the board. */
+function watchDrag(
+  svg: SVGSVGElement,
+  show: (isMoving: boolean) => void,
+  move: (dx: number, dy: number) => void,
+): void {
+  let drag: Point | undefined
+  svg.addEventListener('pointerdown', (event) => {
+    if ((event.target as Element).closest('[data-name], [data-wire], [data-port]')) return
+    const { clientX: x, clientY: y, pointerId } = event
+    drag = { x, y }
+    svg.setPointerCapture(pointerId)
+    show(true)
+  })
+  svg.addEventListener('pointermove', ({ clientX: x, clientY: y }) => {
+    if (!drag) return
+    move(x - drag.x, y - drag.y)
+    drag = { x, y }
+  })
+  for (const name of ['pointerup', 'pointercancel'] as const)
+    svg.addEventListener(name, () => {
+      if (drag) show(false)
+      drag = undefined
+    })
+}
+
+function watchWheel(svg: SVGSVGElement, zoom: (by: number, at: Point) => void): void {
+  const turned = (event: WheelEvent): void => {
+    if (!event.ctrlKey && !event.metaKey) return
+    event.preventDefault()
+    zoom(event.deltaY > 0 ? 1.15 : 1 / 1.15, pointIn(svg, event))
+  }
+  svg.addEventListener('wheel', turned, { passive: false })
+}
+
 export type View = ReturnType<typeof createView>
 
 export function createView(svg: SVGSVGElement) {
@@ -87,17 +122,17 @@ export function createView(svg: SVGSVGElement) {
 
   let timer: ReturnType<typeof setTimeout> | undefined
 
+  /** Slides towards a point, because the wheel turns in many small steps. */
   function zoom(by: number, at?: Point): void {
-    const to = at ?? middleOf(seen)
+    const { x, y } = at ?? middleOf(seen)
     const [width, height] = [seen.width * by, seen.height * by]
     if (width < 160 || width > all.width * 8) return
-    seen = { x: to.x - (to.x - seen.x) * by, y: to.y - (to.y - seen.y) * by, width, height }
-    if (!at) show()
-    else {
+    seen = { x: x - (x - seen.x) * by, y: y - (y - seen.y) * by, width, height }
+    if (at) {
       slide()
       clearTimeout(timer)
       timer = setTimeout(show, STILL)
-    }
+    } else show()
   }
 
   function showAll(): void {
@@ -115,36 +150,14 @@ export function createView(svg: SVGSVGElement) {
     show()
   }
 
-  let drag: Point | undefined
-
-  svg.addEventListener('pointerdown', (event) => {
-    if ((event.target as Element).closest('[data-name], [data-wire], [data-port]')) return
-    const { clientX: x, clientY: y, pointerId } = event
-    drag = { x, y }
-    svg.setPointerCapture(pointerId)
-    show(true)
-  })
-  svg.addEventListener('pointermove', ({ clientX: x, clientY: y }) => {
-    if (!drag) return
+  function move(dx: number, dy: number): void {
     const scale = wide / shown(seen).width
-    seen = { ...seen, x: seen.x - (x - drag.x) / scale, y: seen.y - (y - drag.y) / scale }
-    drag = { x, y }
+    seen = { ...seen, x: seen.x - dx / scale, y: seen.y - dy / scale }
     slide()
-  })
-  for (const name of ['pointerup', 'pointercancel'] as const)
-    svg.addEventListener(name, () => {
-      if (drag) show()
-      drag = undefined
-    })
-  svg.addEventListener(
-    'wheel',
-    (event) => {
-      if (!event.ctrlKey && !event.metaKey) return
-      event.preventDefault()
-      zoom(event.deltaY > 0 ? 1.15 : 1 / 1.15, pointIn(svg, event))
-    },
-    { passive: false },
-  )
+  }
+
+  watchDrag(svg, show, move)
+  watchWheel(svg, zoom)
   const buttons: Record<string, () => void> = {
     nearer: () => zoom(1 / 1.25),
     farther: () => zoom(1.25),
