@@ -12,30 +12,22 @@ const [HEARING, AT_MOST_EVERY] = [30_000, 1_000]
 const WHOLE = 30_000
 const retries = [1_000, 2_000, 5_000, 10_000]
 
-type State = {
-  every: number
-  tag?: string
-  chunks: Chunk[]
-  timer?: ReturnType<typeof setTimeout>
-  failures: number
-  isPaused: boolean
-  since: number
-  looked: number
-  whole: number
-  told?: string
-  asked?: string
-  due?: number
-}
-
-const state: State = {
-  chunks: [],
-  every: 0,
-  failures: 0,
-  isPaused: false,
-  looked: 0,
-  since: Date.now(),
-  whole: Date.now(),
-}
+let every = 0
+let isPaused = false
+let failures = 0
+let chunks: Chunk[] = []
+let tag: string | undefined
+let timer: ReturnType<typeof setTimeout> | undefined
+let lookedAt = 0
+let wholeAt = Date.now()
+/** Time of the shown state. */
+let since = Date.now()
+/** Time of a refresh that a message has requested. */
+let due: number | undefined
+/** The user's last action. */
+let asked: string | undefined
+/** The line about the end of the shown job. */
+let endLine: string | undefined
 
 const idle = watchIdle(SOON, plan)
 
@@ -58,10 +50,10 @@ function sign(kind: Kind, text: string, news = ''): void {
 }
 
 function pause(): number {
-  if (state.failures > 0) return retries[Math.min(state.failures, retries.length) - 1]!
-  if (isHearing()) return Math.max(HEARING, state.every)
-  if (idle() < SOON) return document.querySelector('.soon') ? FAST : state.every
-  return idle() < LATER ? Math.max(10_000, state.every) : SELDOM
+  if (failures > 0) return retries[Math.min(failures, retries.length) - 1]!
+  if (isHearing()) return Math.max(HEARING, every)
+  if (idle() < SOON) return document.querySelector('.soon') ? FAST : every
+  return idle() < LATER ? Math.max(10_000, every) : SELDOM
 }
 
 function costs(kind: Kind): string {
@@ -71,16 +63,16 @@ function costs(kind: Kind): string {
 }
 
 function plan(): void {
-  clearTimeout(state.timer)
-  if (state.isPaused) sign('paused', 'Paused')
-  if (state.every === 0 || state.isPaused || document.hidden) return
-  const wait = Math.min(pause(), Math.max(0, (state.due ?? Number.POSITIVE_INFINITY) - Date.now()))
-  const isSlower = wait > state.every && !isHearing()
-  if (state.failures === 0) {
+  clearTimeout(timer)
+  if (isPaused) sign('paused', 'Paused')
+  if (every === 0 || isPaused || document.hidden) return
+  const wait = Math.min(pause(), Math.max(0, (due ?? Number.POSITIVE_INFINITY) - Date.now()))
+  const isSlower = wait > every && !isHearing()
+  if (failures === 0) {
     if (isSlower) sign('slower', 'Slower')
     else sign('live', 'Live', isHearing() ? '' : `· every ${about(pause())}`)
   }
-  state.timer = setTimeout(() => void look(), wait)
+  timer = setTimeout(() => void look(), wait)
 }
 
 const isHeld = (): boolean =>
@@ -99,9 +91,9 @@ function showLine(text: string): HTMLElement {
 }
 
 function showGone(): void {
-  clearTimeout(state.timer)
-  state.every = 0
-  showLine(`This no longer exists. The page shows the state at ${timeOf(state.since)}.`)
+  clearTimeout(timer)
+  every = 0
+  showLine(`This no longer exists. The page shows the state at ${timeOf(since)}.`)
   sign('paused', 'Gone')
 }
 
@@ -109,21 +101,21 @@ const headOf = (): DOMStringMap => ({ ...document.querySelector<HTMLElement>('.j
 
 function showEnded(was: DOMStringMap): void {
   const { job, status, ended } = headOf()
-  if (job !== was.job || !ended) state.told = undefined
+  if (job !== was.job || !ended) endLine = undefined
   else if (was.ended !== ended) {
-    const isRetry = state.asked === 'retry'
+    const isRetry = asked === 'retry'
     const again = isRetry && status === 'failed' ? ' again' : ''
     const what = isRetry ? 'Your retry' : 'It ended while this page was open:'
-    state.told = `${what} ${status}${again} at ${timeOf(Number(ended))}.`
-    state.asked = undefined
+    endLine = `${what} ${status}${again} at ${timeOf(Number(ended))}.`
+    asked = undefined
   }
   const line = document.querySelector('.gone')
-  if (!state.told) line?.remove()
-  else if (line?.textContent !== state.told) showLine(state.told)
+  if (!endLine) line?.remove()
+  else if (line?.textContent !== endLine) showLine(endLine)
 }
 
 function showCut(why: string): void {
-  const line = showLine(`${why}. This page shows the state at ${timeOf(state.since)}. `)
+  const line = showLine(`${why}. This page shows the state at ${timeOf(since)}. `)
   line.append(button('Retry', 'small', () => look(true)))
 }
 
@@ -141,7 +133,7 @@ type Told = { as: string; now: number; data: unknown; parts: Record<string, stri
 async function show(answer: Response, force: boolean, known: Chunk[]): Promise<void> {
   if (!answer.headers.get('content-type')?.includes('json')) return take(await answer.text(), force)
   const told: Partial<Told> & { patch?: Patch } = await answer.json()
-  if (told.patch) return take(htmlOf((state.chunks = patched(known, told.patch))), force)
+  if (told.patch) return take(htmlOf((chunks = patched(known, told.patch))), force)
   if (told.as !== briefOf()) return look(true)
   takeParts(told.parts!)
   tell('told', told)
@@ -149,39 +141,39 @@ async function show(answer: Response, force: boolean, known: Chunk[]): Promise<v
 
 async function look(force = false): Promise<void> {
   if (!force && isHeld()) {
-    if (state.due !== undefined) state.due = Date.now() + AT_MOST_EVERY
+    if (due !== undefined) due = Date.now() + AT_MOST_EVERY
     return plan()
   }
-  state.due = undefined
-  state.looked = Date.now()
+  due = undefined
+  lookedAt = Date.now()
   try {
-    const isBrief = !force && briefOf() !== undefined && Date.now() - state.whole < WHOLE
-    const { chunks } = state
+    const isBrief = !force && briefOf() !== undefined && Date.now() - wholeAt < WHOLE
+    const known = chunks
     const headers: Record<string, string> = {
-      'x-live': namesIn(chunks) || '1',
+      'x-live': namesIn(known) || '1',
       accept: isBrief ? 'application/json' : 'text/html',
     }
-    if (state.tag && !force) headers['if-none-match'] = state.tag
+    if (tag && !force) headers['if-none-match'] = tag
     const { href } = location
     const answer = await fetch(href, { headers, cache: 'no-store' })
     if (location.href !== href) return plan()
     if (answer.status === 401) return logIn()
     if (answer.status >= 500) throw new Error(await reasonOf(answer))
     if (answer.status === 404) return showGone()
-    state.failures = 0
-    state.since = Date.now()
-    state.tag = answer.headers.get('etag') ?? undefined
+    failures = 0
+    since = Date.now()
+    tag = answer.headers.get('etag') ?? undefined
     document.body.classList.remove('stale')
     const was = headOf()
-    if (!isBrief) state.whole = Date.now()
-    if (answer.status !== 304) await show(answer, force, chunks)
+    if (!isBrief) wholeAt = Date.now()
+    if (answer.status !== 304) await show(answer, force, known)
     showEnded(was)
   } catch (error) {
     console.warn('this page could not be refreshed', error)
-    state.failures += 1
+    failures += 1
     document.body.classList.add('stale')
     showCut(error instanceof TypeError ? 'No response' : (error as Error).message)
-    sign('cut', 'No connection', ` for ${span(Date.now() - state.since)}; showing the state at ${timeOf(state.since)}`)
+    sign('cut', 'No connection', ` for ${span(Date.now() - since)}; showing the state at ${timeOf(since)}`)
   }
   plan()
 }
@@ -189,36 +181,36 @@ async function look(force = false): Promise<void> {
 async function go(url: string): Promise<void> {
   history.pushState(null, '', url)
   shown = pageOf()
-  state.tag = undefined
+  tag = undefined
   await look(true)
   begin()
 }
 
 function lookSoon(): void {
-  if (state.every === 0) return
-  state.due ??= Math.max(Date.now(), state.looked + AT_MOST_EVERY)
+  if (every === 0) return
+  due ??= Math.max(Date.now(), lookedAt + AT_MOST_EVERY)
   plan()
 }
 
 export function togglePause(): void {
-  state.isPaused = !state.isPaused
-  pauseListening(state.isPaused)
-  if (state.isPaused) plan()
+  isPaused = !isPaused
+  pauseListening(isPaused)
+  if (isPaused) plan()
   else void look(true)
 }
 
 function begin(): void {
-  state.every = Number(dot()?.dataset.every ?? 0)
+  every = Number(dot()?.dataset.every ?? 0)
   plan()
 }
 
 export function startLive(): void {
   onClick('#live', togglePause)
   document.addEventListener('visibilitychange', () =>
-    document.hidden ? clearTimeout(state.timer) : state.every > 0 && !state.isPaused && void look(),
+    document.hidden ? clearTimeout(timer) : every > 0 && !isPaused && void look(),
   )
   addEventListener('popstate', () => pageOf() !== shown && location.reload())
-  hear('acted', (act) => (state.asked = String(act)))
+  hear('acted', (act) => (asked = String(act)))
   hear('look', () => void look(true))
   hear('go', (url) => void go(String(url)))
   hear('heard', lookSoon)

@@ -1,5 +1,5 @@
 import { openDialog } from '../app/dialog.ts'
-import { made } from '../app/page.ts'
+import { button, made } from '../app/page.ts'
 
 type Field = { name: string; label: string; options?: readonly string[]; value?: string }
 
@@ -26,7 +26,7 @@ export function ask(
   const row = made(
     'div',
     { className: 'row end' },
-    made('button', { type: 'button', className: 'btn', onclick: () => dialog.close() }, 'Cancel'),
+    button('Cancel', '', () => dialog.close()),
     made('button', { type: 'submit', className: 'btn primary' }, verb),
   )
   const form = made('form', { className: 'ask' }, made('h2', {}, title), ...fields.map(fieldOf))

@@ -1,6 +1,6 @@
 import { coveredText } from '../../words/json.ts'
 import { many } from '../../words/text.ts'
-import { made } from '../app/page.ts'
+import { button, made } from '../app/page.ts'
 import { type Tried, tryWire } from './api.ts'
 import { ask } from './ask.ts'
 import { type Graph, spliced } from './draft.ts'
@@ -44,25 +44,24 @@ export function askSplice(
   const dry = (given: () => Record<string, string>): readonly Node[] => {
     const said = made('p', { className: 'note', role: 'status' })
     const lines = made('pre', { className: 'difft', tabIndex: 0, hidden: true })
-    const button = made('button', { type: 'button', className: 'btn' }, 'Dry run on the last values')
+    const dryRun = button('Dry run on the last values', '', () => void run())
 
     async function run(): Promise<void> {
       const { node, ports } = find(given().of ?? '')
-      button.disabled = true
+      dryRun.disabled = true
       const told = await tryWire(job, wire, { ...node, in: ports[0] }).catch(() => ({
         error: { message: 'No response. Try again.' },
       }))
-      button.disabled = false
+      dryRun.disabled = false
       const runs = told.error ? [] : told.runs
       said.textContent = told.error?.message ?? `${many(runs.length, 'value')}, oldest first; nothing is saved`
       lines.textContent = runs.map(lineOf).join('\n')
       lines.hidden = runs.length === 0
     }
 
-    button.addEventListener('click', () => void run())
     const note =
       'A dry run executes the class on up to 20 values. It stops at the first step and discards all writes. Requests that the code sends outside steps are really sent.'
-    return [made('p', { className: 'note' }, note), button, said, lines]
+    return [made('p', { className: 'note' }, note), dryRun, said, lines]
   }
 
   const fields = [
