@@ -184,6 +184,27 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     })
   })
 
+  test('"Copy as text" of the doctor copied the command that creates a pull worker', async () => {
+    for (let i = 0; i < 120; i++) await site.make('packs', { queue: 'shop' })
+    await rawCommand(site.redis.port, 'DEL', `${site.store.keys.queue('shop')}:ready:pull`)
+    await at('/doctor', async (page) => {
+      await page.route(/\/ui\/doctor\?cursor=[^&]/, async (route) => {
+        const response = await route.fetch()
+        const button = '<button data-copy="npx create-sidejob"></button>'
+        await route.fulfill({ response, body: (await response.text()).replace('<main', `${button}<main`) })
+      })
+      await page.getByRole('link', { name: 'Check all jobs' }).click()
+      await page.getByText('All jobs are checked').waitFor()
+      await page.getByRole('button', { name: 'Copy as text' }).click()
+      const copied = await page.evaluate(() => navigator.clipboard.readText())
+      expect(copied).toMatch(/^job \d+: /)
+      expect(copied).not.toContain('npx')
+      await page.getByRole('button', { name: 'Repair' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Repair' }).click()
+      await page.locator('.toast', { hasText: /faults? repaired/ }).waitFor()
+    })
+  })
+
   test('a copied line of the log has its full time, and the line links to the full entry', async () => {
     await site.engine.log.write('{"message":"parcel lost","to":"c_8812"}' as Encoded)
     await at('/log?q=parcel', async (page) => {

@@ -18,7 +18,7 @@ function add(page: Document, cursor: string): void {
   const rows = [...page.querySelectorAll('#faults tr')]
   if (rows.length === 0) return
   const mend = document.getElementById('mend')!
-  const [copier, fresh] = [mend, page].map((one) => one.querySelector<HTMLElement>('#mend [data-copy], [data-copy]')!)
+  const [copier, fresh] = [document, page].map((one) => one.querySelector<HTMLElement>('#mend [data-copy]')!)
   document.getElementById('faults')!.append(...rows)
   copier!.dataset.copy = [copier!.dataset.copy, fresh!.dataset.copy].filter(Boolean).join('\n')
   mend.querySelector('form')?.append(made('input', { type: 'hidden', name: 'cursor', value: cursor }))
