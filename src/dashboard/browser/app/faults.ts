@@ -2,10 +2,7 @@ import { made } from './page.ts'
 
 type Input = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 
-const isInput = (one: Element): one is Input =>
-  (one instanceof HTMLInputElement && one.type !== 'hidden') ||
-  one instanceof HTMLTextAreaElement ||
-  one instanceof HTMLSelectElement
+const isInput = (one: Element): one is Input => one.matches('input:not([type=hidden]), textarea, select')
 
 const isMeant = ({ name, dataset }: Input, step: string): boolean =>
   name === step || name === `in.${step}` || dataset.path === '*' || (dataset.path?.split(' ').includes(step) ?? false)
