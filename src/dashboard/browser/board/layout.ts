@@ -183,26 +183,27 @@ function detourOf({ id, out, into, right, left, low, x = (right + left) / 2 }: D
   return [id, { path, middle: { x, y: low }, box: boxAround([...out, ...into, { x: right, y }, { x: left, y }]) }]
 }
 
-function rowOf(nodes: readonly Named[], asked: Asked) {
-  const { wires, back, top, stubs } = asked
-  const ports: Ports = new Map(nodes.map((node) => [node.name, portsAt(node, wires)]))
-  const graph = place(ports, asked)
-  // Sorts ports by the other ends of their wires, so that fewer wires cross.
-  const nodeAt = (key: string) => graph.node(key) as Box & { rank: number }
-  const heightOf = (wire: GraphWire): number =>
-    isLoop(wire, back) ? 1e9 : nodeAt(startOf(wire)).y + nodeAt(endOf(wire)).y
+/** Sorts ports by the other ends of their wires, so that fewer wires cross. */
+function sortPorts(ports: Ports, nodes: readonly Named[], graph: ReturnType<typeof place>, { wires, back }: Asked) {
+  const yOf = (key: string): number => (graph.node(key) as Box).y
+  const heightOf = (wire: GraphWire): number => (isLoop(wire, back) ? 1e9 : yOf(startOf(wire)) + yOf(endOf(wire)))
   const ordered = wires.toSorted((a, b) => heightOf(a) - heightOf(b))
   for (const node of nodes) ports.set(node.name, portsAt(node, ordered))
+}
+
+/** The positions of nodes, ports and ends of wires in a row. */
+function gridOf(nodes: readonly Named[], asked: Asked) {
+  const ports: Ports = new Map(nodes.map((node) => [node.name, portsAt(node, asked.wires)]))
+  const graph = place(ports, asked)
+  sortPorts(ports, nodes, graph, asked)
   const columns = columnsOf(graph, ports)
-  const all = [...columns.values()]
-  const columnAt = ({ x }: { x: number }): Column => columns.get(round(x))!
-  const columnOf = (key: string): Column => columnAt(nodeAt(key))
+  const nodeAt = (key: string) => graph.node(key) as Box & { rank: number }
+  const columnAt = (x: number): Column => columns.get(round(x))!
+  const columnOf = (key: string): Column => columnAt(nodeAt(key).x)
   const boxOf = (key: string): Box => {
     const { y, width, height } = nodeAt(key)
-    return { x: round(columnOf(key).centre - width / 2), y: round(y - height / 2 + top), width, height }
+    return { x: round(columnOf(key).centre - width / 2), y: round(y - height / 2 + asked.top), width, height }
   }
-  const layerOf = (key: string): number => nodeAt(key).rank / 2
-  let bottom = Math.max(top, ...graph.nodes().map((key) => boxOf(key).y + boxOf(key).height))
   const endsOf = (wire: GraphWire) => {
     const [a, b] = [boxOf(startOf(wire)), boxOf(endOf(wire))]
     const outs = ports.get(wire.from.node ?? '')?.outs ?? [wire.from.port]
@@ -214,38 +215,57 @@ function rowOf(nodes: readonly Named[], asked: Asked) {
       end: columnOf(endOf(wire)),
     }
   }
+  const bentOf = (wire: GraphWire) => graph.edge({ v: startOf(wire), w: endOf(wire), name: wire.id }) as Bent
+  const layerOf = (key: string): number => nodeAt(key).rank / 2
+  return { keys: graph.nodes(), ports, columns: [...columns.values()], columnAt, boxOf, endsOf, bentOf, layerOf }
+}
 
-  const routes: [string, Route][] = []
-  const lines = new Map<string, Point[]>()
-  for (const wire of wires.filter((one) => !isLoop(one, back))) {
-    const { from, to, start, end } = endsOf(wire)
-    const edge = graph.edge({ v: startOf(wire), w: endOf(wire), name: wire.id }) as Bent
-    const inner = edge.points!.slice(1, -1).flatMap((point) => {
-      const { left, right } = columnAt(point)
-      return [left, right].map((x) => ({ x, y: point.y + top }))
-    })
-    const line = [from, { x: start.right, y: from.y }, ...inner, { x: end.left, y: to.y }, to]
-    bottom = Math.max(bottom, ...inner.map(({ y }) => y + LABEL.height / 2))
-    lines.set(wire.id, line)
-    if (edge.x === undefined) continue
-    const middle = { x: columnAt({ x: edge.x }).centre, y: edge.y! + top }
-    routes.push([wire.id, { path: `M${curve(line)}`, middle, box: boxAround(line) }])
-  }
-  const [floor, laneAt] = [bottom + LANE, createTracks(LANE)]
-  const loops = wires
-    .filter((wire) => isLoop(wire, back))
+type Grid = ReturnType<typeof gridOf>
+
+/** A stub has a line, but no route. */
+function lineOf(wire: GraphWire, { columnAt, endsOf, bentOf }: Grid, top: number) {
+  const { from, to, start, end } = endsOf(wire)
+  const { points, x, y } = bentOf(wire)
+  const inner = points!.slice(1, -1).flatMap((point) => {
+    const { left, right } = columnAt(point.x)
+    return [left, right].map((x) => ({ x, y: point.y + top }))
+  })
+  const line = [from, { x: start.right, y: from.y }, ...inner, { x: end.left, y: to.y }, to]
+  const bottom = Math.max(...inner.map(({ y }) => y + LABEL.height / 2))
+  if (x === undefined) return { line, bottom }
+  const middle = { x: columnAt(x).centre, y: y! + top }
+  const route: Route = { path: `M${curve(line)}`, middle, box: boxAround(line) }
+  return { line, bottom, route }
+}
+
+function loopsOf(wires: readonly GraphWire[], { columns, endsOf }: Grid, floor: number): Detour[] {
+  const laneAt = createTracks(LANE)
+  return wires
     .map((wire) => ({ id: wire.id, ...endsOf(wire) }))
     .sort((a, b) => a.start.right - a.end.left - b.start.right + b.end.left)
-  for (const [i, { id, from, to, start, end }] of loops.entries()) {
-    const step = (i % 3) * 3 - 3
-    const [right, left] = [start.right + GAP / 2 + step, end.left - GAP / 2 - step]
-    const low = floor + laneAt(left, right)
-    bottom = Math.max(bottom, low)
-    // Labels are inside columns, because the vertical parts of wires are between columns.
-    const far = ({ centre }: Column): number => Math.abs(centre - (right + left) / 2)
-    const x = all.toSorted((a, b) => far(a) - far(b))[0]!.centre
-    routes.push(detourOf({ id, out: [from], into: [to], right, left, low, x }))
-  }
+    .map(({ id, from, to, start, end }, i) => {
+      const step = (i % 3) * 3 - 3
+      const [right, left] = [start.right + GAP / 2 + step, end.left - GAP / 2 - step]
+      // Labels are inside columns, because the vertical parts of wires are between columns.
+      const far = ({ centre }: Column): number => Math.abs(centre - (right + left) / 2)
+      const x = columns.toSorted((a, b) => far(a) - far(b))[0]!.centre
+      return { id, out: [from], into: [to], right, left, low: floor + laneAt(left, right), x }
+    })
+}
+
+function rowOf(nodes: readonly Named[], asked: Asked) {
+  const { wires, back, top, stubs } = asked
+  const grid = gridOf(nodes, asked)
+  const { keys, ports, columns, boxOf, layerOf } = grid
+  const { loops = [], ahead = [] } = Object.groupBy(wires, (wire) => (isLoop(wire, back) ? 'loops' : 'ahead'))
+  const lines = new Map(ahead.map((wire) => [wire.id, lineOf(wire, grid, top)]))
+  const bottoms = [
+    ...keys.map(boxOf).map(({ y, height }) => y + height),
+    ...[...lines.values()].map((one) => one.bottom),
+  ]
+  const floor = Math.max(top, ...bottoms)
+  const detours = loopsOf(loops, grid, floor + LANE)
+  const routes = [...lines].flatMap(([id, { route }]) => (route ? [[id, route] as const] : []))
   return {
     nodes: nodes
       .map(({ name }): Placed => ({ name, box: boxOf(keyOf(name)), ...ports.get(name)! }))
@@ -253,11 +273,11 @@ function rowOf(nodes: readonly Named[], asked: Asked) {
     ports: ownPorts(wires).flatMap(({ key, port }) =>
       stubs.has(key) ? [] : [[key, { port, box: boxOf(key) }] as const],
     ),
-    routes: routes.sort(([, a], [, b]) => a.middle.x - b.middle.x),
-    lines,
-    bottom,
-    right: Math.max(0, ...all.map((column) => column.right)),
-    layers: Math.max(0, ...graph.nodes().map(layerOf)) + 1,
+    routes: [...routes, ...detours.map(detourOf)].sort(([, a], [, b]) => a.middle.x - b.middle.x),
+    lineOf: (id: string): Point[] => lines.get(id)!.line,
+    bottom: Math.max(floor, ...detours.map(({ low }) => low)),
+    right: Math.max(0, ...columns.map((column) => column.right)),
+    layers: Math.max(0, ...keys.map(layerOf)) + 1,
     layerOf,
   }
 }
@@ -272,7 +292,7 @@ function routesBetween(rows: readonly Row[], between: readonly Between[]): [stri
   // From bottom to top, so that wires enclose each other and do not cross.
   return between
     .map(({ id, from, to, lane }) => {
-      const [out, into] = [rows[from]!.lines.get(id)!, rows[to]!.lines.get(id)!]
+      const [out, into] = [rows[from]!.lineOf(id), rows[to]!.lineOf(id)]
       return { id, lane, out, into, y: out.at(-1)!.y }
     })
     .sort((a, b) => b.y - a.y)
