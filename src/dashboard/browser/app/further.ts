@@ -23,7 +23,7 @@ function show(): void {
   into.replaceChildren(...state.rows.filter(({ id }) => !id || !known.has(id)))
   if (!at) return
   const { where, done } = state.attributes
-  const [word, bar, link] = [at.querySelector('.word'), at.querySelector('progress'), at.querySelector('a')]
+  const [word, bar, link] = [at.querySelector('.word'), at.querySelector('progress'), at.querySelector('a')!]
   const rows = rowsIn(document).length + into.childElementCount
   const isOver = state.next === null
   at.hidden = isOver && rows > 0
@@ -31,7 +31,6 @@ function show(): void {
   else if (word && where) word.textContent = furtherText(rows, where)
   if (bar && done) bar.value = Number(done)
   if (bar) bar.hidden = isOver
-  if (!link) return
   link.hidden = isOver
   if (!isOver) link.href = state.next!
 }
@@ -85,7 +84,7 @@ export function startFurther(): void {
     if (!state) return
     event.preventDefault()
     state.until = Date.now() + BY_ITSELF
-    void run(Number(box()?.dataset.limit ?? 50))
+    void run(Number(box()!.dataset.limit))
   })
   hear('drawn', begin)
   begin()

@@ -67,13 +67,11 @@ export function spliced(
   return withWire(begun, { node: name, port: outport }, to)
 }
 
-export function linesOf({ nodes, edges, inports, outports, ...more }: Graph): string[] {
-  const line = (name: string, value: unknown) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`
-  return [
-    ...Object.entries(more).map(([name, value]) => line(name, value)),
-    ...Object.entries(nodes).map(([name, node]) => line(name, node)),
-    ...edges.map((edge) => JSON.stringify(edge)),
-    ...Object.entries(inports).map(([name, port]) => line(name, port)),
-    ...Object.entries(outports).map(([name, port]) => line(name, port)),
-  ]
-}
+const linesIn = (record: object): string[] =>
+  Object.entries(record).map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`)
+
+export const linesOf = ({ nodes, edges, inports, outports, ...more }: Graph): string[] => [
+  ...[more, nodes].flatMap(linesIn),
+  ...edges.map((edge) => JSON.stringify(edge)),
+  ...[inports, outports].flatMap(linesIn),
+]

@@ -1,7 +1,7 @@
 import { MINUTE } from '../../../core/units.ts'
 import type { FlowEvent } from '../../../engine/engine.ts'
 import { deployName } from '../../words/deploy.ts'
-import { barsOf, eventSaid, lastBy, momentOf, type Timeline, timelineOf } from '../../words/replay.ts'
+import { barsOf, eventSaid, lastBy, momentOf, timelineOf } from '../../words/replay.ts'
 import { about, clock, count, dayOf } from '../../words/text.ts'
 import { addressWith, made, putInUrl, readZone, tell } from '../app/page.ts'
 import { type BoardData, serverNow } from './data.ts'
@@ -58,7 +58,7 @@ export function createReplay(box: HTMLElement, live: () => BoardData, show: (mom
   const events = createEvents(Number(job))
   const said = box.querySelector<HTMLElement>('.event')!
   const head = document.querySelector<HTMLElement>('[data-island="moment"]')!
-  let timeline: Timeline = timelineOf([])
+  let timeline = timelineOf([])
   let versions: Version[] = []
   let start = inUrl('play')
   let at = start ?? inUrl('at')
