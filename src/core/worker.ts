@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Length } from './time.ts'
+import { type Length, milliseconds } from './time.ts'
 
 /** The type of a port's values, their default, and the channels that the port belongs to. */
 export type Port<T = unknown> = {
@@ -54,9 +54,9 @@ export class Terminal extends Error {
 }
 
 /**
- * Throw this to retry after at least the given number of milliseconds.
+ * Throw this to retry after at least the given time: milliseconds, or a string like '2m'.
  *
- * @example throw new Later('the other side is busy', { after: 120_000 })
+ * @example throw new Later('the other side is busy', { after: '2m' })
  */
 export class Later extends Error {
   readonly after: number
@@ -64,11 +64,11 @@ export class Later extends Error {
 
   constructor(
     message: string,
-    { after = 0, detail, cause }: { after?: number; detail?: unknown; cause?: unknown } = {},
+    { after = 0, detail, cause }: { after?: Length; detail?: unknown; cause?: unknown } = {},
   ) {
     super(message, { cause })
     this.name = 'Later'
-    this.after = after
+    this.after = typeof after === 'string' ? milliseconds(after) : after
     this.detail = detail
   }
 }

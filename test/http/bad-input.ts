@@ -542,6 +542,14 @@ const rows: Row[] = [
   ],
   ['0 lanes', patch('/v1/queues/default', '{"lanes":0}'), 'BAD_REQUEST', 400, 'lanes: expected at least 1', ['lanes']],
   [
+    'an ageing of 2 hours',
+    patch('/v1/queues/default', '{"ageing":"2h"}'),
+    'BAD_REQUEST',
+    400,
+    'ageing: expected a duration of at most 1 hour, in seconds or like "30m", got 2h',
+    ['ageing'],
+  ],
+  [
     'an invalid mode',
     patch('/v1/queues/default', '{"mode":"pop"}'),
     'BAD_REQUEST',

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { requestDelay, retryDelay } from '../../src/core/retry.ts'
+import { Later } from '../../src/core/worker.ts'
 
 test('a request without an answer is sent again after 50 ms, and each further delay is four times as long', () =>
   expect([1, 2, 3].map(requestDelay)).toEqual([50, 200, 800]))
@@ -15,3 +16,8 @@ test('a list of delays replaces doubling, and its last delay applies to all late
   const retry = { max: 9, backoff: { delays: [1_000, 5_000], jitter: 0 } }
   expect([1, 2, 3].map((n) => retryDelay(retry, n, 0.5))).toEqual([1_000, 5_000, 5_000])
 })
+
+test('a function says in milliseconds or in words how long a retry must wait', () =>
+  expect([{ after: 90_000 }, { after: '90 s' }, {}].map((options) => new Later('busy', options).after)).toEqual([
+    90_000, 90_000, 0,
+  ]))

@@ -4,11 +4,11 @@ import { madeUps } from '../repeat/passed.ts'
 import { runUnderWay } from './job-views.ts'
 import { jobId, ofJob, status } from './names.ts'
 import { pastRun } from './past-runs.ts'
-import { closed, concurrency, MAX_AGEING, moment, positive, rate, span } from './values.ts'
+import { closed, concurrency, MAX_AGEING, moment, positive, rate, span, within } from './values.ts'
 import { shownRate } from './workers.ts'
 
 const ageing = positive
-  .refine((ms) => Number.isInteger(ms) && ms <= MAX_AGEING, 'expected a whole number of milliseconds, at most 1 hour')
+  .refine(...within(1, MAX_AGEING, 'a duration of at most 1 hour, in seconds or like "30m"'))
   .describe('time after which a waiting job’s priority number falls by one, at most 1 hour; null for strict priorities')
 
 const mode = z.enum(['push', 'pull'])
