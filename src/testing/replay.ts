@@ -1,6 +1,7 @@
 import { parseJson } from '../core/codec/json.ts'
 import { decodeValue, type Encoded } from '../core/codec/value.ts'
 import { check } from '../core/issues.ts'
+import { canonical } from '../core/json-schema/index.ts'
 import { mapValues } from '../core/map-values.ts'
 import { type GivenRecordedRun, type RecordedRun, recordedRun } from '../core/recorded.ts'
 import type { Changes, Op, Snapshot } from '../core/run.ts'
@@ -10,7 +11,7 @@ import { type JudgeOptions, judging, workerOf } from './judge.ts'
 
 export type Difference = { part: Part; was: unknown; is: unknown }
 
-type Part = 'end' | 'result' | 'error' | 'reads' | 'writes' | 'messages' | 'children' | 'state' | 'steps' | 'other'
+type Part = keyof ReturnType<typeof partsOf>
 
 export type Replayed = { is: 'same' } | { is: 'differs'; differences: Difference[] } | { is: 'unjudged'; why: string }
 
@@ -24,7 +25,7 @@ const apart: ReadonlySet<Op['op']> = new Set(['log', 'entry', 'step', 'expect', 
 
 type Of<K extends Op['op']> = Extract<Op, { op: K }>
 
-function partsOf(commits: readonly Changes[]): Record<Part, unknown> {
+function partsOf(commits: readonly Changes[]) {
   const ops = commits.flatMap(({ ops = [] }) => ops)
   const all = <K extends Op['op']>(kind: K) => ops.filter((op): op is Of<K> => op.op === kind)
   const reads: Record<string, number> = {}
@@ -67,9 +68,9 @@ function after(snapshot: Snapshot, { reads = {}, state }: Changes): Snapshot {
 }
 
 function isPartOf(made: Changes, commit: Changes): boolean {
-  const rest = (commit.ops ?? []).map((op) => JSON.stringify(op))
+  const rest = (commit.ops ?? []).map(canonical)
   const isThere = (op: Op): boolean => {
-    const at = rest.indexOf(JSON.stringify(op))
+    const at = rest.indexOf(canonical(op))
     if (at >= 0) rest.splice(at, 1)
     return at >= 0
   }
@@ -116,7 +117,7 @@ export async function replay(
   if (next !== undefined) return { is: 'differs', differences: [{ part: 'steps', was: was.steps, is: next }] }
   const is = partsOf([...commits, { ...changes, end: changes.end ?? 'failed' }])
   const differences = (Object.keys(was) as Part[])
-    .filter((part) => JSON.stringify(was[part]) !== JSON.stringify(is[part]))
+    .filter((part) => canonical(was[part]) !== canonical(is[part]))
     .map((part) => ({ part, was: was[part], is: is[part] }))
   return differences.length === 0 ? { is: 'same' } : { is: 'differs', differences }
 }

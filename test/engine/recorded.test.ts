@@ -24,6 +24,8 @@ const first: Perform = async (job) => {
   return { total: price * (value as number) }
 }
 
+const lateOptions = { at: new Date('2030-01-01'), timeout: '1m', retry: { max: 1 }, keepResult: '2h', priority: 5 }
+
 const options = { class: 'order', in: { amount: port() }, out: { told: port() }, history: { values: true } }
 const versionOf = (perform: Perform, more: object = {}): Worker =>
   defineWorker({ ...options, ...more, perform: perform as never }) as Worker
@@ -34,6 +36,7 @@ const workers: Worker[] = [
   versionOf(first, { class: 'plain', history: 3 }),
   versionOf(async () => 'x'.repeat(70_000), { class: 'large' }),
   versionOf(async () => 'done', { class: 'secret', redact: ['args.card'] }),
+  versionOf(async (job) => job.spawn('late', { class: 'receipt' }, lateOptions), { class: 'parent' }),
   versionOf(
     async (job) => {
       await job.step('first', () => 1)
@@ -73,6 +76,14 @@ test('a replay of the same code has the same result, and performs no step', asyn
   expect(status).toBe('completed')
   expect(await replay(versionOf(first), run!)).toEqual({ is: 'same' })
   expect(acted).toEqual([])
+})
+
+test('a replay that creates a child with the same options has the same result', async () => {
+  const { run } = await ended('parent')
+  const spawning: Perform = async (job) => job.spawn('late', { class: 'receipt' }, lateOptions)
+  expect(await replay(versionOf(spawning, { class: 'parent' }), run!)).toEqual({ is: 'same' })
+  const [late] = (run!.commits.at(-1)!.ops ?? []).filter(({ op }) => op === 'spawn')
+  expect(late).toMatchObject({ at: Date.UTC(2030, 0, 1), timeout: 60_000, keepResult: 7_200_000 })
 })
 
 test('a replay names the parts that differ', async () => {

@@ -1,4 +1,4 @@
-import { type Encoded, encodeValue } from '../../core/codec/value.ts'
+import { encodeValue } from '../../core/codec/value.ts'
 import { checkedLabels, readRetry } from '../../core/definition.ts'
 import type { Labels } from '../../core/labels.ts'
 import { mapValues } from '../../core/map-values.ts'
@@ -7,29 +7,29 @@ import { type Length, milliseconds } from '../../core/time.ts'
 import type { RetryOptions } from '../../core/worker.ts'
 import { specsOf } from '../jobs/registry.ts'
 
-type Timed = 'wait' | 'timeout' | 'retry'
+type PortOptions = Record<string, { default?: unknown; channels?: string[] }>
 
-export type SpawnOptions = Omit<
-  Spawn,
-  'name' | 'class' | 'queue' | 'args' | 'inputs' | 'inports' | 'outports' | 'labels' | Timed
-> & {
+export type SpawnOptions = Pick<Spawn, 'priority' | 'group'> & {
   args?: unknown
+  at?: Date | number
   wait?: Length
   timeout?: Length
   retry?: RetryOptions
+  keepResult?: boolean | Length
   labels?: Labels
   inputs?: Record<string, unknown[]>
-  in?: Record<string, { default?: unknown; channels?: string[] }>
-  out?: Record<string, { default?: unknown; channels?: string[] }>
+  in?: PortOptions
+  out?: PortOptions
 }
 
-const encodedLists = (lists: Record<string, unknown[]>): Record<string, Encoded[]> =>
-  mapValues(lists, (values) => values.map(encodeValue))
+/** Applies `to` to an option that is set. */
+const given = <T, R>(option: T | undefined, to: (option: T) => R): R | undefined =>
+  option === undefined ? undefined : to(option)
 
 export function spawnOp(
   name: string,
   worker: { queue?: string; class: string },
-  { args, inputs, in: inports, out: outports, wait, timeout, retry, labels, ...rest }: SpawnOptions,
+  { args, at, inputs, in: inports, out: outports, wait, timeout, retry, keepResult, labels, ...rest }: SpawnOptions,
 ): Op {
   if (typeof name !== 'string') throw new TypeError(`spawn: name: expected a string, got ${JSON.stringify(name)}`)
   if (typeof worker?.class !== 'string')
@@ -40,13 +40,15 @@ export function spawnOp(
     queue: worker.queue ?? 'default',
     class: worker.class,
     ...rest,
-    ...(wait === undefined ? {} : { wait: milliseconds(wait) }),
-    ...(timeout === undefined ? {} : { timeout: milliseconds(timeout) }),
-    ...(retry === undefined ? {} : { retry: readRetry(retry) }),
-    ...(labels === undefined ? {} : { labels: checkedLabels(labels) }),
-    ...(args === undefined ? {} : { args: encodeValue(args) }),
-    ...(inputs ? { inputs: encodedLists(inputs) } : {}),
-    ...(inports ? { inports: specsOf(inports) } : {}),
-    ...(outports ? { outports: specsOf(outports) } : {}),
+    at: given(at, Number),
+    wait: given(wait, milliseconds),
+    timeout: given(timeout, milliseconds),
+    retry: given(retry, readRetry),
+    keepResult: typeof keepResult === 'string' ? milliseconds(keepResult) : keepResult,
+    labels: given(labels, checkedLabels),
+    args: given(args, encodeValue),
+    inputs: given(inputs, (lists) => mapValues(lists, (values) => values.map(encodeValue))),
+    inports: given(inports, specsOf),
+    outports: given(outports, specsOf),
   }
 }
