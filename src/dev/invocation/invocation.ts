@@ -1,8 +1,8 @@
 // Applies Cloudflare's limits to each invocation of a local Worker. Never deployed.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { isLocal } from '../../core/url.ts'
 import { BOUNDS, type Bounds } from './bounds.ts'
-import { refusedHost } from './local-host.ts'
 
 type Context = { waitUntil: (work: Promise<unknown>) => void; exports?: Record<string, object> }
 type Env = Record<string, unknown>
@@ -282,6 +282,14 @@ export function withCronRoute<T extends object>(worker: T): T {
     return new Response('ok\n')
   }
   return { ...worker, fetch }
+}
+
+/** Protects against DNS rebinding: if a website points its domain to 127.0.0.1, its requests keep that domain as host. */
+function refusedHost({ url }: Request, { PUBLIC_URL }: { PUBLIC_URL?: string }): Response | undefined {
+  const { hostname } = new URL(url)
+  if (isLocal(url) || hostname === '0.0.0.0' || hostname === URL.parse(PUBLIC_URL ?? '')?.hostname) return undefined
+  const message = `expected a request to localhost, or to the host of PUBLIC_URL, got ${hostname}`
+  return Response.json({ error: { code: 'FORBIDDEN', message } }, { status: 403 })
 }
 
 const local =
