@@ -50,11 +50,11 @@ export async function readUpTo(
     }
   }
   if (size > most) return undefined
-  return chunks.length === 1 ? chunks[0] : joined(chunks, size)
+  return chunks.length === 1 ? chunks[0] : joined(chunks)
 }
 
-function joined(chunks: Uint8Array[], size: number): Uint8Array {
-  const whole = new Uint8Array(size)
+export function joined(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0))
   let at = 0
   for (const chunk of chunks) {
     whole.set(chunk, at)

@@ -1,3 +1,4 @@
+import { joined } from './bytes.ts'
 import { fromBase64 } from './codec/base64.ts'
 import { hashOfBytes, hmac } from './crypto.ts'
 import { SidejobError } from './errors.ts'
@@ -88,14 +89,6 @@ const claims: Record<Dialect, (headers: Headers, now: number) => Claim> = {
 const isSame = (a: Uint8Array, b: Uint8Array): boolean =>
   a.length === b.length && a.reduce((difference, byte, at) => difference | (byte ^ b[at]!), 0) === 0
 
-function contentOf(prefix: string, body: Uint8Array): Uint8Array {
-  const start = encoder.encode(prefix)
-  const content = new Uint8Array(start.length + body.length)
-  content.set(start)
-  content.set(body, start.length)
-  return content
-}
-
 /**
  * Reads the body only if the headers are valid. GitHub does not sign its delivery id, so the id is the hash of the
  * body.
@@ -108,7 +101,7 @@ export async function checkSignature(
   if (signatures.length === 0) throw unsigned(header)
   const keys = secrets.map((secret) => (dialect === 'standard' ? standardKey(secret) : encoder.encode(secret)))
   const bytes = await body()
-  const content = contentOf(prefix, bytes)
+  const content = joined([encoder.encode(prefix), bytes])
   const ours = await Promise.all(keys.map((key) => hmac(key, content)))
   const matches = ours.flatMap((own) => signatures.map((signature) => isSame(own, signature)))
   if (!matches.includes(true)) throw unsigned(header)

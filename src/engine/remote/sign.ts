@@ -1,19 +1,15 @@
 // Standard Webhooks: HMAC-SHA256 over id, timestamp and body.
 
+import { joined } from '../../core/bytes.ts'
 import { fromBase64, toBase64 } from '../../core/codec/base64.ts'
+import { hmac } from '../../core/crypto.ts'
 import { SidejobError } from '../../core/errors.ts'
 
 const encoder = new TextEncoder()
 
-async function hmac(secret: string, content: Uint8Array): Promise<string> {
-  const bytes = fromBase64(secret.replace(/^whsec_/, ''))
-  const key = await crypto.subtle.importKey('raw', bytes as BufferSource, { name: 'HMAC', hash: 'SHA-256' }, false, [
-    'sign',
-  ])
-  return toBase64(new Uint8Array(await crypto.subtle.sign('HMAC', key, content as BufferSource)))
+async function sign(secret: string, content: Uint8Array): Promise<string> {
+  return toBase64(await hmac(fromBase64(secret.replace(/^whsec_/, '')), content))
 }
-
-const sign = async (secret: string, content: Uint8Array): Promise<string> => `v1,${await hmac(secret, content)}`
 
 const endpointOf = (url: string): string => {
   const { origin, pathname } = new URL(url)
@@ -33,7 +29,7 @@ const listed = (secrets: string): string[] => secrets.split(',').map((one) => on
 export function createSigner({ roots, shared = true, tenant = '' }: SignerOptions) {
   async function endpointSecrets(url: string): Promise<string[]> {
     const text = encoder.encode(`endpoint ${tenant} ${endpointOf(url)}`)
-    return Promise.all(roots.map(async (root) => `whsec_${await hmac(root, text)}`))
+    return Promise.all(roots.map(async (root) => `whsec_${await sign(root, text)}`))
   }
 
   async function secretsFor(url: string, own?: string): Promise<readonly string[]> {
@@ -58,10 +54,7 @@ export async function webhookHeaders(
   now: number,
 ): Promise<Record<string, string>> {
   const timestamp = String(Math.floor(now / 1000))
-  const head = encoder.encode(`${id}.${timestamp}.`)
-  const content = new Uint8Array(head.length + body.length)
-  content.set(head)
-  content.set(body, head.length)
-  const signatures = await Promise.all(secrets.map((secret) => sign(secret, content)))
+  const content = joined([encoder.encode(`${id}.${timestamp}.`), body])
+  const signatures = await Promise.all(secrets.map(async (secret) => `v1,${await sign(secret, content)}`))
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') }
 }
