@@ -3,8 +3,9 @@ import { SidejobError } from '../../core/errors.ts'
 import { ownOf } from '../../core/own.ts'
 import type { Snapshot } from '../../core/run.ts'
 import type { RunBuffer } from './buffer.ts'
-import type { ChildEnd } from './steps.ts'
 import type { JobTools } from './tools.ts'
+
+export type ChildEnd = { result?: Encoded; error?: Encoded }
 
 export class Children {
   readonly #buffer: RunBuffer

@@ -3,26 +3,25 @@ import { lastingName } from '../../core/lasting.ts'
 import type { Snapshot, Wiring } from '../../core/run.ts'
 import { NAMESPACE } from '../../core/tenant.ts'
 import type { Ports } from '../../core/worker.ts'
-import { type RunAccess, Steps } from './steps.ts'
-import { checkedBy, type Name, type Shapes } from './values.ts'
-
-type Given = { shapes: Shapes; env?: unknown; namespace?: string; stop: { readonly signal: AbortSignal } }
+import type { RunParts } from './parts.ts'
+import { Steps } from './steps.ts'
+import { checkedBy, type Name } from './values.ts'
 
 export abstract class JobFacts<In extends Ports, Out extends Ports, Args> extends Steps {
   readonly id: number
-  readonly #run: { readonly snapshot: Snapshot }
-  readonly #given: Given
+  readonly #parts: RunParts
+  readonly #stop: { readonly signal: AbortSignal }
 
-  constructor(run: { readonly snapshot: Snapshot }, given: Given, access: () => RunAccess) {
-    super(access)
-    this.id = run.snapshot.job.id
-    this.#run = run
-    this.#given = given
+  constructor(parts: RunParts, stop: { readonly signal: AbortSignal }) {
+    super(parts)
+    this.id = parts.snapshot.job.id
+    this.#parts = parts
+    this.#stop = stop
   }
 
   /** Stop all work if this aborts: the run timed out, the job must end, or another worker has taken the run. */
   get signal(): AbortSignal {
-    return this.#given.stop.signal
+    return this.#stop.signal
   }
 
   /**
@@ -31,45 +30,45 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> extend
    * @example await fetch(url, { headers: { authorization: job.env.STRIPE_KEY } })
    */
   get env(): Cloudflare.Env {
-    return (this.#given.env ?? {}) as Cloudflare.Env
+    return (this.#parts.tools.env ?? {}) as Cloudflare.Env
   }
 
   get args(): Args {
-    const { args } = this.#run.snapshot.job
+    const { args } = this.#parts.snapshot.job
     const value = args === null ? null : decodeValue(args)
-    const { shapes } = this.#given
+    const { shapes } = this.#parts
     return checkedBy(shapes, 'args', shapes.args, value, `args of job ${this.id}`) as Args
   }
   get name(): string | null {
-    return this.#run.snapshot.job.name
+    return this.#parts.snapshot.job.name
   }
   get class(): string {
-    return this.#run.snapshot.job.class
+    return this.#parts.snapshot.job.class
   }
   get queue(): string {
-    return this.#run.snapshot.job.queue
+    return this.#parts.snapshot.job.queue
   }
   get parent(): { id: number; name: string } | null {
-    return this.#run.snapshot.job.parent
+    return this.#parts.snapshot.job.parent
   }
   get attempt(): number {
-    return this.#run.snapshot.run.attempt
+    return this.#parts.snapshot.run.attempt
   }
   get lost(): number {
-    return this.#run.snapshot.run.lost
+    return this.#parts.snapshot.run.lost
   }
   get createdBy(): string {
-    return this.#run.snapshot.job.createdBy
+    return this.#parts.snapshot.job.createdBy
   }
   get labels(): Record<string, string> {
-    return this.#run.snapshot.job.labels ?? {}
+    return this.#parts.snapshot.job.labels ?? {}
   }
   get createdAt(): Date {
-    return new Date(this.#run.snapshot.job.createdAt)
+    return new Date(this.#parts.snapshot.job.createdAt)
   }
   /** Start of this run, by Redis' clock, which `at` also uses. */
   get startedAt(): Date {
-    return new Date(this.#run.snapshot.run.startedAt)
+    return new Date(this.#parts.snapshot.run.startedAt)
   }
   /**
    * The slot of this run, even if the run started late. Null if a caller or an input caused the run.
@@ -77,7 +76,7 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> extend
    * @example const day = job.scheduledFor?.toISOString().slice(0, 10)
    */
   get scheduledFor(): Date | null {
-    const { scheduledFor } = this.#run.snapshot.run
+    const { scheduledFor } = this.#parts.snapshot.run
     return scheduledFor === undefined ? null : new Date(scheduledFor)
   }
   /**
@@ -85,25 +84,25 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> extend
    * keys.
    */
   effectKey(what = ''): string {
-    const { job, run } = this.#run.snapshot
-    return `${this.#given.namespace ?? NAMESPACE}${lastingName(job)}:${run.token.split('.')[1]}:${what}`
+    const { job, run } = this.#parts.snapshot
+    return `${this.#parts.tools.namespace ?? NAMESPACE}${lastingName(job)}:${run.token.split('.')[1]}:${what}`
   }
 
   /** Names of the input ports, in byte order. Useful for classes with a `*` port. */
   inPorts(): Name<In>[] {
-    return Object.keys(this.#run.snapshot.in).sort() as Name<In>[]
+    return Object.keys(this.#parts.snapshot.in).sort() as Name<In>[]
   }
   outPorts(): Name<Out>[] {
-    return Object.keys(this.#run.snapshot.out).sort() as Name<Out>[]
+    return Object.keys(this.#parts.snapshot.out).sort() as Name<Out>[]
   }
 
   /** Children at the start of the run, up to about a thousand. */
   get children(): Snapshot['children'] {
-    return this.#run.snapshot.children
+    return this.#parts.snapshot.children
   }
 
   /** Empty unless the job follows its children. */
   get wires(): Wiring[] {
-    return this.#run.snapshot.wires ?? []
+    return this.#parts.snapshot.wires ?? []
   }
 }

@@ -13,16 +13,15 @@ import {
   Terminal,
   type Unknown,
 } from '../../core/worker.ts'
-import { accessOf } from './access.ts'
-import { RunBuffer } from './buffer.ts'
+import type { RunBuffer } from './buffer.ts'
 import { JobFacts } from './facts.ts'
 import { type SpawnOptions, spawnOp } from './options.ts'
 import { RunParts } from './parts.ts'
 import type { WriteOptions } from './run-log.ts'
-import type { CallOptions, RunAccess, WaitOptions } from './steps.ts'
+import type { CallOptions, WaitOptions } from './steps.ts'
 import type { Paused } from './suspension.ts'
 import type { JobTools } from './tools.ts'
-import { checkedBy, checkedValue, type Name, type Shapes, type Value } from './values.ts'
+import { checkedBy, type Name, type Shapes, type Value } from './values.ts'
 
 const PROGRESS = 1_000
 
@@ -41,37 +40,18 @@ const timesOf = ({ at, wait }: { at?: Date | number; wait?: Length }) => ({
  */
 // biome-ignore lint/suspicious/noExplicitAny: without its worker's ports a job has any
 export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown> extends JobFacts<In, Out, Args> {
-  readonly #shapes: Shapes
   readonly #tools: JobTools
   readonly #buffer: RunBuffer
   readonly #parts: RunParts
-  readonly #began: number
-  #access: RunAccess | undefined
   #shown = 0
   #asked: Ending['end'] | undefined
 
   constructor(worker: Shapes, snapshot: Snapshot, tools: JobTools, stop: { readonly signal: AbortSignal }) {
-    const buffer = new RunBuffer(snapshot)
-    const { env, namespace } = tools
-    super(buffer, { shapes: worker, env, namespace, stop }, () => (this.#access ??= this.#newAccess()))
-    this.#shapes = worker
+    const parts = new RunParts(snapshot, tools, worker)
+    super(parts, stop)
     this.#tools = tools
-    this.#buffer = buffer
-    this.#parts = new RunParts(buffer, tools, {
-      checkpoint: () => this.checkpoint(),
-      onCodeChange: worker.onCodeChange,
-    })
-    this.#began = tools.now()
-  }
-
-  #newAccess(): RunAccess {
-    return accessOf(this, {
-      buffer: this.#buffer,
-      parts: this.#parts,
-      began: this.#began,
-      now: () => this.#tools.now(),
-      checked: (port, value) => this.#checked('in', port, value),
-    })
+    this.#buffer = parts.buffer
+    this.#parts = parts
   }
 
   set paused(told: Paused) {
@@ -123,7 +103,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   write<P extends Name<Out>>(port: P, value: Value<Out, P>, options: WriteOptions = {}): void {
     const { log } = this.#buffer
     this.#buffer.open()
-    this.#checked('out', port, value)
+    this.#parts.checked('out', port, value)
     const setDefault = options.setDefault ?? log.options.setDefault ?? this.#parts.defaultsOnly
     this.op({
       op: 'write',
@@ -156,7 +136,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
 
   /** Sets the default of an output port, without waking any job. */
   setDefault<P extends Name<Out>>(port: P, value: Value<Out, P>): void {
-    this.#checked('out', port, value)
+    this.#parts.checked('out', port, value)
     this.op({ op: 'default', of: { out: port }, value: encodeValue(value) })
   }
 
@@ -298,15 +278,8 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /** Commits the work so far, and continues with a new snapshot. */
-  async checkpoint(): Promise<void> {
-    this.#buffer.open()
-    await this.#parts.suspension.during(() =>
-      this.#buffer.commit({
-        reads: () => this.#parts.reads(),
-        checkpoint: (changes) => this.#tools.checkpoint(changes),
-        committed: () => this.#parts.clear(),
-      }),
-    )
+  checkpoint(): Promise<void> {
+    return this.#parts.checkpoint()
   }
 
   /**
@@ -345,9 +318,10 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     const collect = (end: Changes['end']) => this.#buffer.collect(end, this.#parts.reads())
     if (ending instanceof Ending) return { ...collect(ending.end), ...ending.options }
     const changes = collect(this.#parts.isPartial && ending === undefined ? 'suspended' : 'completed')
+    const { shapes } = this.#parts
     const isShutdown = this.#buffer.snapshot.run.reason === 'shutdown'
     if (changes.end === 'completed' && !(isShutdown && ending === undefined))
-      ending = checkedBy(this.#shapes, 'result', this.#shapes.result, ending, `the result of job ${this.id}`)
+      ending = checkedBy(shapes, 'result', shapes.result, ending, `the result of job ${this.id}`)
     return ending === undefined ? changes : { ...changes, result: encodeValue(ending) }
   }
 
@@ -360,10 +334,6 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   #valueOf<P extends Name<In>>(port: P, data: Encoded): Value<In, P> {
-    return this.#checked('in', port, decodeValue(data)) as Value<In, P>
-  }
-
-  #checked(dir: 'in' | 'out', port: string, value: unknown): unknown {
-    return checkedValue(this.#shapes, dir, port, value, `job ${this.id}`)
+    return this.#parts.checked('in', port, decodeValue(data)) as Value<In, P>
   }
 }

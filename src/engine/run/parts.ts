@@ -1,15 +1,17 @@
-// Inputs, children and steps of a run. Creating all costs more than a short run, so each is created on first use.
+// State of a run. Creating all parts costs more than a short run, so each is created on first use.
 
-import type { Changes } from '../../core/run.ts'
+import { ownOf } from '../../core/own.ts'
+import type { Changes, Op, Snapshot } from '../../core/run.ts'
 import { Terminal } from '../../core/worker.ts'
-import type { RunBuffer } from './buffer.ts'
+import { RunBuffer } from './buffer.ts'
 import { Children } from './children.ts'
-import { CodeWatch, type OnCodeChange } from './code-change.ts'
+import { CodeWatch } from './code-change.ts'
 import { Inputs } from './inputs.ts'
 import { Observed } from './observed.ts'
 import { StepStore } from './step-store.ts'
-import { createSuspension, type Paused, type Suspension, turn } from './suspension.ts'
+import { createSuspension, type Pause, type Paused, type Suspension, turn } from './suspension.ts'
 import type { JobTools, Rehearsal } from './tools.ts'
+import { checkedValue, type Shapes } from './values.ts'
 
 const nobody: Paused = { ended: () => undefined, refused: () => undefined }
 
@@ -20,25 +22,34 @@ function rehearsalEnd({ reached }: Rehearsal, what: string): Error {
 
 export class RunParts {
   paused = nobody
-  readonly #buffer: RunBuffer
-  readonly #tools: JobTools
-  readonly #checkpoint: () => Promise<void>
-  readonly #onCodeChange: OnCodeChange
+  readonly buffer: RunBuffer
+  readonly tools: JobTools
+  readonly shapes: Shapes
+  readonly #began: number
   #waiting: Observed<unknown>[] = []
   #suspension: Suspension | undefined
   #inputs: Inputs | undefined
   #children: Children | undefined
   #steps: StepStore | undefined
+  #uses: Map<string, number> | undefined
 
-  constructor(
-    buffer: RunBuffer,
-    tools: JobTools,
-    { checkpoint, onCodeChange = 'fail' }: { checkpoint: () => Promise<void>; onCodeChange?: OnCodeChange },
-  ) {
-    this.#buffer = buffer
-    this.#tools = tools
-    this.#checkpoint = checkpoint
-    this.#onCodeChange = onCodeChange
+  constructor(snapshot: Snapshot, tools: JobTools, shapes: Shapes) {
+    this.buffer = new RunBuffer(snapshot)
+    this.tools = tools
+    this.shapes = shapes
+    this.#began = tools.now()
+  }
+
+  get snapshot(): Snapshot {
+    return this.buffer.snapshot
+  }
+
+  get queue(): string {
+    return this.snapshot.job.queue
+  }
+
+  now(): number {
+    return this.snapshot.run.startedAt + this.tools.now() - this.#began
   }
 
   get suspension(): Suspension {
@@ -46,21 +57,21 @@ export class RunParts {
   }
 
   get inputs(): Inputs {
-    return (this.#inputs ??= new Inputs(this.#buffer, this.#tools, (work) => this.suspension.during(work)))
+    return (this.#inputs ??= new Inputs(this.buffer, this.tools, (work) => this.suspension.during(work)))
   }
 
   get children(): Children {
-    return (this.#children ??= new Children(this.#buffer, this.#tools))
+    return (this.#children ??= new Children(this.buffer, this.tools))
   }
 
   get steps(): StepStore {
     if (this.#steps) return this.#steps
     const { during, refuse } = this.suspension
-    const buffer = this.#buffer
+    const { buffer } = this
     const log = (entry: string) => buffer.op({ op: 'log', entry: buffer.log.message(entry) })
-    const { rehearsal } = this.#tools
+    const { rehearsal } = this.tools
     const watch = new CodeWatch({
-      mode: this.#onCodeChange,
+      mode: this.shapes.onCodeChange ?? 'fail',
       job: buffer.snapshot.job.id,
       refuse,
       log,
@@ -73,9 +84,9 @@ export class RunParts {
       this.#awaited(isLost)
     }
     const end = rehearsal && ((what: string) => refuse(rehearsalEnd(rehearsal, what)))
-    return (this.#steps = new StepStore(buffer, this.#tools, {
+    return (this.#steps = new StepStore(buffer, this.tools, {
       during,
-      checkpoint: this.#checkpoint,
+      checkpoint: () => this.checkpoint(),
       answersAwaited,
       watch,
       end,
@@ -95,27 +106,76 @@ export class RunParts {
     return this.#inputs?.defaultsOnly ?? false
   }
 
-  clear(): void {
-    this.#inputs?.clear()
-    this.#children?.clear()
+  op(op: Op): void {
+    this.buffer.act(() => this.buffer.op(op))
+  }
+
+  checked(dir: 'in' | 'out', port: string, value: unknown): unknown {
+    return checkedValue(this.shapes, dir, port, value, `job ${this.snapshot.job.id}`)
+  }
+
+  hasInput(port: string): boolean {
+    return ownOf(this.snapshot.in, port) !== undefined
+  }
+
+  async checkpoint(): Promise<void> {
+    this.buffer.open()
+    await this.suspension.during(() =>
+      this.buffer.commit({
+        reads: () => this.reads(),
+        checkpoint: (changes) => this.tools.checkpoint(changes),
+        committed: () => {
+          this.#inputs?.clear()
+          this.#children?.clear()
+        },
+      }),
+    )
+  }
+
+  /** Never settles, because the next run continues here. */
+  async pause(what: Pause): Promise<never> {
+    const { loose } = this.buffer
+    if (loose)
+      this.suspension.refuse(
+        new Terminal(
+          `a ${loose} outside of a step and before a wait would be repeated when the function runs again. ` +
+            'Move it into a step',
+        ),
+      )
+    return this.suspension.pause(what)
+  }
+
+  use(key: string): number {
+    const n = this.uses(key) + 1
+    this.#uses ??= new Map()
+    this.#uses.set(key, n)
+    return n
+  }
+
+  uses(key: string): number {
+    return this.#uses?.get(key) ?? 0
+  }
+
+  once<T>(scope: string, key: string, action: () => T | Promise<T>): Promise<T> {
+    return this.#guarded(this.steps.once(scope, key, this.traced(`step ${key}`, action)))
   }
 
   waiting<T>(helper: string, work: Promise<T>): Promise<T> {
-    const observed = this.guarded(work)
+    const observed = this.#guarded(work)
     observed.helper = helper
     this.#waiting.push(observed as Observed<unknown>)
     return observed
   }
 
   traced<T>(name: string, action: () => T | Promise<T>): () => T | Promise<T> {
-    const { trace } = this.#tools
+    const { trace } = this.tools
     return trace ? () => trace.span(name, action) : action
   }
 
   /** Drops the error of a call that was not awaited and fails after the run, because no code would catch it. */
-  guarded<T>(work: Promise<T>): Observed<T> {
-    const isEarly = !this.#buffer.isClosed
-    const isLost = () => isEarly && this.#buffer.isClosed && !observed.isObserved
+  #guarded<T>(work: Promise<T>): Observed<T> {
+    const isEarly = !this.buffer.isClosed
+    const isLost = () => isEarly && this.buffer.isClosed && !observed.isObserved
     const observed: Observed<T> = new Observed<T>((resolve, reject) => {
       work.then(resolve, (error) => isLost() || reject(error))
     })
@@ -136,7 +196,7 @@ export class RunParts {
   }
 
   get hasSteps(): boolean {
-    const { run, steps, moreSteps } = this.#buffer.snapshot
+    const { run, steps, moreSteps } = this.snapshot
     return run.reason !== 'shutdown' && Boolean(this.#steps || steps || moreSteps)
   }
 }

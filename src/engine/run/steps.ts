@@ -1,32 +1,11 @@
-import { decodeValue, type Encoded } from '../../core/codec/value.ts'
-import type { Op } from '../../core/run.ts'
+import { decodeValue } from '../../core/codec/value.ts'
 import { type Length, milliseconds } from '../../core/time.ts'
 import { DAY } from '../../core/units.ts'
 import { Terminal } from '../../core/worker.ts'
+import type { ChildEnd } from './children.ts'
 import { type Asked, changeOf, differs, type Waited, waitText } from './code-change.ts'
-import type { SpawnOptions } from './options.ts'
-import type { StepStore } from './step-store.ts'
-import type { Pause } from './suspension.ts'
-
-export type ChildEnd = { result?: Encoded; error?: Encoded }
-
-export type RunAccess = {
-  queue: string
-  now: () => number
-  readonly steps: StepStore
-  once: <T>(scope: string, key: string, action: () => T | Promise<T>) => Promise<T>
-  waiting: <T>(helper: string, work: Promise<T>) => Promise<T>
-  op: (op: Op) => void
-  spawn: (name: string, worker: { queue?: string; class: string }, options: SpawnOptions) => void
-  commit: () => Promise<void>
-  checked: (port: string, value: unknown) => unknown
-  take: (port: string) => Promise<{ data: Encoded } | undefined>
-  endOf: (child: string) => ChildEnd | 'open' | undefined
-  /** Never settles, because the next run continues here. */
-  pause: (what: Pause) => Promise<never>
-  use: (key: string) => number
-  uses: (key: string) => number
-}
+import { type SpawnOptions, spawnOp } from './options.ts'
+import type { RunParts } from './parts.ts'
 
 type Named = {
   /** Key of the wait (default: its kind and position). */
@@ -86,20 +65,12 @@ function answerOf<T>(child: string, { result, error }: Called): T {
  * const answer = await job.waitFor('answer', { timeout: '1 week' })
  */
 export class Steps {
-  readonly #access: () => RunAccess
+  readonly #run: RunParts
   readonly #scope: string
 
-  constructor(access: () => RunAccess, scope = '') {
-    this.#access = access
+  constructor(run: RunParts, scope = '') {
+    this.#run = run
     this.#scope = scope
-  }
-
-  get #run(): RunAccess {
-    return this.#access()
-  }
-
-  #inside(scope: string): Steps {
-    return new Steps(this.#access, scope)
   }
 
   /**
@@ -148,10 +119,11 @@ export class Steps {
     const { key, known } = await this.#wait(on, named, asked)
     const port = isChannel(on) ? portFor(key) : on
     // The value is stored before its schema parses it, because a schema may return a value that JSON cannot represent.
-    const given = (value: unknown) => (value === undefined || isChannel(on) ? value : run.checked(port, value)) as T
+    const isChecked = !isChannel(on) && run.hasInput(port)
+    const given = (value: unknown) => (value === undefined || !isChecked ? value : run.checked('in', port, value)) as T
     if (known?.done) return given(known.value)
     await run.steps.beforeNew(this.#scope, waitText(key, asked), known ? undefined : key)
-    const found = await run.take(port)
+    const found = run.hasInput(port) ? await run.inputs.take(port) : undefined
     const until = known ? known.until : asked.ms === undefined ? undefined : run.now() + asked.ms
     if (!found && (until === undefined || run.now() < until)) {
       if (!known) run.steps.keep(key, { ...asked, until })
@@ -162,7 +134,7 @@ export class Steps {
     const answer = given(value)
     run.steps.keep(key, { ...asked, done: true, value })
     if (known && isChannel(on)) run.op({ op: 'amend', drop: { in: [port] } })
-    await run.commit()
+    await run.checkpoint()
     return answer
   }
 
@@ -187,16 +159,16 @@ export class Steps {
     const child = key.slice(OURS.length)
     if (known?.done) return answerOf<T>(child, known.done as Called)
     await run.steps.beforeNew(this.#scope, waitText(key, asked), known ? undefined : key)
-    const end = known && run.endOf(child)
+    const end = known && run.children.end(child)
     if (!known) {
       run.steps.keep(key, asked)
-      run.spawn(child, called, { ...options, args, keepResult: KEPT })
+      run.op(spawnOp(child, called, { ...options, args, keepResult: KEPT }))
     }
     if (!known || end === 'open') return run.pause({ child })
     const done = end ? opened(end) : GONE
     run.steps.keep(key, { ...asked, done })
     if (end) run.op({ op: 'inherit', child })
-    await run.commit()
+    await run.checkpoint()
     return answerOf<T>(child, done)
   }
 
@@ -224,7 +196,7 @@ export class Steps {
     if (!known) await this.#run.steps.beforeNew(this.#scope, waitText(key, asked))
     for (let i = known?.next ?? 0; i < count; i++) {
       const scope = `${key}[${i}]/`
-      await turn((typeof list === 'number' ? i : list[i]) as T, this.#inside(scope), i)
+      await turn((typeof list === 'number' ? i : list[i]) as T, new Steps(this.#run, scope), i)
       this.#run.steps.forget(scope)
       this.#run.steps.keep(key, { ...asked, next: i + 1 })
     }
@@ -248,7 +220,7 @@ export class Steps {
     const walk = async () => {
       while (next < branches.length && !broken) {
         const i = next++
-        results[i] = await branches[i]!(this.#inside(`${key}[${i}]/`))
+        results[i] = await branches[i]!(new Steps(this.#run, `${key}[${i}]/`))
       }
     }
     const walkers = Array.from({ length: Math.min(Math.max(1, limit), branches.length) }, walk)
@@ -274,15 +246,15 @@ export class Steps {
 
   /** `~sleep#2` is the key of the second sleep in this run. */
   async #keyOf(kind: string, { as, name = as }: Named, isOpen: (key: string) => boolean): Promise<string> {
-    const { use, uses, steps } = this.#run
+    const run = this.#run
     const place = this.#scope || OURS
     const base = place + kind
-    if (name === undefined) return `${base}#${use(base)}`
+    if (name === undefined) return `${base}#${run.use(base)}`
     const key = place + name
     if (name.startsWith(OURS))
       throw new Terminal(`a wait cannot be named ${name}: expected a name that does not begin with ${OURS}`)
-    if (use(key) > 1) throw new Terminal(`two waits in one run are named ${name}: give each its own name`)
-    if ((await steps.kept(key)) !== undefined || isOpen(key) || !isOpen(`${base}#${uses(base) + 1}`)) return key
-    return `${base}#${use(base)}`
+    if (run.use(key) > 1) throw new Terminal(`two waits in one run are named ${name}: give each its own name`)
+    if ((await run.steps.kept(key)) !== undefined || isOpen(key) || !isOpen(`${base}#${run.uses(base) + 1}`)) return key
+    return `${base}#${run.use(base)}`
   }
 }
