@@ -35,7 +35,7 @@ type Lane = { id: string; seq: number }
 
 function deliveredJobOf(id: number, document: JobRecord, children: string[] = []): DeliveredJob {
   return {
-    ...viewOf(id, document, { children }),
+    ...viewOf(id, document, [], { children }),
     dueAt: dueAtOf(document),
     redeliver: document.redeliverAfter ?? null,
     deliveries: document.deliveries ?? 0,

@@ -55,9 +55,10 @@ export function createPorts(parts: Context) {
       const side = sideOf(dir)
       const { document, items } = await store.inspect(job, { dir: side, port, limit })
       const counts = countsOf(document, side, port)
-      if (counts === undefined) return { ...shownPortOf(document, side, '*', 0, 0), channels: [], values: [] }
+      if (counts === undefined)
+        return { ...shownPortOf(document, side, { port: '*', pushed: 0, taken: 0 }), channels: [], values: [] }
       const values = shownValues(document, side, port, items.map(withContext))
-      return { ...shownPortOf(document, side, port, counts.pushed, counts.taken), values }
+      return { ...shownPortOf(document, side, { port, ...counts }), values }
     },
 
     async write(

@@ -5,17 +5,11 @@ import { mapValues } from '../../core/map-values.ts'
 import { redacted } from '../../core/redact.ts'
 import type { Snapshot } from '../../core/run.ts'
 import { dirOf, type JobRecord, redactedPathsOf } from '../../redis/record.ts'
-import type { CallbackJob } from '../../redis/types.ts'
 import type { Item, JobBase, PortView } from '../engine.ts'
-import { portView, viewOf } from './snapshot.ts'
+import { type Beside, portView, viewOf } from './snapshot.ts'
 
-function shownPort(record: JobRecord, dir: 'i' | 'o', port: string, view: PortView): PortView {
-  if (view.default === undefined) return view
-  return { ...view, default: redacted(view.default, redactedPathsOf(record), dirOf(dir), port) }
-}
-
-export const shownPortOf = (...[record, dir, port, pushed, taken]: Parameters<typeof portView>): PortView =>
-  shownPort(record, dir, port, portView(record, dir, port, pushed, taken))
+export const shownPortOf = (record: JobRecord, dir: 'i' | 'o', counts: Parameters<typeof portView>[2]): PortView =>
+  portView(record, dir, counts, redactedPathsOf(record))
 
 export function shownValues(record: JobRecord, dir: 'i' | 'o', port: string, items: readonly Item[]): Item[] {
   const paths = redactedPathsOf(record)
@@ -31,25 +25,8 @@ export function shownState(record: JobRecord, state: Record<string, Encoded>): R
   return mapValues(state, (value, field) => redacted(value, paths, 'state', field))
 }
 
-export function shownJob(
-  id: number,
-  record: JobRecord,
-  beside: { children?: string[]; childCount?: number; callback?: CallbackJob } = {},
-): JobBase {
-  const view = viewOf(id, record, beside)
-  const paths = redactedPathsOf(record)
-  if (paths.length === 0) return view
-  const ports = (dir: 'i' | 'o', of: Record<string, PortView>) =>
-    mapValues(of, (one, port) => shownPort(record, dir, port, one))
-  return {
-    ...view,
-    args: redacted(view.args, paths, 'args'),
-    error: shownError(record),
-    progress: redacted(view.progress, paths, 'progress'),
-    in: ports('i', view.in),
-    out: ports('o', view.out),
-  }
-}
+export const shownJob = (id: number, record: JobRecord, beside?: Beside): JobBase =>
+  viewOf(id, record, redactedPathsOf(record), beside)
 
 type Part = Parameters<typeof redacted>[2]
 
@@ -92,15 +69,13 @@ export function shownSnapshot(
     state: mapValues(state, (value, field) => hide(value, 'state', field)),
     in: ports('in', snapshot.in),
     out: ports('out', snapshot.out),
-    ...(family
-      ? {
-          family: {
-            finished: family.finished.map(heir),
-            cancelled: family.cancelled.map(heir),
-            failed: family.failed.map(heir),
-          },
-        }
-      : {}),
+    ...(family && {
+      family: {
+        finished: family.finished.map(heir),
+        cancelled: family.cancelled.map(heir),
+        failed: family.failed.map(heir),
+      },
+    }),
   }
   return { snapshot: shown, masked: [...masked].sort() }
 }

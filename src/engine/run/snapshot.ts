@@ -3,6 +3,7 @@ import { missing } from '../../core/errors.ts'
 import { readLabels } from '../../core/labels.ts'
 import { ownOf } from '../../core/own.ts'
 import type { Adoptable } from '../../core/plan.ts'
+import { redacted } from '../../core/redact.ts'
 import type { Snapshot, SnapshotIn, SnapshotOut, Wiring } from '../../core/run.ts'
 import type { Row } from '../../redis/answers.ts'
 import { shownItem } from '../../redis/item.ts'
@@ -144,19 +145,27 @@ export function snapshotOf(lent: ClaimedJob, timeout: number, schema?: string): 
   }
 }
 
-function portViews(doc: JobRecord, dir: 'i' | 'o'): Record<string, PortView> {
+function portViews(doc: JobRecord, dir: 'i' | 'o', paths: readonly string[]): Record<string, PortView> {
   const ports: Record<string, PortView> = {}
-  for (const { port, pushed, taken } of portsOf(doc, dir)) ports[port] = portView(doc, dir, port, pushed, taken)
+  for (const counts of portsOf(doc, dir)) ports[counts.port] = portView(doc, dir, counts, paths)
   return ports
 }
 
-export function portView(doc: JobRecord, dir: 'i' | 'o', port: string, pushed: number, taken: number): PortView {
+type PortCounts = { port: string; pushed: number; taken: number }
+
+/** Redacts the values at `paths`. */
+export function portView(
+  doc: JobRecord,
+  dir: 'i' | 'o',
+  { port, pushed, taken }: PortCounts,
+  paths: readonly string[],
+): PortView {
   const fallback = defaultOf(doc, dir, port)
   return {
     size: pushed - taken,
     taken,
     channels: channelsOf(doc, dir, port),
-    ...(fallback ? { default: fallback.data } : {}),
+    ...(fallback ? { default: redacted(fallback.data, paths, dirOf(dir), port) } : {}),
   }
 }
 
@@ -172,14 +181,14 @@ export const runAtOf = (doc: JobRecord): number | null => {
   return Math.max(earliest, doc.backoffUntil ?? 0, doc.lockUntil ?? 0)
 }
 
+export type Beside = { children?: string[]; childCount?: number; callback?: CallbackJob }
+
+/** Redacts the values at `paths`. */
 export function viewOf(
   id: number,
   doc: JobRecord,
-  {
-    children = [],
-    childCount = 0,
-    callback,
-  }: { children?: string[]; childCount?: number; callback?: CallbackJob } = {},
+  paths: readonly string[],
+  { children = [], childCount = 0, callback }: Beside = {},
 ): JobBase {
   const missing = childCount - children.length / 2
   return {
@@ -187,7 +196,7 @@ export function viewOf(
     queue: doc.queue,
     class: doc.class,
     status: statusOf(doc),
-    args: doc.args ?? null,
+    args: redacted(doc.args ?? null, paths, 'args'),
     name: doc.childName ?? null,
     parent: parentOf(doc),
     aliases: aliasesOf(doc),
@@ -203,12 +212,12 @@ export function viewOf(
     endedAt: doc.endedAt ?? null,
     runAt: runAtOf(doc),
     waitingFor: waitingOf(doc),
-    error: doc.lastError ?? null,
-    progress: doc.progress ?? null,
+    error: redacted(doc.lastError ?? null, paths, 'error'),
+    progress: redacted(doc.progress ?? null, paths, 'progress'),
     repeat: doc.repeats ?? null,
     callback: progressOf(doc, callback),
-    in: portViews(doc, 'i'),
-    out: portViews(doc, 'o'),
+    in: portViews(doc, 'i', paths),
+    out: portViews(doc, 'o', paths),
     children: childrenOf(children),
     ...(missing > 0 ? { moreChildren: missing } : {}),
   }
