@@ -1,16 +1,8 @@
-export type Problem = { key: string; rule: string; text: string; since: number; link: string; isSevere: boolean }
+type Fact = { rule: string; text: string; since: number; link: string; isSevere: boolean }
 
-export type Alert = {
-  rule: string
-  text: string
-  since: number
-  link: string
-  isSevere: boolean
-  at: number
-  goneAt?: number
-  toldAt?: number
-  acknowledged?: Noted
-}
+export type Problem = Fact & { key: string }
+
+export type Alert = Fact & { at: number; goneAt?: number; toldAt?: number; acknowledged?: Noted }
 
 export type Noted = { by: string; at: number; reason?: string }
 

@@ -5,6 +5,7 @@ import type { Status } from './job.ts'
 import { mapValues } from './map-values.ts'
 import { ownOf } from './own.ts'
 import type { Op, PortOptions, PortRef, Wiring } from './run.ts'
+import type { GraphChange } from './schemas.ts'
 import { type End, endText, type GraphWire, wiresOf } from './wires.ts'
 
 export type FlowFacts = {
@@ -23,17 +24,9 @@ export type Adoptable = {
   error?: Encoded | null
 }
 
-type Orphan = { node: string | null; job: number; dir: 'in' | 'out'; port: string; values: number }
+type Orphan = GraphChange['orphaned'][number]
 
-export type Plan = {
-  ops: Op[]
-  start: string[]
-  adopt: string[]
-  stop: { node: string; job: number }[]
-  replace: { node: string; job: number }[]
-  wires: { added: string[]; removed: string[] }
-  orphaned: Orphan[]
-}
+export type Plan = ReturnType<typeof planGraph>
 
 const specsOf = (ports: Record<string, GraphPort> = {}): PortOptions => mapValues(ports, ({ init: _, ...spec }) => spec)
 
@@ -61,9 +54,10 @@ const isOther = (node: GraphNode, was: GraphNode): boolean =>
 
 function changed(ports: GraphNode['inports'], was: GraphNode['inports']): PortOptions | undefined {
   const [now, before] = [specsOf(ports), specsOf(was)]
-  const names = Object.keys({ ...before, ...now }).filter((name) => !isSame(now[name] ?? {}, ownOf(before, name) ?? {}))
-  const added = Object.keys(now).filter((name) => !ownOf(before, name))
-  const wanted = [...new Set([...names, ...added])]
+  const wanted = Object.keys({ ...before, ...now }).filter((name) => {
+    const spec = ownOf(before, name)
+    return !spec || !isSame(now[name] ?? {}, spec)
+  })
   return wanted.length ? Object.fromEntries(wanted.map((name) => [name, now[name] ?? {}])) : undefined
 }
 
@@ -101,6 +95,7 @@ export function compare(graph: Graph, before: Graph | undefined, facts: FlowFact
     const [node, was] = [ownOf(graph.nodes, name), wasNode(name)]
     return node !== undefined && was !== undefined && isOther(node, was)
   }
+  const wires = wiresOf(graph)
   const children = Object.entries(facts.children).map(([node, { id }]) => ({ node, job: id }))
   const gone = children.filter(({ node }) => !ownOf(graph.nodes, node))
   const replaced = children.filter(({ node }) => isReplaced(node))
@@ -116,8 +111,8 @@ export function compare(graph: Graph, before: Graph | undefined, facts: FlowFact
     replaced,
     adopted,
     running: new Set([...kept, ...adopted].map(({ node }) => node)),
-    wires: wiresOf(graph),
-    sources: [...Map.groupBy(wiresOf(graph), ({ from }) => endText(from)).values()],
+    wires,
+    sources: [...Map.groupBy(wires, ({ from }) => endText(from)).values()],
     rowsOf: (name: string) => facts.wires.filter(({ child }) => child === name),
     rowOf: (child: string | undefined, dir: 'in' | 'out', port: string) =>
       facts.wires.find((row) => row.child === child && row.dir === dir && row.port === port),
@@ -183,8 +178,7 @@ const amendsOf = (seen: Comparison): Op[] => [
     const was = ownOf(seen.facts.children, name) && seen.wasNode(name)
     const ins = changed(seen.graph.nodes[name]!.inports, was?.inports)
     const outs = changed(seen.graph.nodes[name]!.outports, was?.outports)
-    const sides = { in: ins, out: outs }
-    return ins || outs ? [{ op: 'amend', of: { child: name }, ...sides }] : []
+    return ins || outs ? [{ op: 'amend', of: { child: name }, in: ins, out: outs }] : []
   }),
   ...ownAmends(seen),
 ]
@@ -267,16 +261,14 @@ function orphansOf(seen: Comparison): Orphan[] {
  * A node keeps its job, values and defaults while its class, queue and args stay the same. Initial values are sent only
  * once.
  */
-export function planGraph(graph: Graph, before: Graph | undefined, facts: FlowFacts): Plan {
+export function planGraph(graph: Graph, before: Graph | undefined, facts: FlowFacts) {
   const seen = compare(graph, before, facts)
-  const { gone, replaced, adopted, wires } = seen
+  const { gone, replaced, adopted } = seen
   for (const { node } of adopted) checkAdoption(node, graph.nodes[node]!, facts)
   const start = startsOf(seen)
   const leave = [...gone, ...replaced]
-  const [is, was] = [wires, before ? wiresOf(before) : []].map((list) => list.map(({ id }) => id)) as [
-    string[],
-    string[],
-  ]
+  const is = seen.wires.map(({ id }) => id)
+  const was = before ? wiresOf(before).map(({ id }) => id) : []
   return {
     ops: [
       ...leave.map(({ node }): Op => ({ op: 'disown', child: node })),

@@ -1,13 +1,7 @@
-export type Slots = {
-  take: () => Promise<() => void>
-  readonly wanted: number
-  readonly most: number
-}
-
 /** Cloudflare lets an invocation wait for six responses at once. Calls to Redis and QStash need two of these. */
 const CALLS = 4
 
-export function createSlots(most: number = CALLS): Slots {
+export function createSlots(most: number = CALLS) {
   const waiting: (() => void)[] = []
   let taken = 0
 
@@ -29,3 +23,5 @@ export function createSlots(most: number = CALLS): Slots {
     most,
   }
 }
+
+export type Slots = ReturnType<typeof createSlots>

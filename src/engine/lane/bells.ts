@@ -9,12 +9,6 @@ export type BellOptions = {
   timeout?: number
 }
 
-export type Bells = {
-  ring: (rings: Ring[]) => Promise<Ring[]>
-  sent: () => number
-  trouble: () => BellTrouble | undefined
-}
-
 export const bellUrl = (publicUrl: string, queue: string): string =>
   `${publicUrl}/dispatch/${encodeURIComponent(queue)}`
 
@@ -37,7 +31,7 @@ class Refused extends Error {
 }
 
 /** Uses fetch: QStash's client has no timeout, and a hanging request would delay a lane. */
-export function createBells({ url = QSTASH, token, publicUrl, timeout = TIMEOUT }: BellOptions): Bells {
+export function createBells({ url = QSTASH, token, publicUrl, timeout = TIMEOUT }: BellOptions) {
   const address = `${url.replace(/\/+$/, '')}/v2/batch`
   let sent = 0
   let trouble: BellTrouble | undefined
@@ -100,7 +94,7 @@ export function createBells({ url = QSTASH, token, publicUrl, timeout = TIMEOUT 
   }
 
   return {
-    async ring(rings) {
+    async ring(rings: Ring[]): Promise<Ring[]> {
       const failed: Ring[] = []
       for (let i = 0; i < rings.length; i += BATCH) failed.push(...(await publish(rings.slice(i, i + BATCH))))
       return failed
@@ -109,3 +103,5 @@ export function createBells({ url = QSTASH, token, publicUrl, timeout = TIMEOUT 
     trouble: () => trouble,
   }
 }
+
+export type Bells = ReturnType<typeof createBells>

@@ -38,7 +38,7 @@ export function createDispatcher(parts: DispatcherOptions) {
   const { newLane = () => newLaneName(store.now()) } = parts
   const settings = { ...laneDefaults, ...options }
   const { batch, concurrency, lease, short, requests } = settings
-  const lanes = createLanes({ store, executor, listen: parts.listen, elapsed, settings })
+  const openLane = createLanes({ store, executor, listen: parts.listen, elapsed, settings })
 
   const roomOf = ({ usage, flight }: Lane, shortRuns: number, leaves: boolean) => ({
     max: leaves ? 0 : Math.max(0, batch - flight.size),
@@ -132,10 +132,10 @@ export function createDispatcher(parts: DispatcherOptions) {
 
   return {
     dispatch: (queue: string, bell: string, guest?: Guest): Promise<Dispatched> =>
-      served(lanes.open({ queue, id: newLane(), bell, guest })),
+      served(openLane({ queue, id: newLane(), bell, guest })),
     start: (): EagerLane => ({ id: newLane(), max: batch, lease, begun: concurrency, asked: elapsed() }),
     goOn({ id, asked }: EagerLane, lent: ClaimedJob[], guest: Guest): Promise<Dispatched> {
-      const lane = lanes.open({ queue: lent[0]!.document.queue, id, guest, seq: 2 })
+      const lane = openLane({ queue: lent[0]!.document.queue, id, guest, seq: 2 })
       return served(lane, async () => {
         lane.flight.add(lent, asked)
         await lane.flight.landed(BATCH_WAIT_MS)

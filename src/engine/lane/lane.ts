@@ -3,7 +3,7 @@ import type { Executor } from '../run/executor.ts'
 import type { ToldOutcome } from '../run/report.ts'
 import { newUsage, type Usage } from '../run/usage.ts'
 import { MAX_LINKS, type RunTrace } from '../trace/tracer.ts'
-import { cold, createWarmth, type Listen, type Warmth } from './calls.ts'
+import { cold, createWarmth, type Listen } from './calls.ts'
 import { createInFlight } from './in-flight.ts'
 import type { LaneOptions } from './lane-options.ts'
 import { createLaneTime } from './lane-time.ts'
@@ -16,23 +16,7 @@ const MAX_WARM = 5
 /** When its time is up, a warm lane waits this long for the end of a run, because its commit also ends the lane. */
 const LEAVING_MS = 1_000
 
-export type Lane = {
-  queue: string
-  id: string
-  bell: string
-  guest?: Guest
-  usage: Usage
-  flight: ReturnType<typeof createInFlight>
-  called: ReturnType<typeof createLent>
-  time: ReturnType<typeof createLaneTime>
-  warmth: Warmth
-  seq: number
-  askedBefore: number
-  /** These writes must end before the lane ends. */
-  storing: Promise<void>[]
-  noteTraces: (runs: readonly ToldOutcome[]) => void
-  close: () => void
-}
+type Opened = { queue: string; id: string; bell?: string; guest?: Guest; seq?: number }
 
 type LanesOptions = {
   store: Store
@@ -50,60 +34,54 @@ export function createLanes({ store, executor, listen, elapsed, settings }: Lane
   const { concurrency, budget, lease, warm } = settings
   const newWarmth = createWarmth({ listen, warm, most: MAX_WARM, elapsed })
 
-  async function renew(queue: string, lane: string, { usage, flight }: Pick<Lane, 'usage' | 'flight'>): Promise<void> {
-    if (flight.size === 0) return
-    usage.sent.requests++
-    const { ending, lost } = await store.renew(queue, flight.tokens(), lease, lane)
-    usage.stops.tell(ending, 'a caller has terminated the job')
-    usage.stops.tell(lost, 'the lease of this run has ended: its changes will be discarded')
-  }
-
-  return {
-    open({
+  return ({ queue, id, bell = '', guest, seq = 1 }: Opened) => {
+    const usage = newUsage(guest)
+    const traces: RunTrace[] = []
+    const began = store.now()
+    const flight = createInFlight(concurrency, (one, when) => executor.run(one, { usage, asked: when }))
+    async function renew(): Promise<void> {
+      if (flight.size === 0) return
+      usage.sent.requests++
+      const { ending, lost } = await store.renew(queue, flight.tokens(), lease, id)
+      usage.stops.tell(ending, 'a caller has terminated the job')
+      usage.stops.tell(lost, 'the lease of this run has ended: its changes will be discarded')
+    }
+    const renewals = createRenewals(lease, () => void renew().catch(() => undefined))
+    const time = createLaneTime({ budget, until: guest?.until, elapsed })
+    const called = createLent()
+    const take = (call: string): boolean => {
+      const jobs = store.lentByCall(call)
+      flight.add(called.byCall(jobs, elapsed()), elapsed())
+      time.works()
+      warmth.worked()
+      renewals.soon()
+      return jobs.length > 0
+    }
+    const warmth = guest ? cold : newWarmth(id, time.latest + LEAVING_MS, take)
+    return {
       queue,
       id,
-      bell = '',
+      bell,
       guest,
-      seq = 1,
-    }: Pick<Lane, 'queue' | 'id' | 'guest'> & { bell?: string; seq?: number }): Lane {
-      const usage = newUsage(guest)
-      const traces: RunTrace[] = []
-      const began = store.now()
-      const flight = createInFlight(concurrency, (one, when) => executor.run(one, { usage, asked: when }))
-      const renewals = createRenewals(lease, () => void renew(queue, id, { usage, flight }).catch(() => undefined))
-      const time = createLaneTime({ budget, until: guest?.until, elapsed })
-      const called = createLent()
-      const take = (call: string): boolean => {
-        const jobs = store.lentByCall(call)
-        flight.add(called.byCall(jobs, elapsed()), elapsed())
-        time.works()
-        warmth.worked()
-        renewals.soon()
-        return jobs.length > 0
-      }
-      const warmth = guest ? cold : newWarmth(id, time.latest + LEAVING_MS, take)
-      return {
-        queue,
-        id,
-        bell,
-        guest,
-        usage,
-        flight,
-        called,
-        time,
-        warmth,
-        seq,
-        askedBefore: Number.NEGATIVE_INFINITY,
-        storing: [],
-        noteTraces(runs) {
-          for (const { trace } of runs) if (trace && traces.length < MAX_LINKS) traces.push(trace)
-        },
-        close() {
-          executor.tracer?.lane({ id, queue, began, runs: traces })
-          renewals.end()
-          warmth.end()
-        },
-      }
-    },
+      usage,
+      flight,
+      called,
+      time,
+      warmth,
+      seq,
+      askedBefore: Number.NEGATIVE_INFINITY,
+      /** These writes must end before the lane ends. */
+      storing: [] as Promise<void>[],
+      noteTraces(runs: readonly ToldOutcome[]): void {
+        for (const { trace } of runs) if (trace && traces.length < MAX_LINKS) traces.push(trace)
+      },
+      close(): void {
+        executor.tracer?.lane({ id, queue, began, runs: traces })
+        renewals.end()
+        warmth.end()
+      },
+    }
   }
 }
+
+export type Lane = ReturnType<ReturnType<typeof createLanes>>

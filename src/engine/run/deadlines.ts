@@ -2,12 +2,8 @@
 
 import { LONGEST_TIMER } from '../../core/sleep.ts'
 
-export type Deadlines = {
-  add: (ms: number, over: () => void) => () => void
-}
-
 /** workerd binds timers to their request, so each request needs its own timer. */
-export function createDeadlines(): Deadlines {
+export function createDeadlines() {
   const open = new Set<{ at: number; over: () => void }>()
   let timer: ReturnType<typeof setTimeout> | undefined
   let first = Number.POSITIVE_INFINITY
@@ -28,7 +24,7 @@ export function createDeadlines(): Deadlines {
   }
 
   return {
-    add(ms, over) {
+    add(ms: number, over: () => void): () => void {
       const one = { at: Date.now() + ms, over }
       open.add(one)
       if (one.at < first) wake(one.at)
@@ -39,3 +35,5 @@ export function createDeadlines(): Deadlines {
     },
   }
 }
+
+export type Deadlines = ReturnType<typeof createDeadlines>
