@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { CLOSED, type Closed } from './codec/json.ts'
 import { writeMsgpack } from './codec/msgpack-writer.ts'
-import { raw } from './codec/value.ts'
+import { type Encoded, raw } from './codec/value.ts'
 import { check } from './issues.ts'
 import type { Changes, Snapshot } from './run.ts'
 import { closed } from './schemas.ts'
@@ -45,15 +45,25 @@ export const callBody = ({ run, job }: Snapshot): Uint8Array =>
     timeout: run.timeout / SECOND,
   })
 
-const closedMap: Closed = { result: CLOSED, error: CLOSED }
+export const closedResultMap: Closed = { result: CLOSED, error: CLOSED }
+
+export type ResultMap = {
+  type: 'success' | 'failure'
+  result?: Encoded
+  reason?: unknown
+  should_retry?: unknown
+  error?: Encoded
+  message?: unknown
+}
+
+export function changesIn(map: ResultMap): Pick<Changes, 'end' | 'result' | 'error'> {
+  const { type, result, reason, should_retry, error: detail, message = '' } = map
+  if (type === 'success') return { end: 'completed', result }
+  const error = { message: String(message), reason: reason === 'timeout' ? reason : ('other' as const), detail }
+  return { end: 'failed', error: should_retry === false ? { ...error, retry: false } : error }
+}
 
 export function readResultMap(read: (closed: Closed) => unknown): Pick<Changes, 'end' | 'result' | 'error' | 'saidAt'> {
-  const data = check(resultMap, read(closedMap))
-  if (data.type === 'success') return { end: 'completed', result: data.result, saidAt: data.finished_at }
-  const { reason, should_retry, error: detail, message, finished_at } = data
-  return {
-    end: 'failed',
-    error: { message, reason, detail, ...(should_retry ? {} : { retry: false }) },
-    saidAt: finished_at,
-  }
+  const map = check(resultMap, read(closedResultMap))
+  return { ...changesIn(map), saidAt: map.finished_at }
 }

@@ -1,11 +1,11 @@
 import { readUpTo } from '../../core/bytes.ts'
-import { CLOSED, type Closed, parseJson } from '../../core/codec/json.ts'
+import { type Closed, parseJson } from '../../core/codec/json.ts'
 import { writeJson } from '../../core/codec/json-writer.ts'
 import { parseMsgpack } from '../../core/codec/msgpack-reader.ts'
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { isTimeout, messageOf, SidejobError } from '../../core/errors.ts'
 import { check } from '../../core/issues.ts'
-import { callBody, readResultMap } from '../../core/jq.ts'
+import { callBody, changesIn, closedResultMap, type ResultMap, readResultMap } from '../../core/jq.ts'
 import { present } from '../../core/present.ts'
 import { retryAfter } from '../../core/retry.ts'
 import {
@@ -33,7 +33,6 @@ export type PushOptions = {
 
 const snapshotPlaces = places(snapshotSchema)
 const closedChanges = closedIn(changesSchema)
-const closedResultMap: Closed = { result: CLOSED, error: CLOSED }
 
 const snapshotJson = (snapshot: Snapshot): string => writeJson(present(snapshotPlaces, snapshot))
 
@@ -45,28 +44,10 @@ const SHOWN = 1_000
 
 const passing = new Set([408, 425, 429])
 
-type ResultMap = {
-  type: 'success' | 'failure'
-  result?: Encoded
-  reason?: unknown
-  should_retry?: unknown
-  error?: Encoded
-  message?: unknown
-}
-
 /** In milliseconds. */
 const MOST_LATER = 86_400_000
 
 type Pushed = HostReport & { changes: Changes | 'later'; unreached?: true; status?: number }
-
-function fromResultMap({ type, result, reason, should_retry, error, message = '' }: ResultMap): Changes {
-  if (type === 'success') return { end: 'completed', n: LAST, result }
-  return failed(String(message), {
-    ...(reason === 'timeout' ? { reason } : {}),
-    ...(should_retry === false ? { retry: false } : {}),
-    detail: error,
-  })
-}
 
 const wrong = (why: string): Changes => failed(`the worker's answer is invalid: ${why}`, { retry: false })
 
@@ -87,7 +68,7 @@ function changesOf(bytes: Uint8Array, contentType: string | null): Changes {
   const read = readerOf(bytes, contentType)
   const tree = read(closedChanges)
   const { type } = (tree ?? {}) as { type?: unknown }
-  if (type === 'success' || type === 'failure') return fromResultMap(read(closedResultMap) as ResultMap)
+  if (type === 'success' || type === 'failure') return { n: LAST, ...changesIn(read(closedResultMap) as ResultMap) }
   const data = check(changesSchema, tree)
   if (data.end === 'checkpoint')
     return wrong('end: expected the end of the run, got a checkpoint. Commit checkpoints with the token of the run')
