@@ -1,4 +1,4 @@
-import { type Counted, events } from './series.ts'
+import { type Counted, countedBy, events } from './series.ts'
 import { HOUR } from './units.ts'
 import { sumOf, waitBelow } from './waits.ts'
 
@@ -76,17 +76,17 @@ export function classHoursOf(
   const ends = [...known.slice(1).map(({ sums }) => sums), sumsOf(texts, day)]
   for (const [i, { hour, sums }] of known.entries())
     for (const [name, numbers] of ends[i]!) {
-      const counts = events.map((event, at) => [event, (numbers[at] ?? 0) - (sums.get(name)?.[at] ?? 0)] as const)
-      if (counts.every(([, n]) => n === 0)) continue
+      const counts = countedBy((at) => (numbers[at] ?? 0) - (sums.get(name)?.[at] ?? 0))
+      if (Object.values(counts).every((n) => n === 0)) continue
       const own = hours.get(name || null) ?? []
-      hours.set(name || null, [...own, { at: hour * HOUR, ...(Object.fromEntries(counts) as Counted) }])
+      hours.set(name || null, [...own, { at: hour * HOUR, ...counts }])
     }
   return hours
 }
 
 const classCountOf = (name: string, numbers: readonly number[]): ClassCount => ({
   class: name || null,
-  counts: Object.fromEntries(events.map((event, at) => [event, numbers[at] ?? 0])) as Counted,
+  counts: countedBy((at) => numbers[at] ?? 0),
   waited: spreadOf(numbers, WAITED),
   took: spreadOf(numbers, TOOK),
 })

@@ -2,6 +2,9 @@ export const events = ['made', 'runs', 'errors', 'completed', 'failed', 'termina
 
 export type Counted = Record<(typeof events)[number], number>
 
+export const countedBy = (count: (at: number) => number): Counted =>
+  Object.fromEntries(events.map((name, at) => [name, count(at)])) as Counted
+
 /** Must match lib/queue/counts.lua. */
 export const keptSteps = { minute: 240, hour: 336 } as const
 
@@ -41,8 +44,8 @@ export function pointsOf(
     const next = marks[i + 1] ?? markOf(latest)
     const at = mark.moment * step
     if (at < since || at >= to) return []
-    const counts = events.map((name, n) => [name, (next.counts[n] ?? 0) - (mark.counts[n] ?? 0)])
-    return [{ at, longestWait: next.waited, ...(Object.fromEntries(counts) as Counted), ...mark.standing }]
+    const counts = countedBy((n) => (next.counts[n] ?? 0) - (mark.counts[n] ?? 0))
+    return [{ at, longestWait: next.waited, ...counts, ...mark.standing }]
   })
 }
 

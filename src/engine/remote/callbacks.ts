@@ -12,6 +12,7 @@ import {
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { groupKey } from '../../core/constraint.ts'
 import { isOutage, isTimeout } from '../../core/errors.ts'
+import { readObject } from '../../core/readable.ts'
 import { retryAfter } from '../../core/retry.ts'
 import type { Changes, Op } from '../../core/run.ts'
 import { callable } from '../../core/url.ts'
@@ -96,18 +97,10 @@ type KafkaAnswer = { offsets?: { error_code?: number | null; error?: string | nu
 
 const KAFKA_ANSWER = 65_536
 
-const kafkaAnswer = (text: string): KafkaAnswer => {
-  try {
-    return (JSON.parse(text) ?? {}) as KafkaAnswer
-  } catch {
-    return {}
-  }
-}
-
 /** A Kafka REST proxy answers 200 even if the broker refused the record. */
 async function kafkaFault({ body }: Response): Promise<string | undefined> {
   const bytes = await readUpTo(body, KAFKA_ANSWER).catch(() => undefined)
-  const { offsets } = kafkaAnswer(new TextDecoder().decode(bytes))
+  const { offsets } = readObject<KafkaAnswer>(new TextDecoder().decode(bytes)) ?? {}
   if (!Array.isArray(offsets) || offsets.length === 0)
     return 'expected the response of a Kafka REST proxy, got one without offsets'
   const refused = offsets.find(({ error_code }) => error_code !== null && error_code !== undefined)

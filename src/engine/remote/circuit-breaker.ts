@@ -1,3 +1,4 @@
+import { Lru } from '../../core/lru.ts'
 import { iso } from '../../core/time.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
 import type { Store } from '../../redis/store.ts'
@@ -34,12 +35,9 @@ type BreakerOptions = {
 }
 
 export function createCircuitBreakers({ store, shut }: BreakerOptions, settings = breakerDefaults) {
-  const seen = new Map<string, BreakerState & { at: number }>()
+  const seen = new Lru<string, BreakerState & { at: number }>(1_000)
 
-  const keep = (host: string, state: BreakerState): void => {
-    if (seen.size > 1_000) seen.clear()
-    seen.set(host, { ...state, at: store.now() })
-  }
+  const keep = (host: string, state: BreakerState): void => seen.set(host, { ...state, at: store.now() })
 
   function known(host: string): BreakerState | undefined {
     const last = seen.get(host)

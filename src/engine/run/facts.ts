@@ -1,5 +1,4 @@
 import { decodeValue } from '../../core/codec/value.ts'
-import { lastingName } from '../../core/lasting.ts'
 import type { Snapshot, Wiring } from '../../core/run.ts'
 import { NAMESPACE } from '../../core/tenant.ts'
 import type { Ports } from '../../core/worker.ts'
@@ -85,7 +84,9 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> extend
    */
   effectKey(what = ''): string {
     const { job, run } = this.#parts.snapshot
-    return `${this.#parts.tools.namespace ?? NAMESPACE}${lastingName(job)}:${run.token.split('.')[1]}:${what}`
+    // After a failover, Redis may reuse the ids of the last few seconds, so the key also contains the time.
+    const name = `${job.id}-${job.createdAt.toString(36)}`
+    return `${this.#parts.tools.namespace ?? NAMESPACE}${name}:${run.token.split('.')[1]}:${what}`
   }
 
   /** Names of the input ports, in byte order. Useful for classes with a `*` port. */

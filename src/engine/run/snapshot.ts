@@ -34,13 +34,8 @@ export function inputsOf({ document, inputs }: ClaimedJob): Record<string, Snaps
   const ports: Record<string, SnapshotIn> = {}
   for (const { port, pushed, taken } of portsOf(document, 'i')) {
     const values = (ownOf(inputs, port) ?? []).map(shownItem)
-    const fallback = defaultOf(document, 'i', port)
-    ports[port] = {
-      cursor: taken,
-      values,
-      more: pushed - taken - values.length,
-      default: fallback,
-    }
+    const more = pushed - taken - values.length
+    ports[port] = { cursor: taken, values, more, default: defaultOf(document, 'i', port) }
   }
   return ports
 }
@@ -48,12 +43,8 @@ export function inputsOf({ document, inputs }: ClaimedJob): Record<string, Snaps
 function outputsOf({ document }: ClaimedJob): Record<string, SnapshotOut> {
   const ports: Record<string, SnapshotOut> = {}
   for (const { port, pushed, taken } of portsOf(document, 'o')) {
-    const fallback = defaultOf(document, 'o', port)
-    ports[port] = {
-      size: pushed - taken,
-      channels: channelsOf(document, 'o', port),
-      default: fallback,
-    }
+    const channels = channelsOf(document, 'o', port)
+    ports[port] = { size: pushed - taken, channels, default: defaultOf(document, 'o', port) }
   }
   return ports
 }
