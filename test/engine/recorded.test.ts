@@ -36,6 +36,7 @@ const workers: Worker[] = [
   versionOf(first, { class: 'plain', history: 3 }),
   versionOf(async () => 'x'.repeat(70_000), { class: 'large' }),
   versionOf(async () => 'done', { class: 'secret', redact: ['args.card'] }),
+  versionOf((job) => job.look(job.id), { class: 'looker' }),
   versionOf(async (job) => job.spawn('late', { class: 'receipt' }, lateOptions), { class: 'parent' }),
   versionOf(
     async (job) => {
@@ -84,6 +85,10 @@ test('a replay that creates a child with the same options has the same result', 
   expect(await replay(versionOf(spawning, { class: 'parent' }), run!)).toEqual({ is: 'same' })
   const [late] = (run!.commits.at(-1)!.ops ?? []).filter(({ op }) => op === 'spawn')
   expect(late).toMatchObject({ at: Date.UTC(2030, 0, 1), timeout: 60_000, keepResult: 7_200_000 })
+})
+
+test('a run that read another job is not recorded, and its fault names the reason', async () => {
+  expect(await ended('looker')).toMatchObject({ run: null, fault: 'its run read another job' })
 })
 
 test('a replay names the parts that differ', async () => {

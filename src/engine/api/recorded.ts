@@ -8,7 +8,7 @@ function faultOf(record: JobRecord, run: StoredRun | undefined): string | undefi
   if (!run) return 'the values of its last run were not recorded'
   if (redactedPathsOf(record).length > 0) return 'its class redacts values'
   if ('snapshot' in run) return undefined
-  if ('more' in run) return `its run read ${run.more} than the record has`
+  if ('more' in run) return `its run read ${run.more}`
   return 'bytes' in run
     ? `its run is too large to be recorded (${run.bytes} characters)`
     : 'the record of its run cannot be decrypted'

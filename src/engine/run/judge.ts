@@ -1,10 +1,11 @@
 // Runs a function without effects: the function gets no bindings, performs no steps, and reads only its snapshot.
 
+import { mapValues } from '../../core/map-values.ts'
 import type { Changes, Snapshot } from '../../core/run.ts'
 import { Terminal, type Worker } from '../../core/worker.ts'
 import { OlderCode } from './code-change.ts'
 import { LostRun, runFunction } from './function.ts'
-import type { JobTools } from './tools.ts'
+import { beyondSnapshot, type JobTools } from './tools.ts'
 
 export type JudgeOptions = {
   env?: object
@@ -47,16 +48,11 @@ export async function judging(
   }
   prepare?.(give)
   snapshot.run.timeout = Math.min(snapshot.run.timeout, patience)
-  const beyond = (what: string) => async () => give(`it reads ${what}`)
+  const beyond = mapValues(beyondSnapshot, (what) => async () => give(`it reads ${what}`))
   const tools: JobTools = {
     ...own,
-    page: beyond('more values of a port than its snapshot has'),
-    peek: beyond('values of its children'),
-    look: beyond('another job'),
-    storedGraph: beyond('a stored graph'),
+    ...(beyond as Record<keyof typeof beyondSnapshot, () => Promise<never>>),
     progress: async () => undefined,
-    steps: beyond('more steps than its snapshot has'),
-    children: beyond('more children than its snapshot has'),
     now: () => 0,
     env: envOf(env, give),
   }

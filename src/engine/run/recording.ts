@@ -1,26 +1,20 @@
 import { parseJson } from '../../core/codec/json.ts'
 import { writeJson } from '../../core/codec/json-writer.ts'
 import type { Encoded } from '../../core/codec/value.ts'
+import { mapValues } from '../../core/map-values.ts'
 import { present } from '../../core/present.ts'
 import { MOST_RECORDED, recordedRun, type StoredRun } from '../../core/recorded.ts'
 import type { Changes, Snapshot } from '../../core/run.ts'
 import { closedIn, places } from '../../core/schemas.ts'
 import type { Worker } from '../../core/worker.ts'
-import type { JobTools } from './tools.ts'
+import { beyondSnapshot, type JobTools } from './tools.ts'
 
 const shape = places(recordedRun)
 const closedParts = closedIn(recordedRun)
 
 export const keepsValues = ({ history }: Worker): boolean => typeof history === 'object' && history.values
 
-const beyond = {
-  page: 'more values of a port',
-  peek: 'values of children',
-  look: 'another job',
-  storedGraph: 'a stored graph',
-  steps: 'more steps',
-  children: 'more children',
-} as const
+type Beyond = keyof typeof beyondSnapshot
 
 export class Recording {
   readonly #snapshot: Snapshot
@@ -33,14 +27,13 @@ export class Recording {
 
   watched(tools: JobTools): JobTools {
     const noting =
-      (name: keyof typeof beyond) =>
+      (what: string, name: Beyond) =>
       (...asked: unknown[]) => {
-        this.#more ??= beyond[name]
+        this.#more ??= what
         return (tools[name] as (...asked: unknown[]) => unknown)(...asked)
       }
-    const members = Object.keys(beyond).map((name) => [name, noting(name as keyof typeof beyond)])
     return {
-      ...(Object.fromEntries(members) as Pick<JobTools, keyof typeof beyond>),
+      ...(mapValues(beyondSnapshot, (what, name) => noting(what, name as Beyond)) as Pick<JobTools, Beyond>),
       checkpoint: (changes) => {
         this.#commits.push(changes)
         return tools.checkpoint(changes)

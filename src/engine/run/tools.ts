@@ -38,3 +38,13 @@ export type JobTools = {
     link: (context: Encoded) => void
   }
 }
+
+/** Values that a snapshot lacks, by the tool that reads them. */
+export const beyondSnapshot = {
+  page: 'more values of a port than its snapshot has',
+  peek: 'values of its children',
+  look: 'another job',
+  storedGraph: 'a stored graph',
+  steps: 'more steps than its snapshot has',
+  children: 'more children than its snapshot has',
+} as const satisfies Partial<Record<keyof JobTools, string>>
