@@ -84,7 +84,7 @@ const offered: Record<string, { names: string[]; isTold?: (name: string) => bool
   'member of job': {
     names: [Job.prototype, JobFacts.prototype, Steps.prototype]
       .flatMap(Object.getOwnPropertyNames)
-      .filter((name) => !['constructor', 'finish', 'close', 'paused'].includes(name)),
+      .filter((name) => name !== 'constructor'),
   },
   'class of the standard library': { names: core.map((one) => one.class) },
 }

@@ -6,6 +6,7 @@ import { failedWith } from '../jobs/outcome.ts'
 import { OlderCode } from './code-change.ts'
 import { createDeadlines, type Deadlines } from './deadlines.ts'
 import { Job } from './job.ts'
+import { RunParts } from './parts.ts'
 import type { Stops } from './stops.ts'
 import type { JobTools } from './tools.ts'
 
@@ -92,23 +93,23 @@ export async function runFunction(
   const { token, timeout } = snapshot.run
   const stop = new Stop(token)
   stops?.add(stop)
-  const job = new Job(worker, snapshot, tools, stop)
   const { promise, resolve: ended, reject: refused } = Promise.withResolvers<unknown>()
+  const parts = new RunParts(snapshot, tools, worker, { ended, refused })
+  const job = new Job(parts, stop)
   const leave = deadlines.add(timeout, () => {
     const late = new Timeout(`the run took longer than ${timeout} ms`)
     stop.stop(late)
     refused(late)
   })
   try {
-    job.paused = { ended, refused }
     steps(worker, job, snapshot).then(ended, refused)
-    return await job.finish(await promise)
+    return await parts.finish(await promise)
   } catch (error) {
     if (error instanceof LostRun || error instanceof OlderCode) throw error
-    return { ...failedWith(runError(error)), counts: job.counts, ops: job.logs }
+    return { ...failedWith(runError(error)), counts: parts.buffer.counts, ops: parts.buffer.logs }
   } finally {
     leave()
     stops?.delete(stop)
-    job.close()
+    parts.buffer.close()
   }
 }

@@ -1,7 +1,7 @@
 import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { mapValues } from '../../core/map-values.ts'
 import type { Adoptable } from '../../core/plan.ts'
-import type { Changes, Op, PortRef, Snapshot } from '../../core/run.ts'
+import type { Op, PortRef, Snapshot } from '../../core/run.ts'
 import { type Length, milliseconds } from '../../core/time.ts'
 import {
   type AnyDefined,
@@ -10,22 +10,18 @@ import {
   type InputsOf,
   type Ports,
   type ResultOf,
-  Terminal,
   type Unknown,
 } from '../../core/worker.ts'
 import type { RunBuffer } from './buffer.ts'
 import { JobFacts } from './facts.ts'
 import { type SpawnOptions, spawnOp } from './options.ts'
-import { RunParts } from './parts.ts'
+import type { RunParts } from './parts.ts'
 import type { WriteOptions } from './run-log.ts'
 import type { CallOptions, WaitOptions } from './steps.ts'
-import type { Paused } from './suspension.ts'
 import type { JobTools } from './tools.ts'
-import { checkedBy, type Name, type Shapes, type Value } from './values.ts'
+import type { Name, Value } from './values.ts'
 
 const PROGRESS = 1_000
-
-const askedBy = { suspended: 'job.suspend(…)', follow: 'job.follow()', again: 'job.again(…)' } as const
 
 const timesOf = ({ at, wait }: { at?: Date | number; wait?: Length }) => ({
   ...(at === undefined ? {} : { at: Number(at) }),
@@ -44,18 +40,12 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   readonly #buffer: RunBuffer
   readonly #parts: RunParts
   #shown = 0
-  #asked: Ending['end'] | undefined
 
-  constructor(worker: Shapes, snapshot: Snapshot, tools: JobTools, stop: { readonly signal: AbortSignal }) {
-    const parts = new RunParts(snapshot, tools, worker)
+  constructor(parts: RunParts, stop: { readonly signal: AbortSignal }) {
     super(parts, stop)
-    this.#tools = tools
+    this.#tools = parts.tools
     this.#buffer = parts.buffer
     this.#parts = parts
-  }
-
-  set paused(told: Paused) {
-    this.#parts.paused = told
   }
 
   /** Returns the number of values at an input port, without its default. */
@@ -273,7 +263,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   #ending(...how: ConstructorParameters<typeof Ending>): Ending {
-    this.#asked = how[0]
+    this.#parts.asked = how[0]
     return new Ending(...how)
   }
 
@@ -303,34 +293,6 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     options?: CallOptions,
   ): Promise<unknown> {
     return super.callWorker(worker, args, options)
-  }
-
-  async finish(ending: unknown): Promise<Changes> {
-    await this.#buffer.settled()
-    this.#buffer.sound()
-    const isPaused = ending instanceof Ending && ending.options.pause !== undefined
-    this.#parts.allAwaited(isPaused)
-    if (!isPaused && this.#parts.hasSteps) await this.#parts.steps.allAsked()
-    if (this.#asked && !(ending instanceof Ending))
-      throw new Terminal(
-        `${askedBy[this.#asked]} was called and not returned: expected "return ${askedBy[this.#asked]}"`,
-      )
-    const collect = (end: Changes['end']) => this.#buffer.collect(end, this.#parts.reads())
-    if (ending instanceof Ending) return { ...collect(ending.end), ...ending.options }
-    const changes = collect(this.#parts.isPartial && ending === undefined ? 'suspended' : 'completed')
-    const { shapes } = this.#parts
-    const isShutdown = this.#buffer.snapshot.run.reason === 'shutdown'
-    if (changes.end === 'completed' && !(isShutdown && ending === undefined))
-      ending = checkedBy(shapes, 'result', shapes.result, ending, `the result of job ${this.id}`)
-    return ending === undefined ? changes : { ...changes, result: encodeValue(ending) }
-  }
-
-  close(): void {
-    this.#buffer.close()
-  }
-
-  get logs(): Op[] {
-    return this.#buffer.logs
   }
 
   #valueOf<P extends Name<In>>(port: P, data: Encoded): Value<In, P> {

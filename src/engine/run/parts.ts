@@ -1,8 +1,9 @@
 // State of a run. Creating all parts costs more than a short run, so each is created on first use.
 
+import { encodeValue } from '../../core/codec/value.ts'
 import { ownOf } from '../../core/own.ts'
 import type { Changes, Op, Snapshot } from '../../core/run.ts'
-import { Terminal } from '../../core/worker.ts'
+import { Ending, Terminal } from '../../core/worker.ts'
 import { RunBuffer } from './buffer.ts'
 import { Children } from './children.ts'
 import { CodeWatch } from './code-change.ts'
@@ -11,9 +12,9 @@ import { Observed } from './observed.ts'
 import { StepStore } from './step-store.ts'
 import { createSuspension, type Pause, type Paused, type Suspension, turn } from './suspension.ts'
 import type { JobTools, Rehearsal } from './tools.ts'
-import { checkedValue, type Shapes } from './values.ts'
+import { checkedBy, checkedValue, type Shapes } from './values.ts'
 
-const nobody: Paused = { ended: () => undefined, refused: () => undefined }
+const askedBy = { suspended: 'job.suspend(…)', follow: 'job.follow()', again: 'job.again(…)' } as const
 
 function rehearsalEnd({ reached }: Rehearsal, what: string): Error {
   reached(what)
@@ -21,10 +22,12 @@ function rehearsalEnd({ reached }: Rehearsal, what: string): Error {
 }
 
 export class RunParts {
-  paused = nobody
+  /** The end that the function has requested, and must return. */
+  asked: Ending['end'] | undefined
   readonly buffer: RunBuffer
   readonly tools: JobTools
   readonly shapes: Shapes
+  readonly #paused: Paused
   readonly #began: number
   #waiting: Observed<unknown>[] = []
   #suspension: Suspension | undefined
@@ -33,10 +36,11 @@ export class RunParts {
   #steps: StepStore | undefined
   #uses: Map<string, number> | undefined
 
-  constructor(snapshot: Snapshot, tools: JobTools, shapes: Shapes) {
+  constructor(snapshot: Snapshot, tools: JobTools, shapes: Shapes, paused: Paused) {
     this.buffer = new RunBuffer(snapshot)
     this.tools = tools
     this.shapes = shapes
+    this.#paused = paused
     this.#began = tools.now()
   }
 
@@ -53,7 +57,7 @@ export class RunParts {
   }
 
   get suspension(): Suspension {
-    return (this.#suspension ??= createSuspension(this.paused))
+    return (this.#suspension ??= createSuspension(this.#paused))
   }
 
   get inputs(): Inputs {
@@ -94,12 +98,8 @@ export class RunParts {
     }))
   }
 
-  reads(): NonNullable<Changes['reads']> {
+  #reads(): NonNullable<Changes['reads']> {
     return this.#inputs?.reads() ?? {}
-  }
-
-  get isPartial(): boolean {
-    return this.#inputs?.isPartial ?? false
   }
 
   get defaultsOnly(): boolean {
@@ -122,7 +122,7 @@ export class RunParts {
     this.buffer.open()
     await this.suspension.during(() =>
       this.buffer.commit({
-        reads: () => this.reads(),
+        reads: () => this.#reads(),
         checkpoint: (changes) => this.tools.checkpoint(changes),
         committed: () => {
           this.#inputs?.clear()
@@ -182,11 +182,6 @@ export class RunParts {
     return observed
   }
 
-  allAwaited(isPaused: boolean): void {
-    this.#steps?.allAwaited()
-    if (!isPaused) this.#awaited(() => true)
-  }
-
   #awaited(concerns: (helper: Observed<unknown>) => boolean): void {
     const lost = this.#waiting.find((helper) => !helper.isObserved && concerns(helper))
     if (lost)
@@ -195,8 +190,31 @@ export class RunParts {
       )
   }
 
-  get hasSteps(): boolean {
+  get #hasSteps(): boolean {
     const { run, steps, moreSteps } = this.snapshot
     return run.reason !== 'shutdown' && Boolean(this.#steps || steps || moreSteps)
+  }
+
+  async finish(ending: unknown): Promise<Changes> {
+    const { buffer, shapes, asked } = this
+    await buffer.settled()
+    buffer.sound()
+    this.#steps?.allAwaited()
+    const isPaused = ending instanceof Ending && ending.options.pause !== undefined
+    if (!isPaused) {
+      this.#awaited(() => true)
+      if (this.#hasSteps) await this.steps.allAsked()
+    }
+    if (asked && !(ending instanceof Ending))
+      throw new Terminal(`${askedBy[asked]} was called and not returned: expected "return ${askedBy[asked]}"`)
+    const collect = (end: Changes['end']) => buffer.collect(end, this.#reads())
+    if (ending instanceof Ending) return { ...collect(ending.end), ...ending.options }
+    const changes = collect(this.#inputs?.isPartial && ending === undefined ? 'suspended' : 'completed')
+    const isShutdown = this.snapshot.run.reason === 'shutdown'
+    const result =
+      changes.end === 'completed' && !(isShutdown && ending === undefined)
+        ? checkedBy(shapes, 'result', shapes.result, ending, `the result of job ${this.snapshot.job.id}`)
+        : ending
+    return result === undefined ? changes : { ...changes, result: encodeValue(result) }
   }
 }
