@@ -4,7 +4,8 @@ import { DAY, HOUR, MINUTE, SECOND } from './units.ts'
 /** Milliseconds, or a string like '3 days'. */
 export type Length = number | string
 
-const units: Record<string, number> = { ms: 1, s: SECOND, m: MINUTE, h: HOUR, d: DAY, w: 7 * DAY }
+const lengths: Record<string, number> = { s: SECOND, m: MINUTE, h: HOUR, d: DAY }
+const units: Record<string, number> = { ms: 1, ...lengths, w: 7 * DAY }
 
 const words: Record<string, string> = {
   millisecond: 'ms',
@@ -98,21 +99,14 @@ const shown = (given: unknown): string => (typeof given === 'string' ? JSON.stri
 export function durationText(ms: number): string {
   let rest = ms
   let text = ''
-  for (const [unit, length] of [
-    ['d', DAY],
-    ['h', HOUR],
-    ['m', MINUTE],
-    ['s', SECOND],
-    ['ms', 1],
-  ] as const) {
-    const n = unit === 'ms' ? rest : Math.floor(rest / length)
+  for (const [unit, length] of Object.entries(lengths).reverse()) {
+    const n = Math.floor(rest / length)
     if (n > 0) text += `${n}${unit}`
     rest -= n * length
   }
+  if (rest > 0) text += `${rest}ms`
   return text || '0s'
 }
-
-const lengths: Record<string, number> = { s: SECOND, m: MINUTE, h: HOUR, d: DAY }
 
 export function exactly(ms: number): string {
   const [unit, length] = Object.entries(lengths).findLast(([, length]) => ms > 0 && ms % length === 0) ?? ['s', SECOND]
