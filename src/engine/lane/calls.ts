@@ -3,14 +3,7 @@ export type Listen = (lane: string, signal: AbortSignal) => AsyncIterable<string
 
 type Take = (call: string) => boolean
 
-type Calls = {
-  /** A new subscription counts as a call, because jobs may have arrived before the subscription. */
-  next: (ms: number, or: Promise<void>) => Promise<void>
-  works: () => boolean
-  close: () => void
-}
-
-function createCalls(listen: Listen, lane: string, take: Take): Calls {
+function createCalls(listen: Listen, lane: string, take: Take) {
   const over = new AbortController()
   let works = true
   let call = Promise.withResolvers<void>()
@@ -26,7 +19,8 @@ function createCalls(listen: Listen, lane: string, take: Take): Calls {
   hear().catch(() => undefined)
 
   return {
-    async next(ms, or) {
+    /** A new subscription counts as a call, because jobs may have arrived before the subscription. */
+    async next(ms: number, or: Promise<void>): Promise<void> {
       const late = Promise.withResolvers<boolean>()
       // `sleep` with a signal would be slower: creating the abort error takes 2.5% of the time of a single job in
       // workerd.
@@ -67,7 +61,7 @@ export function createWarmth({ listen, warm, most, elapsed }: WarmthOptions) {
   let listening = 0
   return (lane: string, end: number, take: Take): Warmth => {
     if (!listen || warm <= 0) return cold
-    let calls: Calls | undefined
+    let calls: ReturnType<typeof createCalls> | undefined
     let last = elapsed()
     const mayWait = () => (calls ? calls.works() : listening < most)
     const left = () => (mayWait() ? Math.max(0, Math.min(last + warm, end) - elapsed()) : 0)
