@@ -142,3 +142,10 @@ test('a bulk job is created and runs while a constraint exists, and after its re
   expect(await bulk({ group: 'swept' }, 'requeue')).toEqual({ done: 2, passed: 0 })
   expect(await statusesOf(ids)).toEqual(['completed', 'completed'])
 })
+
+test('a bulk move to an address that may not be called names the field "to"', async () => {
+  const refused = { code: 'REFUSED', message: expect.stringMatching(/^to: 10\.0\.0\.1 is in a private network/) }
+  const input = { action: 'move', to: 'https://10.0.0.1/job', ids: [1] } as const
+  await expect(kit.engine.bulk.start(input as never)).rejects.toMatchObject({ ...refused, path: ['to'] })
+  await expect(kit.engine.bulk.preview(input as never)).rejects.toMatchObject({ ...refused, path: ['to'] })
+})

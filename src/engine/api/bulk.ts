@@ -4,7 +4,6 @@ import { isOurs } from '../../core/callback.ts'
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { DAY } from '../../core/units.ts'
-import { callable } from '../../core/url.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
 import { PLACE } from '../../redis/marks.ts'
 import { ops, type Words } from '../../redis/ops.ts'
@@ -14,6 +13,7 @@ import type { ClaimedJob } from '../../redis/types.ts'
 import { stateField } from '../../redis/vault.ts'
 import { type Context, onceOf } from '../context.ts'
 import type { BulkInput, BulkPreview, Call, Enqueued } from '../engine.ts'
+import { checkedUrl } from '../jobs/checks.ts'
 import { kindNameOf } from '../jobs/kind.ts'
 import { isAddress } from '../remote/versions.ts'
 
@@ -96,7 +96,7 @@ const PAGE = 1_000
 export function createBulkVerbs({ store, constraints, ring, announce, versions, allowHosts }: Context) {
   async function checkMove({ to }: BulkInput): Promise<void> {
     if (to === undefined) return
-    if (isAddress(to)) return void callable(to, allowHosts, 'workers')
+    if (isAddress(to)) return void checkedUrl(to, allowHosts, 'workers', ['to'])
     const names = await versions.names()
     if (names.includes(to)) return
     const known = names.length > 0 ? names.join(', ') : 'none'

@@ -4,22 +4,12 @@ import { limits } from '../../core/limits.ts'
 import { mapValues } from '../../core/map-values.ts'
 import { differing, patched } from '../../core/merge-patch.ts'
 import type { WorkerPatch } from '../../core/schemas.ts'
-import { callable } from '../../core/url.ts'
 import type { Worker } from '../../core/worker.ts'
 import type { Context } from '../context.ts'
 import type { Preview, StoredWorker, WorkerDefinition, WorkerView } from '../engine.ts'
 import { deploymentsIn, keyOf } from '../jobs/announcement.ts'
-import { checkSchemas, schemaOfClass } from '../jobs/checks.ts'
+import { checkedUrl, checkSchemas, schemaOfClass } from '../jobs/checks.ts'
 import { workerUnfitOf } from './worker-unfit.ts'
-
-function checkAddress(url: string, allowHosts: readonly string[]): void {
-  try {
-    callable(url, allowHosts, 'workers')
-  } catch (error) {
-    if (!(error instanceof SidejobError)) throw error
-    throw new SidejobError(error.code, `push.url: ${error.message}`, { path: ['push', 'url'], cause: error })
-  }
-}
 
 const refuse = (path: string[], message: string): never => {
   throw new SidejobError('BAD_REQUEST', `${path.join('.')}: ${message}`, { path })
@@ -34,7 +24,7 @@ function isFunction(queue: string, name: string): never {
 
 function checkDefinition(definition: WorkerDefinition, allowHosts: readonly string[]): void {
   checkSchemas(definition)
-  if (definition.push) checkAddress(definition.push.url, allowHosts)
+  if (definition.push) checkedUrl(definition.push.url, allowHosts, 'workers', ['push', 'url'])
 }
 
 function checkPatched({ push, pull, pin, in: inputs = {}, out = {} }: WorkerDefinition): void {

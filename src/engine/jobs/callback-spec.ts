@@ -1,6 +1,5 @@
-import { SidejobError } from '../../core/errors.ts'
-import { callable } from '../../core/url.ts'
 import type { Callback } from '../engine.ts'
+import { checkedUrl } from './checks.ts'
 
 export const addressOf = ({ url, kafka }: Callback): string =>
   kafka ? `${kafka.url.replace(/\/+$/, '')}/topics/${encodeURIComponent(kafka.topic)}` : url!
@@ -12,12 +11,7 @@ export function keptCallback(
   by?: string,
 ): { spec: string; host: string } | undefined {
   if (!callback) return undefined
-  try {
-    const { host } = callable(addressOf(callback), allowHosts, 'callbacks')
-    return { spec: JSON.stringify(callback), host: by ? `${host}/${by.replace(/^key:/, '')}` : host }
-  } catch (error) {
-    if (!(error instanceof SidejobError)) throw error
-    const path = callback.kafka ? ['callback', 'kafka', 'url'] : ['callback', 'url']
-    throw new SidejobError(error.code, `${path.join('.')}: ${error.message}`, { path })
-  }
+  const path = callback.kafka ? ['callback', 'kafka', 'url'] : ['callback', 'url']
+  const { host } = checkedUrl(addressOf(callback), allowHosts, 'callbacks', path)
+  return { spec: JSON.stringify(callback), host: by ? `${host}/${by.replace(/^key:/, '')}` : host }
 }

@@ -7,6 +7,7 @@ import { jsonSchemaOf, zodCheck } from '../../core/json-schema/zod.ts'
 import { ownOf } from '../../core/own.ts'
 import type { Changes, Op } from '../../core/run.ts'
 import { hashOfFunction, schemaHash } from '../../core/schema-hash.ts'
+import { callable, type Use } from '../../core/url.ts'
 import type { Ports, Worker } from '../../core/worker.ts'
 import type { Call, Dir, WorkerDefinition } from '../engine.ts'
 
@@ -210,6 +211,15 @@ export function announcedDefinition({ local: worker, definition }: Described): W
     ...(result === undefined ? {} : { result }),
     in: toldPorts(definition.in, worker.in),
     out: toldPorts(definition.out, worker.out),
+  }
+}
+
+export function checkedUrl(url: string, allowHosts: readonly string[], use: Use, path: string[]): URL {
+  try {
+    return callable(url, allowHosts, use)
+  } catch (error) {
+    if (!(error instanceof SidejobError)) throw error
+    throw new SidejobError(error.code, `${path.join('.')}: ${error.message}`, { path, cause: error })
   }
 }
 
