@@ -1,10 +1,7 @@
-import { hashOf } from '../core/crypto.ts'
-import { SidejobError } from '../core/errors.ts'
 import { RETRY_FOR } from '../core/idempotency.ts'
 import type { Status } from '../core/job.ts'
 import type { PastRun } from '../core/run.ts'
 import { DAY } from '../core/units.ts'
-import { refusalIn } from '../redis/answers.ts'
 import type { Client } from '../redis/client.ts'
 import type { Words } from '../redis/ops.ts'
 import type { Store } from '../redis/store.ts'
@@ -45,25 +42,6 @@ export const stepOf = ([id, status]: string[]): { id: number; status: Status } =
   id: Number(id),
   status: status as Status,
 })
-
-/** A call that is repeated with the same key has the same lane name, so it claims the same jobs. */
-export const laneOf = async (call: Call | undefined): Promise<{ id: string; seq: number } | undefined> =>
-  call?.key
-    ? {
-        id: (await hashOf(call.key)).slice(0, 32),
-        seq: call.fingerprint ? Number.parseInt(call.fingerprint.slice(0, 8), 16) : 1,
-      }
-    : undefined
-
-export function checkClaim({ word }: { word: string }): void {
-  if (word === 'stale')
-    throw new SidejobError('TAKEN', 'this Idempotency-Key was used for a different claim. Use a new Idempotency-Key')
-}
-
-export function checkRefusal(answer: string): void {
-  const refusal = refusalIn(answer)
-  if (refusal) throw new SidejobError('REFUSED', `${refusal.code}: ${refusal.message}; the run has failed`)
-}
 
 /** The random key makes our own retries safe if the caller sent no key. */
 export const onceOf = (call: Call | undefined, period?: number): Once =>

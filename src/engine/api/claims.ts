@@ -8,15 +8,15 @@ import type { Reach } from '../../core/worker.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
 import { type JobRecord, statusOf } from '../../redis/record.ts'
 import type { ClaimedJob, ClaimRequest, Signal } from '../../redis/types.ts'
-import { type Context, checkClaim, checkRefusal, laneOf } from '../context.ts'
-import type { Call, Item } from '../engine.ts'
+import type { Context } from '../context.ts'
+import type { Call } from '../engine.ts'
 import { faultInJob, schemaOfClass, skewed, skewOf } from '../jobs/checks.ts'
 import { LAST, outcomeOf, soundChanges } from '../jobs/outcome.ts'
 import { type Registered, timeoutOf, withSchema } from '../jobs/registry.ts'
 import type { Waiter } from '../lane/long-poll.ts'
 import { createReader, stepPage } from '../run/reader.ts'
 import { inputsOf, snapshotOf } from '../run/snapshot.ts'
-import { withoutMissed } from './missed-slots.ts'
+import { checkRefusal, claimOnce, laneOf, withoutMissed } from './claiming.ts'
 
 /** The globs of lib/queue/globs.lua have character sets like `[ab]`, but patterns for class names have none. */
 const literalSets = (name: string): string => name.replaceAll('[', '[[]')
@@ -33,18 +33,8 @@ type Look = Pick<ClaimRequest, 'max' | 'lease' | 'patterns' | 'tags' | 'process'
   stop: () => void
 }
 
-export function createRuns({
-  store,
-  registry,
-  classes,
-  constraints,
-  executor,
-  ring,
-  announce,
-  now,
-  random,
-  longPoll,
-}: Context) {
+export function createRuns(parts: Context) {
+  const { store, registry, classes, executor, ring, announce, now, random, longPoll } = parts
   const reader = createReader(store)
 
   /** The job's record is needed to count a failure, to compute the next slot, or if Redis may refuse an op. */
@@ -79,7 +69,7 @@ export function createRuns({
   const lost = () =>
     new SidejobError('LOST', 'the lease of this run has ended, or its token is unknown: its changes were not applied')
 
-  async function endedOf(token: string): Promise<SidejobError> {
+  async function endedOf(token: string) {
     const { id, document } = await store.inspect(idIn(token)).catch(() => ({ id: 0, document: undefined }))
     if (!document || !['terminating', 'terminated'].includes(statusOf(document))) return lost()
     const then =
@@ -94,7 +84,7 @@ export function createRuns({
     checkRefusal(answer)
   }
 
-  async function commitToken(settled: RunOutcome): Promise<{ answer: string; lent: ClaimedJob[] }> {
+  async function commitToken(settled: RunOutcome) {
     const { answers, lent, rings } = await store.commit({ runs: [settled] })
     await ring(rings)
     if (answers[0] === 'lost' && settled.end === 'checkpoint') throw await endedOf(settled.token)
@@ -102,8 +92,7 @@ export function createRuns({
     return { answer: answers[0]!, lent }
   }
 
-  const giveBack = async (token: string): Promise<string> =>
-    (await commitToken({ token, n: LAST, end: 'released', words: [] })).answer
+  const giveBack = async (token: string) => (await commitToken({ token, n: LAST, end: 'released', words: [] })).answer
 
   const classFor = ({ document }: Pick<ClaimedJob, 'document'>) => registry.find(document.queue, document.class)
 
@@ -133,7 +122,7 @@ export function createRuns({
     return job
   }
 
-  async function checkSchemas(queue: string, schemas: Record<string, string>): Promise<void> {
+  async function checkSchemas(queue: string, schemas: Record<string, string>) {
     for (const [name, built] of Object.entries(schemas)) {
       if (!skewOf(await registry.find(queue, name), name, built)) continue
       const found = (await registry.list(queue)).get(name)
@@ -160,11 +149,7 @@ export function createRuns({
     return fault && skewed(skew, 'worker', `job ${id}: ${faultText(fault)}`, fault.path)
   }
 
-  async function refused(
-    found: Registered | undefined,
-    built: string | undefined,
-    one: ClaimedJob,
-  ): Promise<SidejobError | undefined> {
+  async function refused(found: Registered | undefined, built: string | undefined, one: ClaimedJob) {
     const error = misread(found, built, one, inputsOf(one))
     if (error) await giveBack(one.document.token!)
     return error
@@ -178,7 +163,7 @@ export function createRuns({
     return outcome && 'failed'
   }
 
-  async function fitting(schemas: Record<string, string>, lent: ClaimedJob[]): Promise<ClaimedJob[]> {
+  async function fitting(schemas: Record<string, string>, lent: ClaimedJob[]) {
     const unfit = new Map<ClaimedJob, SidejobError | 'failed'>()
     for (const one of lent) {
       const built = schemas[one.document.class]
@@ -192,17 +177,15 @@ export function createRuns({
 
   async function look(request: Look, waiter?: Waiter, skip = 0, looks = 1): Promise<Snapshot[]> {
     const { queue, lane, call, stop, schemas, ...claim } = request
-    const answer = await store.commit({
+    const answer = await claimOnce(parts, {
       queue,
       lane: lane ?? { id: crypto.randomUUID().replaceAll('-', ''), seq: 1 },
       claim: { ...claim, begun: claim.max, pull: true, waiter, skip },
     })
-    checkClaim(answer)
     if (answer.signal) call?.told?.(answer.signal)
     if (answer.signal === 'stop') stop()
-    await ring([...answer.rings, ...(await constraints.retag(answer))])
-    const sound = await fitting(schemas, await executor.sound(answer.lent))
-    const lent = await withoutMissed({ store, ring }, sound)
+    const sound = await fitting(schemas, answer.sound)
+    const lent = await withoutMissed(parts, sound)
     if (lent.length > 0) return snapshots(queue, lent)
     // Jobs with outdated constraints now have new limits, and unfit jobs have failed, so claim again.
     if (answer.stale.length || sound.length < answer.lent.length) return look(request, waiter, skip)
@@ -216,7 +199,7 @@ export function createRuns({
       queue: string,
       { names = [], tags = [], max = 1, wait = 0, lease = CLAIM_LEASE, process, schemas = {} }: ClaimOptions,
       call?: Call & { told?: (signal: Signal) => void },
-    ): Promise<Snapshot[]> {
+    ) {
       const end = now() + wait
       const stopped = new AbortController()
       const over = AbortSignal.any([stopped.signal, ...(call?.signal ? [call.signal] : [])])
@@ -225,11 +208,11 @@ export function createRuns({
       const lane = await laneOf(call)
       const asked = { max, lease, patterns: names.map(literalSets), tags, process, schemas }
       const request = { ...asked, queue, lane, call, stop: () => stopped.abort() }
-      const first = await look(request)
-      const claimed =
-        first.length || wait === 0 || stopped.signal.aborted
-          ? first
-          : await longPoll((waiter) => look(request, waiter), { channel: store.keys.calls, end, signal: over })
+      const claimed = await longPoll((waiter) => look(request, waiter), {
+        channel: store.keys.calls,
+        end,
+        signal: over,
+      })
       // The caller has disconnected. Without an Idempotency-Key, it cannot repeat this claim, so release the jobs.
       if (!call?.signal?.aborted || lane) return claimed
       await Promise.all(claimed.map(({ run }) => giveBack(run.token)))
@@ -237,11 +220,7 @@ export function createRuns({
     },
 
     /** `reach` overrides the `reach` of the class. */
-    async commit(
-      token: string,
-      changes: Changes,
-      { reach }: { reach?: Reach } = {},
-    ): Promise<{ status: Status; snapshot?: Snapshot }> {
+    async commit(token: string, changes: Changes, { reach }: { reach?: Reach } = {}) {
       checkToken(token)
       const { outcome, fault } = await settleRemote(token, changes, reach)
       const { answer, lent } = await commitToken(outcome)
@@ -263,17 +242,12 @@ export function createRuns({
       return { leaseUntil, ...told }
     },
 
-    async release(token: string): Promise<{ status: Status }> {
+    async release(token: string) {
       checkToken(token)
       return { status: (await giveBack(token)) as Status }
     },
 
-    async values(
-      token: string,
-      port: string,
-      after: number,
-      schema?: string,
-    ): Promise<{ values: Item[]; more: number }> {
+    async values(token: string, port: string, after: number, schema?: string) {
       const job = await jobOf(token)
       const page = await reader.page(job.id, port, after)
       const error = schema && misread(await classFor(job), schema, job, { [port]: page })

@@ -8,24 +8,15 @@ import { type Fields, ops, says, type Words } from '../../redis/ops.ts'
 import { type JobRecord, statusOf } from '../../redis/record.ts'
 import type { ClaimedJob, CommitAnswer } from '../../redis/types.ts'
 import type { Vault } from '../../redis/vault.ts'
-import { type Context, checkClaim, checkRefusal, laneOf, onceOf } from '../context.ts'
-import type {
-  Call,
-  DeliveredFilter,
-  DeliveredJob,
-  Delivery,
-  DeliveryEnd,
-  DeliveryRequest,
-  DeliveryUpdate,
-  Ref,
-} from '../engine.ts'
-import { checkArgs, checkResult } from '../jobs/checks.ts'
+import { type Context, onceOf } from '../context.ts'
+import type { Call, DeliveredJob, Delivery, DeliveryEnd, DeliveryRequest, DeliveryUpdate, Ref } from '../engine.ts'
+import { checkArgs, checkValue } from '../jobs/checks.ts'
 import { LAST, outcomeOf } from '../jobs/outcome.ts'
 import { givenFields } from '../jobs/patch-fields.ts'
 import { ruleOf } from '../jobs/slot.ts'
 import type { Waiter } from '../lane/long-poll.ts'
 import { dueAtOf, viewOf } from '../run/snapshot.ts'
-import { withoutMissed } from './missed-slots.ts'
+import { checkRefusal, claimOnce, laneOf, withoutMissed } from './claiming.ts'
 
 const HUNDRED_YEARS_MS = 100 * 365 * DAY
 const SEIZED_LEASE_MS = MINUTE
@@ -110,13 +101,9 @@ async function look(
   const { names = [], tags, max = 1, priority, lease = HUNDRED_YEARS_MS } = request
   const claim = { max, lease, begun: max, pull: true, patterns: names, tags, priority, waiter }
   for (let skip = 0, tries = 0; ; ) {
-    const answer = await parts.store.commit({ queue, lane, claim: { ...claim, skip } })
-    checkClaim(answer)
-    const tagged = await parts.constraints.retag(answer)
-    await parts.ring([...answer.rings, ...tagged])
-    const sound = await parts.executor.sound(answer.lent)
-    const failed = answer.failed + answer.lent.length - sound.length
-    const lent = await withoutMissed(parts, sound)
+    const answer = await claimOnce(parts, { queue, lane, claim: { ...claim, skip } })
+    const failed = answer.failed + answer.lent.length - answer.sound.length
+    const lent = await withoutMissed(parts, answer.sound)
     if (lent.length || failed) return [{ ...answer, lent, failed }]
     if (answer.lent.length && !lane) continue
     if (answer.stale.length && ++tries < MOST_TRIES) continue
@@ -133,7 +120,7 @@ function leaseEnd(document: JobRecord): number {
   return Math.min(end, nextSlot(ruleOf(document), moments, started))
 }
 
-async function deliveryOf({ change }: Context, lent: ClaimedJob): Promise<Delivery> {
+async function deliveryOf({ change }: Context, lent: ClaimedJob) {
   const { document } = lent
   const job = before(lent)
   const until = document.redeliverAfter === undefined ? undefined : leaseEnd(document)
@@ -169,24 +156,16 @@ async function inHand(
 }
 
 /** Throws before anything changes, so the caller can still end the run in another way. */
-async function checkEnd(
-  { registry }: Context,
-  { end, slot, args, class: renamed }: DeliveryEnd,
-  document: JobRecord,
-): Promise<void> {
+async function checkEnd({ registry }: Context, { end, slot, args, class: renamed }: DeliveryEnd, document: JobRecord) {
   const name = renamed ?? document.class
   if (args === undefined && name === document.class) return
   const found = await registry.find(document.queue, name)
   const isLast = end === 'completed' && (slot === 'none' || !document.repeats)
-  if (isLast && args !== undefined) return checkResult(found, name, args)
+  if (isLast && args !== undefined) return checkValue(found, name, 'result', args, ['result'])
   checkArgs(found, name, args ?? document.args)
 }
 
-async function commitEnd(
-  { store, registry, random, ring }: Context,
-  deliveryEnd: DeliveryEnd,
-  document: JobRecord,
-): Promise<string> {
+async function commitEnd({ store, registry, random, ring }: Context, deliveryEnd: DeliveryEnd, document: JobRecord) {
   const { end, at, wait, waitFor, error } = deliveryEnd
   const changes = { end, n: LAST, at, wait, waitFor, error }
   const { vault } = store
@@ -203,15 +182,12 @@ export function createDeliveries(parts: Context) {
   const { store, registry, classes, ring, change, longPoll, now } = parts
 
   return {
-    async get(job: string): Promise<DeliveredJob> {
+    async get(job: string) {
       const { id, document, children } = await store.inspect(job)
       return deliveredJobOf(id, document, children)
     },
 
-    async list({
-      cursor: before,
-      ...filter
-    }: DeliveredFilter): Promise<{ jobs: DeliveredJob[]; cursor: string | null }> {
+    async list({ cursor: before, ...filter }: { queue: string; class?: string; status?: Status; cursor?: string }) {
       const { jobs, cursor } = await store.list({ ...filter, mode: 'all', before, limit: 1_000 })
       return { jobs: jobs.map(({ id, document }) => deliveredJobOf(id, document)), cursor }
     },
@@ -220,21 +196,17 @@ export function createDeliveries(parts: Context) {
       const { wait = 0 } = request
       const end = now() + wait
       const lane = await laneOf(call)
-      const first = await look(parts, queue, request, lane)
-      const [found] =
-        first.length || wait === 0
-          ? first
-          : await longPoll((waiter) => look(parts, queue, request, lane, waiter), {
-              channel: store.keys.calls,
-              end,
-              signal: call?.signal,
-            })
+      const [found] = await longPoll((waiter) => look(parts, queue, request, lane, waiter), {
+        channel: store.keys.calls,
+        end,
+        signal: call?.signal,
+      })
       if (!found) return { deliveries: [], failed: 0 }
       const deliveries = await Promise.all(found.lent.map((lent) => deliveryOf(parts, lent)))
       return { deliveries, failed: found.failed }
     },
 
-    async finish(job: string, deliveryEnd: DeliveryEnd): Promise<{ status: Status }> {
+    async finish(job: string, deliveryEnd: DeliveryEnd) {
       for (let tries = 1; ; tries++) {
         const { id, document } = await inHand(parts, job, deliveryEnd)
         if (document) {
@@ -250,7 +222,7 @@ export function createDeliveries(parts: Context) {
       job: Ref,
       { forgiven = false, class: name }: { forgiven?: boolean; class?: string } = {},
       call?: Call,
-    ): Promise<void> {
+    ) {
       const renamed = name === undefined ? [] : [ops.rename({ class: name })]
       const found = name === undefined ? undefined : await store.inspect(job)
       if (found) await checkEnd(parts, { end: 'again', class: name }, found.document)
@@ -263,18 +235,18 @@ export function createDeliveries(parts: Context) {
       jobs: readonly Ref[],
       { forgiven = false }: { forgiven?: boolean } = {},
       call?: Call,
-    ): Promise<void> {
+    ) {
       await change('', [ops.requeue_all({ queue_name: queue, forgiven, jobs: jobs.map(String) })], call)
     },
 
     /** Returned deliveries do not count as attempts. */
-    async giveBack(deliveries: Delivery[], call?: Call): Promise<void> {
+    async giveBack(deliveries: Delivery[], call?: Call) {
       await Promise.all(deliveries.map(({ job }) => change(String(job.id), [ops.requeue({ forgiven: true })])))
       const lane = await laneOf(call)
       if (lane) await store.forget(lane.id)
     },
 
-    async once(call: Call, act: () => Promise<void>): Promise<void> {
+    async once(call: Call, act: () => Promise<void>) {
       if (call.key === undefined) return act()
       const { again } = await store.change('', [ops.look()], onceOf(call))
       if (again) return
@@ -282,13 +254,13 @@ export function createDeliveries(parts: Context) {
       await change('', [], call)
     },
 
-    async withdraw({ id, status }: DeliveredJob, act: 'cancel' | 'delete', call?: Call): Promise<void> {
+    async withdraw({ id, status }: DeliveredJob, act: 'cancel' | 'delete', call?: Call) {
       const taken = status === 'running' ? [ops.requeue()] : []
       const ending = act === 'cancel' ? ops.cancel() : ops.delete({ force: true })
       await change(String(id), [ops.expect({ statuses: [status] }), ...taken, ending], call)
     },
 
-    async update(job: Ref, update: DeliveryUpdate, call?: Call): Promise<void> {
+    async update(job: Ref, update: DeliveryUpdate, call?: Call) {
       const { args, was, counted } = update
       const { document } = await store.inspect(job)
       if (args !== undefined) checkArgs(await registry.find(document.queue, document.class), document.class, args)
@@ -301,7 +273,7 @@ export function createDeliveries(parts: Context) {
       await change(job, [...same, ops.patch({ fields })], call)
     },
 
-    async block(queue: string, globs: string[] | null): Promise<void> {
+    async block(queue: string, globs: string[] | null) {
       const { rings } = await store.settings(queue, {}, globs === null ? { unban: true } : { ban: globs })
       await ring(rings)
     },

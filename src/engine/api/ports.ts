@@ -1,6 +1,5 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import { ended } from '../../core/job.ts'
-import type { JobView } from '../../core/schemas/job-views.ts'
 import { sleep } from '../../core/sleep.ts'
 import { MINUTE } from '../../core/units.ts'
 import { defineWords, writeWords } from '../../redis/changes.ts'
@@ -9,7 +8,7 @@ import { ops, type Words } from '../../redis/ops.ts'
 import { countsOf, sideOf, statusOf } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
 import type { Call, Dir, Item, PortSpecs, PortView, Ref } from '../engine.ts'
-import { checkDefault, checkRoot, checkValues } from '../jobs/checks.ts'
+import { checkRoot, checkValue, checkValues } from '../jobs/checks.ts'
 import { overlay } from '../jobs/new-job.ts'
 import { shownPortOf, shownValues } from '../run/shown.ts'
 
@@ -25,7 +24,7 @@ const portOf = (dir: Dir, port: string): Target => (dir === 'in' ? { in: port } 
 type Wanted = { dir: Dir; port: string; max: number; wait: number; signal?: AbortSignal }
 
 /** Resolves when the port has `max` values, at the end of the wait, or when the job has ended. */
-async function filled({ store, now }: Context, job: Ref, { dir, port, max, wait, signal }: Wanted): Promise<void> {
+async function filled({ store, now }: Context, job: Ref, { dir, port, max, wait, signal }: Wanted) {
   const [side, end] = [sideOf(dir), now() + wait]
   for (let pause = FIRST_LOOK; ; pause = Math.min(2 * pause, LAST_LOOK)) {
     const { document } = await store.inspect(job, { dir: side, port, limit: 0 })
@@ -40,7 +39,7 @@ export function createPorts(parts: Context) {
   const { store, registry, classes, change, view } = parts
 
   return {
-    async define(job: Ref, specs: { in?: PortSpecs; out?: PortSpecs }, call?: Call): Promise<JobView> {
+    async define(job: Ref, specs: { in?: PortSpecs; out?: PortSpecs }, call?: Call) {
       checkRoot(specs.in, call)
       const { document } = await store.inspect(job)
       const found = await registry.find(document.queue, document.class)
@@ -71,7 +70,7 @@ export function createPorts(parts: Context) {
         ...writing
       }: { notify?: boolean; log?: boolean; setDefault?: boolean; context?: Encoded; schema?: string } = {},
       call?: Call,
-    ): Promise<{ size: number }> {
+    ) {
       const { name, found } = await classes.of(job)
       checkValues(found, name, { dir, port }, values, ['values'], schema)
       const [size] = await change(job, [writeWords(portOf(dir, port), { ...writing, values }, store.vault)], call)
@@ -96,26 +95,19 @@ export function createPorts(parts: Context) {
       }
     },
 
-    async setDefault(
-      job: Ref,
-      dir: Dir,
-      port: string,
-      value: Encoded | undefined,
-      call?: Call,
-      schema?: string,
-    ): Promise<void> {
+    async setDefault(job: Ref, dir: Dir, port: string, value: Encoded | undefined, call?: Call, schema?: string) {
       const { name, found } = await classes.of(job)
-      if (value !== undefined) checkDefault(found, name, { dir, port }, value, schema)
+      if (value !== undefined) checkValue(found, name, { dir, port }, value, ['value'], schema)
       const kept = value === undefined ? undefined : store.vault.sealItem(itemText({ data: value }))
       await change(job, [ops.default({ of: portOf(dir, port), value: kept })], call)
     },
 
-    async setChannels(job: Ref, dir: Dir, port: string, channels: string[], call?: Call): Promise<void> {
+    async setChannels(job: Ref, dir: Dir, port: string, channels: string[], call?: Call) {
       if (dir === 'in') checkRoot({ [port]: { channels } }, call)
       await change(job, [ops.channels({ of: portOf(dir, port), set: channels })], call)
     },
 
-    async connect(job: Ref, dir: Dir, port: string, to: Target[], call?: Call): Promise<{ moved: number }> {
+    async connect(job: Ref, dir: Dir, port: string, to: Target[], call?: Call) {
       const [moved] = await change(job, [ops.connect({ from: portOf(dir, port), to })], call)
       return { moved: Number(moved) }
     },

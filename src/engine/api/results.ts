@@ -51,21 +51,20 @@ export function createResults({ store, change, now, longPoll }: Context) {
       call?: Call,
     ): Promise<Answer> {
       const end = now() + wait
-      const ask = async (wait: number): Promise<{ answer: Answer; id: string }> => {
-        const words = ops.result({ job, look: !take, wait })
-        const [text, status, id = ''] = await change('', [words], call, MINUTE)
-        const result = text ? resultOf(text, take, store.vault) : null
-        if (result || ended.has(status as Status)) return { answer: { ended: true, result }, id }
-        return { answer: { ended: false, status: status as Status }, id }
-      }
-      let { answer, id } = await ask(0)
-      if (answer.ended || wait === 0) return answer
-      const again = async ({ wait }: Waiter): Promise<Answer[]> => {
+      let id = ''
+      let answer!: Answer
+      const ask = async (waiter?: Waiter) => {
         // A disconnected caller must not take the result.
-        if (!call?.signal?.aborted) answer = (await ask(wait)).answer
+        if (waiter && call?.signal?.aborted) return []
+        const words = ops.result({ job, look: !take, wait: waiter?.wait ?? 0 })
+        const [text, status, found = ''] = await change('', [words], call, MINUTE)
+        const result = text ? resultOf(text, take, store.vault) : null
+        id = found
+        if (!result && !ended.has(status as Status)) answer = { ended: false, status: status as Status }
+        else answer = { ended: true, result }
         return answer.ended ? [answer] : []
       }
-      await longPoll(again, { channel: () => store.keys.ended(id), end, signal: call?.signal })
+      await longPoll(ask, { channel: () => store.keys.ended(id), end, signal: call?.signal })
       return answer
     },
   }

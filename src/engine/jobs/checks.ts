@@ -115,7 +115,7 @@ export const skewed = (schema: Skew, who: 'caller' | 'worker', what: string, pat
     { path, schema },
   )
 
-function checkOne(
+export function checkValue(
   found: Described | undefined,
   className: string,
   part: Part,
@@ -139,22 +139,11 @@ export function checkValues(
   at: Path,
   built?: string,
 ): void {
-  for (const [i, value] of values.entries()) checkOne(found, name, part, value, [...at, i], built)
+  for (const [i, value] of values.entries()) checkValue(found, name, part, value, [...at, i], built)
 }
 
-export const checkDefault = (
-  found: Described | undefined,
-  name: string,
-  part: Part,
-  value: Encoded,
-  built?: string,
-): void => checkOne(found, name, part, value, ['value'], built)
-
 export const checkArgs = (found: Described | undefined, name: string, args = 'null', built?: string): void =>
-  checkOne(found, name, 'args', args, ['args'], built)
-
-export const checkResult = (found: Described | undefined, name: string, result: Encoded): void =>
-  checkOne(found, name, 'result', result, ['result'])
+  checkValue(found, name, 'args', args, ['args'], built)
 
 export function faultOfRun(found: Described, changes: Changes, built: Described | undefined): Fault | undefined {
   if (changes.result !== undefined && changes.end === 'completed') {

@@ -13,11 +13,14 @@ type Wait = {
   signal?: AbortSignal
 }
 
-export type LongPoll = <T>(ask: (waiter: Waiter) => Promise<T[]>, options: Wait) => Promise<T[]>
+/** The first call of `ask` has no waiter, because only a client that waits needs a subscription. */
+export type LongPoll = <T>(ask: (waiter?: Waiter) => Promise<T[]>, options: Wait) => Promise<T[]>
 
 export const createLongPoll =
   ({ client, now }: { client: Client; now: () => number }): LongPoll =>
   async (ask, { channel, end, signal }) => {
+    const first = await ask()
+    if (first.length || now() >= end || signal?.aborted) return first
     const over = AbortSignal.any([AbortSignal.timeout(Math.max(0, end - now())), ...(signal ? [signal] : [])])
     const id = crypto.randomUUID().replaceAll('-', '')
     const calls = client.listen(channel(id), over)[Symbol.asyncIterator]()
