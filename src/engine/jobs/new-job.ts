@@ -108,6 +108,29 @@ const common = (found: Registered | undefined) => ({
   maxLost: found?.local?.maxLost ?? (found?.local?.isolate ? LOST_ALONE : undefined),
 })
 
+type Told = Pick<
+  JobInput,
+  'queue' | 'class' | 'args' | 'inputs' | 'in' | 'out' | 'retry' | 'keepResult' | 'group' | 'labels'
+>
+
+/** The members that jobs of callers and children of jobs have in common, with the options of their class. */
+function settled(found: Registered | undefined, input: Told) {
+  const own = flowPorts(input)
+  return {
+    ...common(found),
+    queue: input.queue,
+    class: input.class,
+    args: argsOf(input),
+    in: overlay(overlay(found?.definition.in, own?.in), input.in),
+    out: overlay(overlay(found?.definition.out, own?.out), input.out),
+    retry: input.retry === undefined ? undefined : encodeValue(input.retry),
+    keepResult: keptFor(input.keepResult),
+    group: input.group?.id,
+    limits: limitsOf(found, input),
+    labels: mergedLabels(found?.definition.labels, input.labels),
+  }
+}
+
 const debounceOf = ({ unique }: JobInput) => (typeof unique === 'object' ? unique.debounce : undefined)
 
 function uniqueOf({ unique, uniqueness }: JobInput): NewJob['unique'] {
@@ -118,7 +141,7 @@ function uniqueOf({ unique, uniqueness }: JobInput): NewJob['unique'] {
   return { key, period, ...(until === undefined || until === 'ended' ? {} : { held: until }) }
 }
 
-const argsOf = ({ args }: JobInput): Encoded | undefined => (args === 'null' ? undefined : args)
+const argsOf = ({ args }: Pick<JobInput, 'args'>): Encoded | undefined => (args === 'null' ? undefined : args)
 
 const overridesOf = ({ retain, history, redeliver }: JobInput): Partial<NewJob> => ({
   ...(retain === undefined ? {} : { retain }),
@@ -135,13 +158,10 @@ function newJob(
 ): NewJob {
   checkOutside(found, input)
   checkRoot(input.in, call)
-  const own = flowPorts(input)
-  const ports = overlay(overlay(found?.definition.in, own?.in), input.in)
-  if (found) checkInputs(found, input, ports)
+  const job = settled(found, input)
+  if (found) checkInputs(found, input, job.in)
   return {
-    ...common(found),
-    queue: input.queue,
-    class: input.class,
+    ...job,
     at: input.at,
     priority: input.priority,
     parent: input.parent,
@@ -151,20 +171,12 @@ function newJob(
     tag: input.tag,
     createdBy: input.createdBy,
     scheduledFor: input.scheduledFor,
-    labels: mergedLabels(found?.definition.labels, input.labels),
-    args: argsOf(input),
     wait: debounceOf(input)?.wait ?? input.wait,
-    in: ports,
-    out: overlay(overlay(found?.definition.out, own?.out), input.out),
     inputs: input.inputs && itemsOf(input.inputs),
-    retry: input.retry === undefined ? undefined : encodeValue(input.retry),
-    keepResult: keptFor(input.keepResult),
     unique: uniqueOf(input),
     ...overridesOf(input),
     ...repeatOf(input.repeat, now, input.at),
     aliases: input.alias,
-    group: input.group?.id,
-    limits: limitsOf(found, input),
     callback: keptCallback(input.callback, allowHosts, call?.by),
     by: call?.by,
     traceparent: call?.traceparent,
@@ -213,26 +225,17 @@ export async function spawnedJob(
 ): Promise<NewJob> {
   const queue = spawn.queue ?? 'default'
   const found = registry.local(queue, spawn.class) ?? (await registry.find(queue, spawn.class))
-  checkOutside(found, { queue, class: spawn.class })
-  const { name, inports, outports, inputs, keepResult, retry, args, group, labels, ...rest } = spawn
-  checkArgs(found, spawn.class, args)
-  await checkFlows(registry, [{ ...spawn, queue }])
-  for (const [port, values] of Object.entries(inputs ?? {}))
+  const { name, inports, outports, ...rest } = spawn
+  const input = { ...rest, queue, in: inports, out: outports }
+  checkOutside(found, input)
+  checkArgs(found, spawn.class, spawn.args)
+  await checkFlows(registry, [input])
+  for (const [port, values] of Object.entries(spawn.inputs ?? {}))
     checkValues(found, spawn.class, { dir: 'in', port }, values, ['inputs', port])
-  const own = flowPorts({ ...spawn, queue })
   return {
-    ...rest,
-    ...common(found),
-    queue,
-    args: args === 'null' ? undefined : args,
-    in: overlay(overlay(found?.definition.in, own?.in), inports),
-    out: overlay(overlay(found?.definition.out, own?.out), outports),
-    inputs: itemsOf(inputs, encodeValue({ job: by })),
-    retry: retry === undefined ? undefined : encodeValue(retry),
-    keepResult: keptFor(keepResult),
-    group: group?.id,
-    limits: limitsOf(found, { queue, class: spawn.class, args, group }),
-    labels: mergedLabels(found?.definition.labels, labels),
+    ...input,
+    ...settled(found, input),
+    inputs: itemsOf(spawn.inputs, encodeValue({ job: by })),
     createdBy: `job:${by}`,
     traceparent,
   }
