@@ -3,15 +3,15 @@ import { type AlertState, newAlert, nextStep, type Problem, type Told } from '..
 import { type Length, milliseconds } from '../core/time.ts'
 import type { Worker } from '../core/worker.ts'
 import { sum } from '../dashboard/words/counts.ts'
-import { alertOf, type Need, type RuleName } from '../dashboard/words/need.ts'
-import { needsOf } from '../dashboard/words/needs.ts'
-import { waitingIn } from '../dashboard/words/queue.ts'
+import { deploysOf } from '../dashboard/words/deploy.ts'
+import { alertOf, knownFrom, type Need, type RuleName } from '../dashboard/words/need.ts'
+import { IN_A_ROW, needsOf } from '../dashboard/words/needs.ts'
+import { failedIn, waitingIn } from '../dashboard/words/queue.ts'
 import { count, many } from '../dashboard/words/text.ts'
 import type { QueueView, Stats } from '../engine/engine.ts'
 import type { Engine } from '../engine/index.ts'
 import type { Alerting } from '../http/alerting.ts'
 import { defineWorker } from '../index.ts'
-import { knownOf } from './known.ts'
 import type { AlertMessage, AlertTarget } from './targets.ts'
 
 export { type AlertMessage, type AlertTarget, pagerDuty, slack, webhook } from './targets.ts'
@@ -99,6 +99,27 @@ function spentOf(today: Stats['today'], budget: AlertOptions['budget'] = {}, { n
   })
 }
 
+const MAX_LISTED = 50
+
+async function knownOf(engine: Engine, now: number) {
+  const { stats, series, limits, health, hasSchedules } = await engine.stats.glance({ step: 'minute' })
+  const failed = failedIn(stats)
+  const [callbacks, schedules, kinds, classes, deployments, { breakers }] = await Promise.all([
+    failed.callbacks ? engine.callbacks.list({ state: 'FAILED', limit: MAX_LISTED }) : undefined,
+    hasSchedules ? engine.schedules.list({ failing: true, inARow: IN_A_ROW, limit: MAX_LISTED }) : undefined,
+    failed.any ? engine.errors.list({ details: true }) : undefined,
+    failed.any ? engine.stats.classes({ hours: true }) : undefined,
+    failed.any ? engine.deployments.list() : undefined,
+    engine.breakers.list(),
+  ])
+  const known = knownFrom({
+    ...{ now, stats, series, limits, health, callbacks, schedules, classes, breakers },
+    deploys: deploysOf(deployments?.deployments ?? []),
+    kinds: kinds?.errors,
+  })
+  return { ...known, today: stats.today }
+}
+
 /**
  * Sends a message when a problem of the page Overview starts, and another when the problem ends.
  *
@@ -112,7 +133,7 @@ export function alerts({ to, rules = {}, depth, budget, every }: AlertOptions): 
   }
   const times = { after, ...(every === undefined ? {} : { every: milliseconds(every) }) }
 
-  async function tell(engine: Engine, { key, what, alert, once }: Told, at: number): Promise<void> {
+  async function tell(engine: Engine, { key, what, alert, once }: Told, at: number) {
     const { text, rule, since, link, isSevere } = alert
     const message: AlertMessage = { key, what, text, rule, since, link, isSevere, at }
     await engine.jobs.enqueue(
