@@ -77,7 +77,7 @@ async function beginVersions(db: SqlDatabase): Promise<SqlRow[]> {
 }
 
 /** Concurrent calls are safe. */
-export async function migrate(db: SqlDatabase): Promise<void> {
+export async function migrate(db: SqlDatabase) {
   const [row] = await db.all(VERSION).catch(() => beginVersions(db))
   const known = Number(row?.version ?? 0)
   for (const [i, statements] of versions.entries()) {

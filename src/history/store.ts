@@ -88,7 +88,7 @@ export function createHistoryStore(db: SqlDatabase) {
 
   return {
     /** A repeated call does not change stored rows. */
-    async write(ns: string, { ends, runs }: { ends: readonly EndRow[]; runs: readonly RunRow[] }): Promise<void> {
+    async write(ns: string, { ends, runs }: { ends: readonly EndRow[]; runs: readonly RunRow[] }) {
       const statements: Statement[] = []
       for (const chunk of chunks(jsonOf(ends, endColumns))) statements.push([INSERT_ENDS, ns, chunk])
       const labelled = ends.filter(({ labels }) => labels !== null)

@@ -9,12 +9,12 @@ import {
   duration,
   flag,
   flowEvent,
-  flowNode,
   flowRow,
+  flowView,
   graphChange,
+  graphVersion,
   items,
   logCursor,
-  moment,
   portName,
   preview,
   queueName,
@@ -30,26 +30,6 @@ import { DAY } from '../core/units.ts'
 import { type Asked, reply, route } from './route.ts'
 
 const changed = { 200: graphChange }
-
-const flowView = z.object({
-  flow: flowRow,
-  hash: z.string().nullable().describe('hash of the current graph; send it as `If-Match` when you change the graph'),
-  undo: z.int().describe('number of changes that can be undone'),
-  record: span.nullable().describe('time to keep the events of the flow; null if the flow is not recorded'),
-  graph: graph.nullable(),
-  nodes: z.array(flowNode),
-  wires: z.array(wireView),
-})
-
-const version = z.object({
-  hash: z.string(),
-  at: moment.nullable().describe('time at which this graph became the current graph'),
-  by: z.string().nullable().describe('API key that set this graph; null if the graph came through a port'),
-  back: z.boolean().describe('true if an undo restored this graph'),
-  nodes: z.int(),
-  edges: z.int(),
-  graph,
-})
 
 const matchOf = ({ req }: Context): { match?: string } => {
   const match = /^(?:W\/)?"?([^"]*)"?$/.exec(req.header('if-match')?.trim() ?? '')?.[1]
@@ -93,7 +73,7 @@ export const flows = {
     summary: "List the versions of a flow's graph",
     description:
       'Returns the current graph and up to five previous graphs, newest first, each with its time and author.',
-    answers: { 200: z.object({ versions: z.array(version) }) },
+    answers: { 200: z.object({ versions: z.array(graphVersion) }) },
     handle: ({ engine, params }) => engine.flows.graphHistory(params.job),
   }),
 

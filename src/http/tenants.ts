@@ -1,7 +1,20 @@
 import * as z from 'zod'
 import { SidejobError } from '../core/errors.ts'
-import { done, erasureCursor, flag, tenantErased, tenantInput, tenantList } from '../core/schemas.ts'
+import { done, flag, tenantInput, tenantList } from '../core/schemas.ts'
 import { route } from './route.ts'
+
+const tenantErased = z.object({
+  keys: z.int().describe('number of erased Redis keys; with preview, the number that would be erased'),
+  files: z.int().describe('number of erased files; with preview, the number that would be erased'),
+  cursor: z.string().nullable().describe('cursor for the next call; null after the last call'),
+})
+
+/** An erasure deletes data from Redis first, then from the history, and then files. */
+const erasureCursor = z
+  .string()
+  .max(2_000)
+  .regex(/^(\d{1,20}|files:.*|history:)$/, 'expected the cursor of the previous call')
+  .describe('cursor from the previous call')
 
 export const tenants = {
   list: route('GET /v1/tenants', {

@@ -1,7 +1,12 @@
-import { done, storedWorker, worker, workerList, workerPatch, workerPreview } from '../core/schemas.ts'
+import * as z from 'zod'
+import { done, flag, storedWorker, worker, workerList, workerPatch } from '../core/schemas.ts'
 import { shownUrl } from '../core/url.ts'
 import type { WorkerDefinition } from '../engine/engine.ts'
 import { route } from './route.ts'
+
+const preview = z.strictObject({
+  preview: flag.optional().describe('dry run: returns the waiting jobs that would violate the new definition'),
+})
 
 export const workers = {
   list: route('GET /v1/workers', {
@@ -16,7 +21,7 @@ export const workers = {
     scope: 'admin',
     summary: 'Register or replace a worker class',
     description: '`preview=true` is a dry run: it returns the waiting jobs that would violate the new definition.',
-    query: workerPreview,
+    query: preview,
     body: worker,
     answers: { 200: storedWorker },
     handle: async ({ engine, params, query, body }) =>
@@ -28,7 +33,7 @@ export const workers = {
     summary: 'Update a worker class',
     description:
       'Merges the given members into the definition. `null` restores a default. `preview=true` is a dry run.',
-    query: workerPreview,
+    query: preview,
     body: workerPatch,
     answers: { 200: storedWorker },
     handle: async ({ engine, params, query, body }) =>

@@ -82,19 +82,6 @@ export const tenantInput = z.strictObject({
     ),
 })
 
-export const tenantErased = z.object({
-  keys: z.int().describe('number of erased Redis keys; with preview, the number that would be erased'),
-  files: z.int().describe('number of erased files; with preview, the number that would be erased'),
-  cursor: z.string().nullable().describe('cursor for the next call; null after the last call'),
-})
-
-/** An erasure deletes data from Redis first, then from the history, and then files. */
-export const erasureCursor = z
-  .string()
-  .max(2_000)
-  .regex(/^(\d{1,20}|files:.*|history:)$/, 'expected the cursor of the previous call')
-  .describe('cursor from the previous call')
-
 const TENANT_NAME = 'a tenant: at most 40 characters from a-z, 0-9 and "-", beginning with a letter or digit'
 export const tenantName = named(TENANT_NAME, (text) => TENANT.test(text))
 

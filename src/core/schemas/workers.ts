@@ -16,7 +16,7 @@ import {
   webhookSecret,
 } from './job-options.ts'
 import { byAnyPort, classLabels, className, jobId, label, queueName, schemaHash } from './names.ts'
-import { closed, codeRate, concurrency, flag, moment, positive, positiveMilliseconds, rate, span } from './values.ts'
+import { closed, codeRate, concurrency, moment, positive, positiveMilliseconds, rate, span } from './values.ts'
 
 const workerPort = portSpec.extend({ schema: closed.optional().describe('JSON Schema of the values of the port') })
 const workerPorts = byAnyPort(workerPort)
@@ -208,10 +208,6 @@ const workerUnfit = z.object({
   more: z.boolean().describe('true if further waiting jobs or values were not checked'),
 })
 export type WorkerUnfit = z.output<typeof workerUnfit>
-
-export const workerPreview = z.strictObject({
-  preview: flag.optional().describe('dry run: returns the waiting jobs that would violate the new definition'),
-})
 
 export const storedWorker = workerView.extend({
   unfit: workerUnfit.optional().describe('waiting jobs that do not fit the new definition. Present if preview=true'),

@@ -8,21 +8,21 @@ const MOST = 1_000
 type By = { by: string; reason?: string }
 
 export function createAlerts({ store, now }: Context) {
-  const states = async (): Promise<Map<string, AlertState>> =>
+  const states = async () =>
     new Map(Object.entries(await store.alerts.all()).map(([key, text]) => [key, readObject<AlertState>(text) ?? {}]))
 
-  async function save(key: string, state: AlertState): Promise<void> {
+  async function save(key: string, state: AlertState) {
     if (state.alert || isMuted(state, now())) await store.alerts.set(key, JSON.stringify(state))
     else await store.alerts.remove(key)
   }
 
-  const stateOf = async (key: string): Promise<AlertState> => (await states()).get(key) ?? {}
+  const stateOf = async (key: string) => (await states()).get(key) ?? {}
 
   return {
     states,
     save,
 
-    async open(key: string, state: AlertState): Promise<AlertState> {
+    async open(key: string, state: AlertState) {
       if (state.muted) await save(key, state)
       else if (!(await store.addAlert(key, JSON.stringify(state)))) return stateOf(key)
       return state
@@ -50,14 +50,14 @@ export function createAlerts({ store, now }: Context) {
     },
 
     /** Stops the reminders of an open alert. If `given` is absent, the reminders resume. */
-    async acknowledge(key: string, given?: By): Promise<void> {
+    async acknowledge(key: string, given?: By) {
       const state = await stateOf(key)
       if (!state.alert) throw new SidejobError('NOT_FOUND', `alert ${key} is not open`)
       await save(key, { ...state, alert: { ...state.alert, acknowledged: given && { ...given, at: now() } } })
     },
 
     /** `until` is in milliseconds since 1970. */
-    async mute(key: string, { until, ...given }: By & { until?: number }): Promise<void> {
+    async mute(key: string, { until, ...given }: By & { until?: number }) {
       const known = await states()
       if (!known.has(key) && known.size >= MOST)
         throw new SidejobError('LIMITED', `expected at most ${MOST} alerts and mutes: unmute one first`)
@@ -65,7 +65,7 @@ export function createAlerts({ store, now }: Context) {
       await save(key, { ...known.get(key), muted })
     },
 
-    async unmute(key: string): Promise<void> {
+    async unmute(key: string) {
       const { muted, ...state } = await stateOf(key)
       if (!muted) throw new SidejobError('NOT_FOUND', `alert ${key} is not muted`)
       await save(key, state)

@@ -6,17 +6,11 @@ const unreadable: AuditEntry = { by: '', name: '', verb: 'unreadable', method: '
 
 export function createAudit({ store }: Context) {
   return {
-    async write(entry: AuditEntry): Promise<void> {
+    async write(entry: AuditEntry) {
       await store.audit(JSON.stringify(entry))
     },
 
-    async read({
-      cursor,
-      limit = 100,
-    }: {
-      cursor?: string
-      limit?: number
-    }): Promise<{ entries: (AuditEntry & { id: string; at: number })[]; cursor: string | null }> {
+    async read({ cursor, limit = 100 }: { cursor?: string; limit?: number }) {
       const rows = await store.readAudit(cursor ? `(${cursor}` : '+', limit)
       const entries = rows.map(({ id, fields: { e: text } }) => ({
         id,

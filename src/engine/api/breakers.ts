@@ -20,7 +20,7 @@ export function createBreakers({ store, ring }: Context) {
       }
     },
 
-    async reset(host: string, of: OpenBreaker['of']): Promise<void> {
+    async reset(host: string, of: OpenBreaker['of']) {
       const name = of === 'workers' ? `${PUSHED}${host}` : host
       const { failures } = await store.breaker(name, 'succeeded', breakerDefaults)
       if (failures === 0) throw new SidejobError('NOT_FOUND', `no circuit breaker is open for ${host} (${of})`)

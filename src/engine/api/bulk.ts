@@ -12,7 +12,7 @@ import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 import { stateField } from '../../redis/vault.ts'
 import { type Context, onceOf } from '../context.ts'
-import type { BulkInput, BulkPreview, Call, Enqueued } from '../engine.ts'
+import type { BulkInput, BulkPreview, Call } from '../engine.ts'
 import { checkedUrl } from '../jobs/checks.ts'
 import { kindNameOf } from '../jobs/kind.ts'
 import { isAddress } from '../remote/versions.ts'
@@ -46,23 +46,21 @@ async function pageOf(store: Store, filter: Filter, before: string | undefined, 
   return { jobs: matches, looked: jobs.length, cursor, newest }
 }
 
-async function namedPage(store: Store, ids: readonly number[], before: string | undefined, limit: number) {
-  const left = ids.filter((id) => before === undefined || id < Number(before)).sort((a, b) => b - a)
-  const page = left.slice(0, limit)
-  const { jobs, cursor } = await store.list({ mode: 'ids', name: page.join(','), limit })
-  return { jobs, looked: page.length, cursor: cursor ?? (left.length > page.length ? String(page.at(-1)) : null) }
-}
-
-type Slice = { ids: number[]; cursor: string | null }
-
-async function filteredSlice(store: Store, filter: Filter, before: string): Promise<Slice> {
+async function filteredSlice(store: Store, filter: Filter, before: string) {
   const { jobs, cursor } = await pageOf(store, filter, before)
   return { ids: jobs.map(({ id }) => id), cursor }
 }
 
-function namedSlice(ids: readonly number[], before = Number.POSITIVE_INFINITY): Slice {
-  const left = [...new Set(ids)].filter((id) => id < before).sort((a, b) => b - a)
-  return { ids: left.slice(0, SLICE), cursor: left.length > SLICE ? String(left[SLICE - 1]) : null }
+function namedSlice(named: readonly number[], before: string | undefined, limit = SLICE) {
+  const left = [...new Set(named)].filter((id) => before === undefined || id < Number(before)).sort((a, b) => b - a)
+  const ids = left.slice(0, limit)
+  return { ids, cursor: left.length > limit ? String(ids.at(-1)) : null }
+}
+
+async function namedPage(store: Store, named: readonly number[], before: string | undefined, limit: number) {
+  const { ids, cursor: next } = namedSlice(named, before, limit)
+  const { jobs, cursor } = await store.list({ mode: 'ids', name: ids.join(','), limit })
+  return { jobs, looked: ids.length, cursor: cursor ?? next }
 }
 
 export function createBulk(store: Store) {
@@ -71,9 +69,7 @@ export function createBulk(store: Store) {
     const ended = { token: document.token!, n: 0 } as const
     const kept = stateFieldOf(document, 'cursor')
     const before = kept === undefined ? undefined : (JSON.parse(kept) as string)
-    const slice = named
-      ? namedSlice(named, before === undefined ? undefined : Number(before))
-      : await filteredSlice(store, filter!, before ?? String(id))
+    const slice = named ? namedSlice(named, before) : await filteredSlice(store, filter!, before ?? String(id))
     const next = slice.cursor === null ? undefined : store.vault.seal(encodeValue(slice.cursor), stateField('cursor'))
     const words: Words = [
       ...(next === undefined ? [] : ops.set({ field: 'cursor', value: next })),
@@ -94,7 +90,7 @@ const PREVIEWED = 10
 const PAGE = 1_000
 
 export function createBulkVerbs({ store, constraints, ring, announce, versions, allowHosts }: Context) {
-  async function checkMove({ to }: BulkInput): Promise<void> {
+  async function checkMove({ to }: BulkInput) {
     if (to === undefined) return
     if (isAddress(to)) return void checkedUrl(to, allowHosts, 'workers', ['to'])
     const names = await versions.names()
@@ -106,7 +102,7 @@ export function createBulkVerbs({ store, constraints, ring, announce, versions, 
   }
 
   return {
-    async start(input: BulkInput, call?: Call): Promise<Enqueued> {
+    async start(input: BulkInput, call?: Call) {
       await announce()
       await checkMove(input)
       const args = encodeValue(input) as Encoded

@@ -7,7 +7,7 @@ import { ops } from '../../redis/ops.ts'
 import { pastRunOf } from '../../redis/record.ts'
 import type { Inspection } from '../../redis/types.ts'
 import { type Context, stepOf } from '../context.ts'
-import type { Call, CallbackSent, CallbackState, CallbackTry, CallbackView, Ref } from '../engine.ts'
+import type { Call, CallbackState, CallbackTry, CallbackView, Ref } from '../engine.ts'
 import { sentOf } from '../remote/callback-sent.ts'
 import { callbackView } from '../remote/callbacks.ts'
 import { keptRunsOf, runLines } from './past-runs.ts'
@@ -37,6 +37,8 @@ function tryOf({ startedAt, endedAt, outcome, attempt, retried = false, error }:
   }
 }
 
+type Query = { state?: CallbackState; host?: string; limit?: number; cursor?: string }
+
 export function createCallbackVerbs({ store, change, payloads }: Context) {
   async function toldOf(job: string) {
     const { id, document: of } = await store.inspect(job)
@@ -45,7 +47,7 @@ export function createCallbackVerbs({ store, change, payloads }: Context) {
     return { of, told: await store.inspect(String(of.callbackJob)) }
   }
 
-  const triesOf = async (told: Inspection): Promise<CallbackTry[]> =>
+  const triesOf = async (told: Inspection) =>
     runLines(told.document, await keptRunsOf(store, told))
       .map(pastRunOf)
       .filter(({ outcome }) => outcome !== 'released')
@@ -64,13 +66,11 @@ export function createCallbackVerbs({ store, change, payloads }: Context) {
       }
     },
 
-    async tries(job: Ref): Promise<{ tries: CallbackTry[] }> {
+    async tries(job: Ref) {
       return { tries: await triesOf((await toldOf(job)).told) }
     },
 
-    async get(
-      job: Ref,
-    ): Promise<{ callback: CallbackView; tries: CallbackTry[]; sent: CallbackSent | null; host: string | null }> {
+    async get(job: Ref) {
       const { of, told } = await toldOf(job)
       const [tries, sent] = await Promise.all([triesOf(told), sentOf(told.document, of, payloads)])
       const host = told.document.group?.slice(CALLBACK_GROUP.length) ?? null
@@ -82,12 +82,7 @@ export function createCallbackVerbs({ store, change, payloads }: Context) {
       host,
       limit = 50,
       cursor,
-    }: {
-      state?: CallbackState
-      host?: string
-      limit?: number
-      cursor?: string
-    }): Promise<{ callbacks: CallbackView[]; cursor: string | null; newest?: number }> {
+    }: Query): Promise<{ callbacks: CallbackView[]; cursor: string | null; newest?: number }> {
       const { queue, class: name } = CALLBACKS
       const status = state && callbackStatuses[state]
       const group = host === undefined ? undefined : callbackGroup(host)
@@ -97,7 +92,7 @@ export function createCallbackVerbs({ store, change, payloads }: Context) {
     },
 
     /** `job` is the ended job or the job of its callback. */
-    async resend(job: Ref, call?: Call): Promise<{ id: number; status: Status }> {
+    async resend(job: Ref, call?: Call) {
       return stepOf(await change(job, [ops.resend()], call))
     },
   }

@@ -38,6 +38,8 @@ const lastView = (
   return { last, rate: rateOf(minutes, now), minutes }
 }
 
+type Query = { publishers?: boolean; last?: boolean; cursor?: string; limit?: number }
+
 export function createChannels({ store, client, registry, ring, now }: Context) {
   /** Jobs that listen to a channel. The next `publish` reads these jobs with its first MGET. */
   const audience = new Lru<string, readonly string[]>(REMEMBERED)
@@ -76,12 +78,7 @@ export function createChannels({ store, client, registry, ring, now }: Context) 
   }
 
   return {
-    async publish(
-      channel: string,
-      message: Encoded,
-      options: { context?: Encoded; keep?: 0 | 1 } = {},
-      call?: Call,
-    ): Promise<{ subscribers: number }> {
+    async publish(channel: string, message: Encoded, options: { context?: Encoded; keep?: 0 | 1 } = {}, call?: Call) {
       const near = { queues: registry.queues, jobs: audience.get(channel), ...quotaOf(call) }
       const { answer, rings, heard, again } = await store.change(
         '',
@@ -95,18 +92,8 @@ export function createChannels({ store, client, registry, ring, now }: Context) 
       return { subscribers: Number(answer[0]) }
     },
 
-    async list({
-      publishers = false,
-      last = false,
-      cursor = '0',
-      limit,
-    }: {
-      publishers?: boolean
-      last?: boolean
-      cursor?: string
-      /** The answer has about this many channels. */
-      limit?: number
-    } = {}): Promise<{ channels: ChannelView[]; cursor: string | null }> {
+    /** The answer has about `limit` channels. */
+    async list({ publishers = false, last = false, cursor = '0', limit }: Query = {}) {
       const [page, ports, kept] = await Promise.all([
         store.channels(cursor, limit),
         publishers ? saying() : undefined,

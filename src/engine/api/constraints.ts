@@ -1,7 +1,7 @@
 import { type Constraint, isLimitOf } from '../../core/constraint.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Context } from '../context.ts'
-import type { ConstraintView, LimitSettings } from '../engine.ts'
+import type { LimitSettings } from '../engine.ts'
 import type { Constraints } from '../jobs/constraints.ts'
 
 /** The next job of a constraint sets the numbers of the limit again, so other numbers are refused. */
@@ -9,7 +9,7 @@ export async function refuseNumbersOfConstraint(
   constraints: Constraints,
   key: string,
   { concurrency, rate }: LimitSettings,
-): Promise<void> {
+) {
   if (!key.startsWith('constraint:')) return
   const found = (await constraints.list()).find(([name]) => isLimitOf(name, key))
   if (!found) return
@@ -24,30 +24,30 @@ export async function refuseNumbersOfConstraint(
 }
 
 export function createConstraintVerbs({ store, constraints, ring }: Context) {
-  async function get(name: string): Promise<ConstraintView> {
+  async function get(name: string) {
     const found = (await constraints.list()).find(([one]) => one === name)
     if (!found) throw new SidejobError('NOT_FOUND', `there is no constraint ${name}`)
     return { name, ...found[1] }
   }
 
-  async function put(name: string, definition: Constraint | null): Promise<void> {
+  async function put(name: string, definition: Constraint | null) {
     const { text, rings } = await store.constraint(name, definition && JSON.stringify(definition))
     constraints.learn(text)
     await ring(rings)
   }
 
   return {
-    async list(): Promise<{ constraints: ConstraintView[] }> {
+    async list() {
       return { constraints: (await constraints.list()).map(([name, one]) => ({ name, ...one })) }
     },
 
     get,
 
-    async set(name: string, definition: Constraint): Promise<ConstraintView> {
+    async set(name: string, definition: Constraint) {
       await put(name, definition)
       return get(name)
     },
 
-    remove: (name: string): Promise<void> => put(name, null),
+    remove: (name: string) => put(name, null),
   }
 }

@@ -1,10 +1,11 @@
+import type { Encoded } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { LabelsText } from '../../core/labels.ts'
 import { limits } from '../../core/limits.ts'
 import type { Retry } from '../../core/retry.ts'
 import type { JobRecord } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
-import type { Call, CopyChanges, Enqueued, JobInput, Ref } from '../engine.ts'
+import type { Call, JobInput, Ref } from '../engine.ts'
 import { factsOf } from '../run/job-facts.ts'
 import { missingKeyOf } from '../run/shown.ts'
 import type { Jobs } from './jobs.ts'
@@ -47,7 +48,11 @@ export function createCopies({ store, now }: Context, { enqueue }: Pick<Jobs, 'e
 
   return {
     /** `inputs: 'last'` (the default) repeats the inputs of the last run if they were recorded. */
-    async copy(job: Ref, { args, inputs }: CopyChanges, call?: Call): Promise<Enqueued> {
+    async copy(
+      job: Ref,
+      { args, inputs }: { args?: Encoded; inputs?: Record<string, Encoded[]> | 'last' },
+      call?: Call,
+    ) {
       const { id, document } = await store.inspect(job)
       if (args === undefined && missingKeyOf(document.args)) throw needsKey(job, 'args')
       const first = typeof inputs === 'object' ? inputs : await lastInputs(id, document, inputs === 'last')

@@ -56,7 +56,7 @@ function compared(before: readonly Counts[], after: readonly Counts[]): Compared
 export function createDeployments({ store, now }: Context, errors: Pick<ReturnType<typeof createErrors>, 'list'>) {
   const all = async () => deploymentsIn(await store.deployments())
 
-  async function deployOf(asked?: string, at?: number): Promise<{ id: string; deploys: Deploy[]; i: number }> {
+  async function deployOf(asked?: string, at?: number) {
     const known = (await all()).sort(([, a], [, b]) => b.at - a.at)
     const found = asked === undefined ? known[0] : known.find(([of]) => of === asked)
     const id = asked ?? found?.[0] ?? ''
@@ -71,7 +71,7 @@ export function createDeployments({ store, now }: Context, errors: Pick<ReturnTy
   const markOf = (at: number, text: string | null | undefined): Mark | undefined =>
     text ? { at, queues: JSON.parse(text) as QueueTexts[] } : undefined
 
-  async function markNow(): Promise<Mark> {
+  async function markNow() {
     const { queues, now: at } = await store.classes('', MAX_QUEUES, 0)
     return { at, queues }
   }

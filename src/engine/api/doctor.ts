@@ -58,7 +58,7 @@ export function createDoctor({ store, ring, change, now }: Context) {
   }
 
   /** A full Redis refuses this record, but still accepts repairs. */
-  async function note(cursor: string, { faults, cursor: next }: Slice): Promise<void> {
+  async function note(cursor: string, { faults, cursor: next }: Slice) {
     const look = { cursor, isFirst: cursor === FIRST, isLast: next === null, faults }
     const known = afterLook(await store.examined(), look, now())
     if (!known) return
@@ -67,13 +67,13 @@ export function createDoctor({ store, ring, change, now }: Context) {
     })
   }
 
-  async function layAnew(id: string): Promise<void> {
+  async function layAnew(id: string) {
     const state = await store.flow(id)
     const laid = wiresAt(state).map(({ op }): Words => opWords(op, store.vault, encodeValue({ job: state.id })!))
     if (laid.length > 0) await change(id, [wasGraph(graphsOf(state).graph, store.vault), ...laid])
   }
 
-  async function mend(target: Target): Promise<void> {
+  async function mend(target: Target) {
     try {
       if (target.kind !== 'flow') return await ring(await store.repair([target]))
       await layAnew(target.who)
@@ -86,9 +86,7 @@ export function createDoctor({ store, ring, change, now }: Context) {
     examine: (cursor: string = FIRST): Promise<{ faults: FoundFault[]; jobs: number; cursor: string | null }> =>
       look(cursor),
 
-    async repair(
-      cursor: string = FIRST,
-    ): Promise<{ repaired: FoundFault[]; left: FoundFault[]; jobs: number; cursor: string | null }> {
+    async repair(cursor: string = FIRST) {
       const slice = await look(cursor)
       const { faults, jobs, cursor: next } = slice
       if (faults.length === 0) {

@@ -68,7 +68,7 @@ export async function mutesOf({ store, now }: Pick<Context, 'store' | 'now'>) {
 
 type Counted = { rows: Row[]; looked: number; cursor: string | null }
 
-async function sortSome(store: Store, { queue }: Queue): Promise<void> {
+async function sortSome(store: Store, { queue }: Queue) {
   const { jobs } = await store.list({ mode: 'all', status: 'failed', kind: NO_KIND, queue, limit: SORTED_PER_STEP })
   const words = jobs.flatMap(({ id, document }) => [String(id), kindNameOf(document)])
   await store.change('', [ops.sort({ queue_name: queue, jobs: words })])

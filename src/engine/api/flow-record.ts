@@ -4,7 +4,7 @@ import { ops } from '../../redis/ops.ts'
 import { dirOf, pastRunOf } from '../../redis/record.ts'
 import type { Entry } from '../../redis/verbs/streams.ts'
 import type { Context } from '../context.ts'
-import type { Call, FlowEvent, FlowRecord, Ref } from '../engine.ts'
+import type { Call, FlowEvent, Ref } from '../engine.ts'
 
 /** The largest 200 entries take 3.3 MB, and Redis answers with at most 10 MB. */
 const PAGE = 200
@@ -47,18 +47,15 @@ export function createRecording({ store, change }: Context) {
 
   return {
     /** `keep` is in milliseconds. `null` deletes the recording. */
-    async record(job: Ref, keep: number | null, call?: Call): Promise<void> {
-      const { id, document } = await store.inspect(String(job))
+    async record(job: Ref, keep: number | null, call?: Call) {
+      const { id, document } = await store.inspect(job)
       if (document.class !== 'flow' || document.queue !== 'core')
         throw new SidejobError('REFUSED', `job ${id} (${document.class}) is not a flow`)
       await change(String(id), [ops.record({ keep: keep ?? undefined })], call)
     },
 
-    async recorded(
-      job: Ref,
-      { after, before, limit }: { after?: string; before?: string; limit: number },
-    ): Promise<FlowRecord> {
-      const { id, document } = await store.inspect(String(job))
+    async recorded(job: Ref, { after, before, limit }: { after?: string; before?: string; limit: number }) {
+      const { id, document } = await store.inspect(job)
       const keep = document.recorded ?? null
       if (keep === null) return { keep, events: [], cursor: null }
       const found = await entries(id, limit, { after, before })

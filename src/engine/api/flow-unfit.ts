@@ -40,7 +40,7 @@ export async function unfitOf(
     VALUES,
   )
   const found = await Promise.all(
-    looked.map(async ({ wire, near }, i): Promise<Unfit> => {
+    looked.map(async ({ wire, near }, i) => {
       const node = graph.nodes[wire.to.node!]!
       const at = await registry.find(node.queue, node.class)
       const items = rows[i]?.items ?? []

@@ -22,7 +22,7 @@ import {
 import type { Store } from '../../redis/store.ts'
 import type { FlowState } from '../../redis/types.ts'
 import { stateField, type Vault } from '../../redis/vault.ts'
-import type { FlowNodeView, FlowRow, FlowView, GraphVersion, WireView } from '../engine.ts'
+import type { FlowNodeView, FlowRow, FlowView, WireView } from '../engine.ts'
 import { wiringOf } from '../run/snapshot.ts'
 
 export const graphsOf = ({ document }: FlowState): Graphs => ({
@@ -51,7 +51,7 @@ export async function flowsOf(store: Store, { status, before, limit = PAGE }: Fl
   }
 }
 
-const graphHash = async (text: Encoded): Promise<string> => (await hashOf(text)).slice(0, 16)
+const graphHash = async (text: Encoded) => (await hashOf(text)).slice(0, 16)
 
 const inputsOf = (doc: JobRecord) =>
   Object.fromEntries(
@@ -168,7 +168,7 @@ export const graphIn = (state: FlowState): Graph | undefined => {
   return text === undefined ? undefined : readGraph(text)
 }
 
-export async function graphHashOf(state: FlowState): Promise<string | null> {
+export async function graphHashOf(state: FlowState) {
   const { graph } = graphsOf(state)
   return graph === undefined ? null : graphHash(graph)
 }
@@ -186,12 +186,12 @@ export async function flowView(state: FlowState): Promise<FlowView> {
   }
 }
 
-export async function versionViews(state: FlowState): Promise<GraphVersion[]> {
+export async function versionViews(state: FlowState) {
   const graphs = graphsOf(state)
   if (graphs.graph === undefined) return []
   const texts = [...earlier(graphs), graphs.graph]
   const versions = versionsOf(graphs)
-  const views = texts.map(async (text, i): Promise<GraphVersion> => {
+  const views = texts.map(async (text, i) => {
     const graph = readGraph(text)
     const { at = null, by = null, back = false } = versions[i] ?? {}
     const [nodes, edges] = [Object.keys(graph.nodes).length, wiresOf(graph).length]

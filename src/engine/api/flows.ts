@@ -6,7 +6,6 @@ import { type Status, statuses } from '../../core/job.ts'
 import { adoptions, farEnd, nearEnd, type Plan, planGraph, spawnOf } from '../../core/plan.ts'
 import { redacted } from '../../core/redact.ts'
 import type { Op, PortRef } from '../../core/run.ts'
-import type { Tried } from '../../core/schemas/flows.ts'
 import { MINUTE } from '../../core/units.ts'
 import { type End, type GraphWire, wiresOf } from '../../core/wires.ts'
 import { opWords, spawnWords, writeWords } from '../../redis/changes.ts'
@@ -16,7 +15,7 @@ import { statusOf } from '../../redis/record.ts'
 import type { FlowState } from '../../redis/types.ts'
 import { stateField, type Vault } from '../../redis/vault.ts'
 import type { Context } from '../context.ts'
-import type { Call, FlowView, GraphChange, GraphOptions, GraphVersion, Item, Ref, WireView } from '../engine.ts'
+import type { Call, GraphChange, Item, Ref, WireView } from '../engine.ts'
 import { checkPorts } from '../jobs/graph-check.ts'
 import { spawnedJob } from '../jobs/new-job.ts'
 import { adoptable } from '../run/snapshot.ts'
@@ -64,7 +63,7 @@ function checkFlow(state: FlowState): void {
   if (ENDED.has(status)) throw new SidejobError('WRONG_STATUS', `job ${id} is ${status}: its graph cannot be changed`)
 }
 
-async function checkMatch(state: FlowState, match: string | undefined): Promise<void> {
+async function checkMatch(state: FlowState, match: string | undefined) {
   if (match === undefined) return
   const hash = await graphHashOf(state)
   if (match === hash || (match === '*' && hash !== null)) return
@@ -82,6 +81,8 @@ const fieldWords = (fields: Graphs, vault: Vault): Words[] =>
 
 const changeOf = ({ ops: _, ...plan }: Plan, applied: boolean): GraphChange => ({ applied, ...plan })
 
+type GraphOptions = { preview?: boolean; match?: string }
+
 type Query = { status?: readonly Status[]; cursor?: string; limit?: number }
 
 export function createFlows({ store, registry, announce, change }: Context) {
@@ -93,7 +94,7 @@ export function createFlows({ store, registry, announce, change }: Context) {
     return planGraph(graph, before, { ...flowFactsOf(state), jobs: Object.fromEntries(jobs) })
   }
 
-  const wordsOf = (id: number, list: readonly Op[]): Promise<Words[]> =>
+  const wordsOf = (id: number, list: readonly Op[]) =>
     Promise.all(
       list.map(async (op) =>
         op.op === 'spawn'
@@ -102,7 +103,7 @@ export function createFlows({ store, registry, announce, change }: Context) {
       ),
     )
 
-  async function commit(state: FlowState, ops: Words[], call?: Call): Promise<string[]> {
+  async function commit(state: FlowState, ops: Words[], call?: Call) {
     try {
       return await change(String(state.id), ops, call)
     } catch (error) {
@@ -111,7 +112,7 @@ export function createFlows({ store, registry, announce, change }: Context) {
     }
   }
 
-  async function attempt<T>(job: Ref, step: (state: FlowState) => Promise<T>): Promise<T> {
+  async function attempt<T>(job: Ref, step: (state: FlowState) => Promise<T>) {
     await announce()
     for (let tries = 1; ; tries++) {
       try {
@@ -122,7 +123,7 @@ export function createFlows({ store, registry, announce, change }: Context) {
     }
   }
 
-  const shownWires = (wires: readonly WireView[], { nodes }: Graph): Promise<WireView[]> =>
+  const shownWires = (wires: readonly WireView[], { nodes }: Graph) =>
     Promise.all(
       wires.map(async (wire) => {
         if (!wire.oldest && !wire.passed[0]) return wire
@@ -190,17 +191,12 @@ export function createFlows({ store, registry, announce, change }: Context) {
 
   return {
     flows: {
-      async graph(job: Ref): Promise<{ graph: Graph; hash: string }> {
+      async graph(job: Ref) {
         const state = await store.flow(job)
         return { graph: graphOf(state), hash: (await graphHashOf(state))! }
       },
 
-      setGraph: (
-        job: Ref,
-        graph: Graph,
-        { preview: isPreview = false, match }: GraphOptions,
-        call?: Call,
-      ): Promise<GraphChange> =>
+      setGraph: (job: Ref, graph: Graph, { preview: isPreview = false, match }: GraphOptions, call?: Call) =>
         attempt(job, async (state) => {
           checkFlow(state)
           await checkMatch(state, match)
@@ -209,7 +205,7 @@ export function createFlows({ store, registry, announce, change }: Context) {
           return put(state, graph, text === was.graph ? was : withGraph(was, text, versionBy(call)), call)
         }),
 
-      undoGraph: (job: Ref, { preview: isPreview = false, match }: GraphOptions, call?: Call): Promise<GraphChange> =>
+      undoGraph: (job: Ref, { preview: isPreview = false, match }: GraphOptions, call?: Call) =>
         attempt(job, async (state) => {
           checkFlow(state)
           await checkMatch(state, match)
@@ -219,7 +215,7 @@ export function createFlows({ store, registry, announce, change }: Context) {
           return isPreview ? preview(state, graph) : put(state, graph, fields, call)
         }),
 
-      async graphHistory(job: Ref): Promise<{ versions: GraphVersion[] }> {
+      async graphHistory(job: Ref) {
         return { versions: await versionViews(await store.flow(job)) }
       },
 
@@ -227,20 +223,20 @@ export function createFlows({ store, registry, announce, change }: Context) {
 
       views: (query: Query) => listed(query, flowView),
 
-      async get(job: Ref): Promise<FlowView> {
+      async get(job: Ref) {
         const state = await store.flow(job)
         if (state.document.class !== 'flow') throw notOne(state)
         const view = await flowView(state)
         return view.graph ? { ...view, wires: await shownWires(view.wires, view.graph) } : view
       },
 
-      async wires(job: Ref): Promise<{ wires: WireView[] }> {
+      async wires(job: Ref) {
         const state = await store.flow(job)
         const graph = graphOf(state)
         return { wires: await shownWires(wireViews(state, graph), graph) }
       },
 
-      inject: (job: Ref, name: string, values: Encoded[], call?: Call): Promise<{ size: number }> =>
+      inject: (job: Ref, name: string, values: Encoded[], call?: Call) =>
         attempt(job, async (state) => {
           const { graph, found } = wireOf(state, name)
           const { begin, end } = await openEnd(state, graph, found)
@@ -252,7 +248,7 @@ export function createFlows({ store, registry, announce, change }: Context) {
         job: Ref,
         name: string,
         { queue, class: of, in: port }: { queue: string; class: string; in: string },
-      ): Promise<{ runs: Tried[] }> {
+      ) {
         const state = await store.flow(job)
         const { graph, found } = wireOf(state, name)
         const [wire] = await shownWires([wireView(state, found)], graph)
@@ -260,12 +256,7 @@ export function createFlows({ store, registry, announce, change }: Context) {
         return { runs: await tryOn(await registry.find(queue, of), `${queue}/${of}`, port, values) }
       },
 
-      async drain(
-        job: Ref,
-        name: string,
-        { max = MOST }: { max?: number; wait?: number },
-        call?: Call,
-      ): Promise<{ values: Item[] }> {
+      async drain(job: Ref, name: string, { max = MOST }: { max?: number }, call?: Call) {
         const state = await store.flow(job)
         const { found } = wireOf(state, name)
         // Before the target node starts, values wait at the source of the wire.
@@ -274,7 +265,7 @@ export function createFlows({ store, registry, announce, change }: Context) {
         return { values: isDefault ? [] : items.map((item): Item => shownItem(store.vault.show.item(item))) }
       },
 
-      moveWire: (job: Ref, name: string, target: string, call?: Call): Promise<{ moved: number }> =>
+      moveWire: (job: Ref, name: string, target: string, call?: Call) =>
         attempt(job, async (state) => {
           const { graph, found } = wireOf(state, name)
           const to = await openEnd(state, graph, wireOf(state, target).found)
@@ -287,21 +278,13 @@ export function createFlows({ store, registry, announce, change }: Context) {
     },
 
     graphs: {
-      async get(name: string): Promise<Graph> {
+      async get(name: string) {
         const text = await store.graph(name)
         if (text === null) throw new SidejobError('NOT_FOUND', `there is no graph ${name}`)
         return readGraph(text)
       },
 
-      async list({
-        after,
-        limit = GRAPHS,
-        details = false,
-      }: {
-        after?: string
-        limit?: number
-        details?: boolean
-      }): Promise<{ graphs: { name: string; nodes?: number; edges?: number }[]; cursor: string | null }> {
+      async list({ after, limit = GRAPHS, details = false }: { after?: string; limit?: number; details?: boolean }) {
         const most = details ? Math.min(limit, LOOKED_INTO) : limit
         const names = (await store.graphNames()).filter((name) => after === undefined || name > after).sort()
         const page = names.slice(0, most)
@@ -310,11 +293,11 @@ export function createFlows({ store, registry, announce, change }: Context) {
         return { graphs, cursor: names.length > most ? page.at(-1)! : null }
       },
 
-      async set(name: string, graph: Graph, call?: Call): Promise<void> {
+      async set(name: string, graph: Graph, call?: Call) {
         await change('', [ops.graph({ name, text: graphText(graph), ...(call?.quota && { by: call.by }) })], call)
       },
 
-      async remove(name: string, call?: Call): Promise<void> {
+      async remove(name: string, call?: Call) {
         const [wasThere] = await change('', [ops.graph({ name })], call)
         if (!wasThere) throw new SidejobError('NOT_FOUND', `there is no graph ${name}`)
       },

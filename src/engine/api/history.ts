@@ -4,7 +4,7 @@ import type { HistoryStore } from '../../history/store.ts'
 import { notedIn } from '../../redis/outbox.ts'
 import type { Store } from '../../redis/store.ts'
 import type { StoredTexts } from '../../redis/verbs/outbox.ts'
-import type { HistoryJob, HistoryQuery, HistoryRows, HistoryRun, HistorySql, HistoryStatus } from '../engine.ts'
+import type { HistoryQuery, HistorySql } from '../engine.ts'
 import { historyJob, historyRun, rowsOf } from './history-rows.ts'
 
 /** A lane stores history after this many ended jobs, or after EVERY_MS. */
@@ -43,7 +43,7 @@ export function createHistory({ store, history, now }: HistoryParts) {
   }
 
   /** The database ignores rows that concurrent calls have already stored. */
-  async function drained(database: HistoryStore): Promise<void> {
+  async function drained(database: HistoryStore) {
     let stored: StoredTexts | undefined
     for (let n = 0; n < SLICES; n++) {
       const { from, texts } = await store.outbox('1', stored)
@@ -55,7 +55,7 @@ export function createHistory({ store, history, now }: HistoryParts) {
     await store.outbox('1', stored)
   }
 
-  async function drain(): Promise<void> {
+  async function drain() {
     if (!history) return
     const own = now()
     drainingSince = own
@@ -75,14 +75,14 @@ export function createHistory({ store, history, now }: HistoryParts) {
     isOn: history !== undefined,
 
     /** Call this before the first job runs, or the history misses jobs. */
-    async begin(): Promise<void> {
+    async begin() {
       if (!history || isBegun) return
       await store.outbox('1')
       isBegun = true
     },
 
     /** The invocation must not end before this promise resolves. */
-    async committed(runs: number): Promise<void> {
+    async committed(runs: number) {
       if (!history || runs === 0) return
       ends += runs
       const isDraining = now() - drainingSince < CUT_OFF_MS
@@ -92,29 +92,29 @@ export function createHistory({ store, history, now }: HistoryParts) {
 
     drain,
 
-    async forget(): Promise<void> {
+    async forget() {
       if (!history?.days) return
       for (let n = 0; n < FORGOTTEN; n++)
         if (!(await history.store.forget(namespace, now() - history.days * DAY))) return
     },
 
-    async erase(): Promise<boolean> {
+    async erase() {
       for (let n = 0; n < FORGOTTEN; n++) if (!(await there().forget(namespace, Number.MAX_SAFE_INTEGER))) return false
       return true
     },
 
-    async list(query: HistoryQuery): Promise<{ jobs: HistoryJob[]; searchedTo: number | null; cursor: string | null }> {
+    async list(query: HistoryQuery) {
       const { rows, searchedTo = null, cursor } = await there().list(namespace, query)
       return { jobs: rows.map((row) => historyJob(row, vault)), searchedTo, cursor }
     },
 
-    async get(job: string): Promise<{ ends: HistoryJob[]; runs: HistoryRun[] }> {
+    async get(job: string) {
       const { ends: found, runs } = await there().get(namespace, Number(job))
       if (found.length === 0 && runs.length === 0) throw new SidejobError('NOT_FOUND', `the history has no job ${job}`)
       return { ends: found.map((row) => historyJob(row, vault)), runs: runs.map((row) => historyRun(row, vault)) }
     },
 
-    async sql({ sql, limit }: HistorySql): Promise<HistoryRows> {
+    async sql({ sql, limit }: HistorySql) {
       try {
         return await there().sql(sql, limit)
       } catch (error) {
@@ -129,7 +129,7 @@ export function createHistory({ store, history, now }: HistoryParts) {
       return failed && `ended jobs cannot be stored in the history: ${failed.why}`
     },
 
-    async status(): Promise<HistoryStatus> {
+    async status() {
       const { from, bytes, seen } = await store.outbox('')
       return {
         on: history !== undefined,

@@ -4,23 +4,11 @@ import { hasCode, SidejobError } from '../../core/errors.ts'
 import { isId, type Status } from '../../core/job.ts'
 import type { KeptPatch, KeptStep, KeptWait } from '../../core/schemas.ts'
 import { ops } from '../../redis/ops.ts'
-import { type JobRecord, stateOf } from '../../redis/record.ts'
+import { stateOf } from '../../redis/record.ts'
 import type { Listed } from '../../redis/types.ts'
 import { stateField } from '../../redis/vault.ts'
 import { type Context, onceOf, stepOf } from '../context.ts'
-import type {
-  Call,
-  Enqueued,
-  JobFilter,
-  JobInput,
-  JobPatch,
-  JobRow,
-  JobView,
-  ListNotes,
-  Ref,
-  Why,
-  WorkerDefinition,
-} from '../engine.ts'
+import type { Call, JobFilter, JobInput, JobPatch, JobView, Ref, WorkerDefinition } from '../engine.ts'
 import { announcedDefinition, checkArgs, schemaOfClass } from '../jobs/checks.ts'
 import { checkFlows } from '../jobs/graph-check.ts'
 import { kindNameOf } from '../jobs/kind.ts'
@@ -82,11 +70,11 @@ export function createJobs({
     return { mode: sort === 'ended' ? 'ended' : 'all' } as const
   }
 
-  async function page({ cursor: before, limit = 50, ...filter }: JobFilter): Promise<Listed> {
+  async function page({ cursor: before, limit = 50, ...filter }: JobFilter) {
     const { status, error, text, args, labels, sort: _, lookAt = LOOKED_AT, paths: __, ...wanted } = filter
     const statuses = error !== undefined ? 'failed' : status && [status].flat().join(',')
     const ask = { ...wanted, ...listModes(filter), status: statuses, kind: error, limit }
-    const look = async (from?: string, most = limit): Promise<Listed> => {
+    const look = async (from?: string, most = limit) => {
       const found = await store.list({ ...ask, before: from, limit: most })
       if (error === undefined) return found
       return { ...found, jobs: found.jobs.filter(({ document }) => kindNameOf(document) === error) }
@@ -100,12 +88,12 @@ export function createJobs({
     ...factsOf(document, { now: now(), retain: store.retain }),
   })
 
-  async function regroup(job: string, group: { id: string; concurrency?: number }): Promise<void> {
+  async function regroup(job: string, group: { id: string; concurrency?: number }) {
     const { id, document } = await store.inspect(job)
     await change('', [await constraints.tagWords(id, document, { group })])
   }
 
-  async function checkTheirs(job: string): Promise<JobRecord> {
+  async function checkTheirs(job: string) {
     const { id, document } = await store.inspect(job)
     if (registry.local(document.queue, document.class)?.inner)
       throw new SidejobError('REFUSED', `job ${id} is an internal job, which cannot be changed`)
@@ -131,17 +119,16 @@ export function createJobs({
     return view(job)
   }
 
-  const described = async (shown: JobView): Promise<JobView> =>
-    withSchemas(shown, await registry.find(shown.queue, shown.class))
+  const described = async (shown: JobView) => withSchemas(shown, await registry.find(shown.queue, shown.class))
 
-  async function stateShown(job: Ref): Promise<Record<string, Encoded>> {
+  async function stateShown(job: Ref) {
     const { document } = await store.inspect(job)
     return shownState(document, stateOf(document))
   }
 
   return {
     /** `existing` means that the idempotency key or the unique key already had a job. */
-    async enqueue(inputs: JobInput[], call?: Call): Promise<{ jobs: Enqueued[]; existing: boolean }> {
+    async enqueue(inputs: JobInput[], call?: Call) {
       const at = store.now()
       const find = await registry.finder(inputs)
       const jobs = newJobs(inputs, find, at, allowHosts, call)
@@ -155,10 +142,7 @@ export function createJobs({
       return { jobs: made, existing: again }
     },
 
-    async get(
-      job: Ref,
-      { schemas = false, details = false }: { schemas?: boolean; details?: boolean } = {},
-    ): Promise<JobView> {
+    async get(job: Ref, { schemas = false, details = false }: { schemas?: boolean; details?: boolean } = {}) {
       const shown = details ? (await viewWithRuns(job)).job : await view(job)
       return schemas ? described(shown) : shown
     },
@@ -172,12 +156,12 @@ export function createJobs({
     },
 
     /** Redis counts a `total` only for suspended jobs, ended jobs, and failed jobs of one class or kind of error. */
-    async list(filter: JobFilter): Promise<{ jobs: JobView[]; cursor: string | null } & ListNotes> {
+    async list(filter: JobFilter) {
       const { jobs, ...rest } = await page(filter)
       return { jobs: jobs.map(listedView), ...rest }
     },
 
-    async rows(filter: JobFilter): Promise<{ jobs: JobRow[]; cursor: string | null } & ListNotes> {
+    async rows(filter: JobFilter) {
       const at = now()
       const { jobs, ...rest } = await page(filter)
       return { jobs: jobs.map((job) => rowOf(job, at, filter.paths)), ...rest }
@@ -217,11 +201,11 @@ export function createJobs({
       return { ...stepOf(answer), rest: answer[2] ? Number(answer[2]) : undefined }
     },
 
-    async retry(job: Ref, call?: Call): Promise<{ id: number; status: Status }> {
+    async retry(job: Ref, call?: Call) {
       return stepOf(await change(job, [ops.retry()], call))
     },
 
-    async cancel(job: Ref, call?: Call): Promise<{ id: number; status: Status }> {
+    async cancel(job: Ref, call?: Call) {
       await announce()
       return stepOf(await change(job, [ops.cancel()], call))
     },
@@ -232,7 +216,7 @@ export function createJobs({
       job: Ref,
       { set = {}, unset = [] }: { set?: Record<string, Encoded>; unset?: string[] },
       call?: Call,
-    ): Promise<Record<string, Encoded>> {
+    ) {
       await checkTheirs(job)
       const words = [
         ...Object.entries(set).map(([field, value]) =>
@@ -244,11 +228,11 @@ export function createJobs({
       return stateShown(job)
     },
 
-    async existed(id: string): Promise<boolean> {
+    async existed(id: string) {
       return isId(id) && Number(id) <= (await store.lastId())
     },
 
-    why: (job: Ref, { deep = 0 }: { deep?: number } = {}): Promise<Why> => followed(store, job, deep),
+    why: (job: Ref, { deep = 0 }: { deep?: number } = {}) => followed(store, job, deep),
 
     async steps(job: Ref, cursor: string = '0'): Promise<KeptSteps> {
       const { id, document } = await store.inspect(job)
@@ -297,30 +281,30 @@ export function createJobs({
       return { ...nodes.get(members[0]!.id)!, ...(more ? { more } : {}) }
     },
 
-    async adopt(job: Ref, child: { job: Ref; name: string }, call?: Call): Promise<void> {
+    async adopt(job: Ref, child: { job: Ref; name: string }, call?: Call) {
       await change(job, [ops.adopt(child)], call)
     },
 
-    async disown(job: Ref, { name }: { name: string }, call?: Call): Promise<void> {
+    async disown(job: Ref, { name }: { name: string }, call?: Call) {
       await change(job, [ops.disown({ child: name })], call)
     },
 
-    async setAlias(job: Ref, alias: string, act: 'add' | 'remove', call?: Call): Promise<void> {
+    async setAlias(job: Ref, alias: string, act: 'add' | 'remove', call?: Call) {
       await change(job, [act === 'add' ? ops.alias({ name: alias }) : ops.unalias({ name: alias })], call)
     },
 
-    async lock(job: Ref, { ttl }: { ttl: number }, call?: Call): Promise<{ token: string }> {
+    async lock(job: Ref, { ttl }: { ttl: number }, call?: Call) {
       // The token depends on the call's key, so a repeated call returns the same token.
       const token = call?.key ? (await hashOf(call.key)).slice(0, 32) : crypto.randomUUID().replaceAll('-', '')
       await change(job, [ops.lock({ ms: ttl, token })], call)
       return { token }
     },
 
-    async refreshLock(job: Ref, { token, ttl }: { token: string; ttl: number }, call?: Call): Promise<void> {
+    async refreshLock(job: Ref, { token, ttl }: { token: string; ttl: number }, call?: Call) {
       await change(job, [ops.refresh({ token, ms: ttl })], call)
     },
 
-    async unlock(job: Ref, { token }: { token: string }, call?: Call): Promise<void> {
+    async unlock(job: Ref, { token }: { token: string }, call?: Call) {
       await change(job, [ops.unlock({ token })], call)
     },
   }

@@ -27,7 +27,7 @@ export function createKeys(
 
   const isOver = ({ expiresAt }: Pick<Kept, 'expiresAt'>): boolean => expiresAt !== undefined && expiresAt <= now()
 
-  async function note(id: string): Promise<void> {
+  async function note(id: string) {
     if (now() - (noted.get(id) ?? 0) < NOTED_EVERY) return
     noted.set(id, now())
     await store.usedApiKey(id, now()).catch(() => noted.delete(id))
@@ -80,7 +80,7 @@ export function createKeys(
 
   return {
     keys: {
-      async list(): Promise<{ keys: ApiKey[] }> {
+      async list() {
         const rows = await store.apiKeys()
         const keys = Object.entries(rows).flatMap(([id, text]) => {
           if (id.startsWith('used:')) return []
@@ -93,17 +93,10 @@ export function createKeys(
         return { keys: keys.sort((one, other) => one.name.localeCompare(other.name)) }
       },
 
-      add: (
-        about: Omit<ApiKey, 'id' | 'createdAt' | 'lastUsedAt'>,
-        call?: Call,
-      ): Promise<{ id: string; key: string }> => made(about, call, []),
+      add: (about: Omit<ApiKey, 'id' | 'createdAt' | 'lastUsedAt'>, call?: Call) => made(about, call, []),
 
       /** The old key expires after `overlap` milliseconds, unless its own expiry is sooner. */
-      async rotate(
-        id: string,
-        { overlap }: { overlap: number },
-        call?: Call,
-      ): Promise<{ id: string; key: string; until: number }> {
+      async rotate(id: string, { overlap }: { overlap: number }, call?: Call) {
         const old = await needed(id)
         const { hash: _, createdAt: __, ...about } = old
         const until = Math.min(old.expiresAt ?? Number.POSITIVE_INFINITY, now() + overlap)
@@ -112,17 +105,16 @@ export function createKeys(
         return { ...fresh, until }
       },
 
-      async remove(id: string): Promise<void> {
+      async remove(id: string) {
         await needed(id)
         await store.removeApiKey(id)
         recent.forget(id)
       },
 
       /** `hash`: the SHA-256 of the key, if the caller has it. */
-      authenticate: async (key: string, hash?: string): Promise<KnownKey | undefined> =>
-        knownBy(hash ?? (await hashOf(key))),
+      authenticate: async (key: string, hash?: string) => knownBy(hash ?? (await hashOf(key))),
 
-      async isActive(id: string): Promise<boolean> {
+      async isActive(id: string) {
         const own = await hashOfOwn()
         if (own && idOf(own) === id) return true
         const kept = await recent.get(id)

@@ -1,11 +1,12 @@
 import { groupIdOf, groupKey } from '../../core/constraint.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Store } from '../../redis/store.ts'
-import type { Room } from '../../redis/types.ts'
+import type { KeptLimit, Room } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
 import type {
   GroupView,
   Holder,
+  LimitPreview,
   LimitRow,
   LimitSettings,
   LimitView,
@@ -15,7 +16,6 @@ import type {
   WaitedLimit,
 } from '../engine.ts'
 import { refuseNumbersOfConstraint } from './constraints.ts'
-import { changedBy, limitPreview } from './limit-preview.ts'
 
 type Row = Awaited<ReturnType<Store['limits']>>[number]
 
@@ -88,14 +88,45 @@ const groupView = ({ key, concurrency, paused, running, waiting, jobs }: Row): G
   jobs: jobs ?? 0,
 })
 
+const NAMED = 20
+
+type Changed = Pick<KeptLimit, 'concurrency' | 'rate' | 'paused'>
+
+const changedBy = (was: Changed, { concurrency, rate, paused }: LimitSettings): Changed => ({
+  concurrency: concurrency === undefined ? was.concurrency : concurrency,
+  rate: rate === undefined ? was.rate : rate,
+  paused: paused ?? was.paused,
+})
+
+function freeAt({ settings, running, now }: Room, { concurrency, rate, paused }: Changed, started: number): number {
+  if (paused || (settings.shutUntil ?? 0) > now) return 0
+  const slots = (concurrency ?? Number.POSITIVE_INFINITY) - running
+  const starts = (rate?.limit ?? Number.POSITIVE_INFINITY) - started
+  return Math.max(0, Math.min(slots, starts) - settings.reserved)
+}
+
+async function limitPreview(
+  store: Store,
+  key: string,
+  settings: LimitSettings,
+): Promise<{ room: Room; changed: Changed; preview: LimitPreview } | undefined> {
+  const room = await store.room(key, { holders: 0, waiting: NAMED })
+  if (!room) return undefined
+  const changed = changedBy(room.settings, settings)
+  const isSame = changed.rate?.period === room.settings.rate?.period
+  const started = isSame || !changed.rate ? room.started : await store.startedSince(key, room.now - changed.rate.period)
+  const wouldStart = Math.min(room.waiting, freeAt(room, changed, changed.rate ? started : 0))
+  return { room, changed, preview: { wouldStart, first: room.line.slice(0, wouldStart) } }
+}
+
 export function createLimits({ store, constraints, ring, now }: Context) {
-  async function limitOf(key: string): Promise<LimitView> {
+  async function limitOf(key: string) {
     const [row] = await store.limits(key)
     if (!row) throw noSuchLimit(key)
     return limitView(row, now())
   }
 
-  async function groupOf(id: string): Promise<GroupView> {
+  async function groupOf(id: string) {
     const [row] = await store.limits(groupKey(id))
     if (!row) throw new SidejobError('NOT_FOUND', `there is no group ${id}: it has no unfinished jobs`)
     return groupView(row)
@@ -114,7 +145,7 @@ export function createLimits({ store, constraints, ring, now }: Context) {
     limits: {
       withGroups: bounds,
 
-      list: async (options?: { details?: boolean }): Promise<{ limits: LimitRow[] }> => ({
+      list: async (options?: { details?: boolean }) => ({
         limits: (await bounds(undefined, options)).limits,
       }),
 
@@ -153,13 +184,13 @@ export function createLimits({ store, constraints, ring, now }: Context) {
         return limitOf(key)
       },
 
-      async remove(key: string): Promise<void> {
+      async remove(key: string) {
         await ring(await store.limit(key, 'remove'))
       },
     },
 
     groups: {
-      list: async (): Promise<{ groups: GroupView[] }> => ({ groups: (await bounds()).groups }),
+      list: async () => ({ groups: (await bounds()).groups }),
 
       get: groupOf,
 
@@ -179,7 +210,7 @@ export function createLimits({ store, constraints, ring, now }: Context) {
     },
 
     flags: {
-      get: (name: string): Promise<boolean> => store.flag(name),
+      get: (name: string) => store.flag(name),
 
       set: (name: string, on: boolean): Promise<void> => store.setFlag(name, on),
     },

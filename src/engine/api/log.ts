@@ -51,7 +51,7 @@ const lifeOf = (document: JobRecord): { from?: number; to?: number } => ({
 
 export function createLog({ store, change, now }: Context) {
   return {
-    async write(entry: Encoded, call?: Call): Promise<void> {
+    async write(entry: Encoded, call?: Call) {
       await change('', [logWords(entryOf(entry), store.vault)], call)
     },
 

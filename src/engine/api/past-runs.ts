@@ -2,7 +2,6 @@ import { FAILURES_KEPT, type Spent } from '../../core/cost.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { redacted } from '../../core/redact.ts'
 import type { PastRun } from '../../core/run.ts'
-import type { PastRunView } from '../../core/schemas.ts'
 import { deedsOf, type JobRecord, pastRunOf, redactedPathsOf } from '../../redis/record.ts'
 import type { Store } from '../../redis/store.ts'
 import type { Inspection } from '../../redis/types.ts'
@@ -17,10 +16,8 @@ function shown(run: PastRun, document: JobRecord): PastRun {
   return { ...run, error: redacted(run.error, redactedPathsOf(document), 'error') }
 }
 
-export const keptRunsOf = async (
-  store: Store,
-  { id, document }: Pick<Inspection, 'id' | 'document'>,
-): Promise<string[]> => (document.historyKept ? store.runs(id) : [])
+export const keptRunsOf = async (store: Store, { id, document }: Pick<Inspection, 'id' | 'document'>) =>
+  document.historyKept ? store.runs(id) : []
 
 export const runLines = ({ lastRun }: JobRecord, kept: readonly string[]): readonly string[] =>
   lastRun === undefined || kept.some((line) => line.startsWith(`${lastRun},`)) ? kept : [lastRun, ...kept]
@@ -79,7 +76,7 @@ export function createPastRuns({ store, viewWithRuns }: Context, { read: readLog
       return { runs: details ? runs : runs.map(({ n, readyAt, commits, ...run }) => run) }
     },
 
-    async pastRun(job: Ref, n: number): Promise<PastRunView> {
+    async pastRun(job: Ref, n: number) {
       const { id, document } = await store.inspect(job)
       const text = await kept(id, n, document.runsNoted ?? 0)
       const run = pastRunOf(text)

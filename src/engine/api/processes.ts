@@ -46,7 +46,7 @@ export function createProcesses({ store, registry }: Context) {
     },
 
     /** The process receives the signal with its next claim or heartbeat. */
-    async signal(process: string, signal: Signal | null): Promise<void> {
+    async signal(process: string, signal: Signal | null) {
       if (await store.signal(process, signal)) return
       throw new SidejobError(
         'NOT_FOUND',

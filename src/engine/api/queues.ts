@@ -39,10 +39,10 @@ export function viewOf(row: QueueRow): QueueView {
 }
 
 export function createQueues({ store, ring }: Context) {
-  const queueViews = async (name?: string): Promise<QueueView[]> => (await store.overview(name)).queues.map(viewOf)
+  const queueViews = async (name?: string) => (await store.overview(name)).queues.map(viewOf)
 
   return {
-    async list(): Promise<{ queues: QueueView[] }> {
+    async list() {
       return { queues: await queueViews() }
     },
 

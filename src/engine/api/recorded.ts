@@ -28,17 +28,13 @@ function recordedOf(id: number, record: JobRecord): RecordedJob {
 }
 
 export const createRecorded = ({ store }: Context) => ({
-  async list({
-    cursor,
-    limit = 100,
-    ...filter
-  }: RecordedQuery): Promise<{ jobs: RecordedJob[]; cursor: string | null }> {
+  async list({ cursor, limit = 100, ...filter }: RecordedQuery) {
     const page = await store.list({ ...filter, mode: 'all', status: 'completed,failed', before: cursor, limit })
     const kept = page.jobs.filter(({ document }) => document.lastValues !== undefined)
     return { jobs: kept.map(({ id, document }) => recordedOf(id, document)), cursor: page.cursor }
   },
 
-  async get(job: Ref): Promise<RecordedJob> {
+  async get(job: Ref) {
     const { id, document } = await store.inspect(job)
     return recordedOf(id, document)
   },

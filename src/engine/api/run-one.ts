@@ -3,7 +3,7 @@ import type { RunError } from '../../core/run.ts'
 import { HOUR } from '../../core/units.ts'
 import { refusalIn } from '../../redis/answers.ts'
 import { ops, priorityText } from '../../redis/ops.ts'
-import type { ClaimedJob, Ready } from '../../redis/types.ts'
+import type { Ready } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
 
 export type Performed = { id: number; class: string; status: Status; error?: Pick<RunError, 'message' | 'stack'> }
@@ -15,7 +15,7 @@ const LEASE = HOUR
 export function createOne({ store, executor, constraints, ring }: Context) {
   let known: string[] = []
 
-  async function ready(): Promise<Ready[]> {
+  async function ready() {
     const before = known
     const [names, ...lists] = await Promise.all([store.queueNames(), ...before.map((queue) => store.ready(queue))])
     known = names
@@ -26,7 +26,7 @@ export function createOne({ store, executor, constraints, ring }: Context) {
   const setPriority = (id: number, priority: number) =>
     store.change(String(id), [ops.patch({ fields: { priority: priorityText(priority) } })])
 
-  async function lend({ id, queue, ahead }: Ready): Promise<ClaimedJob | undefined> {
+  async function lend({ id, queue, ahead }: Ready) {
     if (ahead > 0) await setPriority(id, FIRST)
     for (;;) {
       const answer = await store.commit({ queue, claim: { max: 1, lease: LEASE, begun: 1 } })

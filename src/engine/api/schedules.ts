@@ -103,22 +103,32 @@ function patchOf(input: JobInput, was: string): JobPatch {
   return { ...fields, ...(isSame ? {} : { repeat }) }
 }
 
+type Query = {
+  limit?: number
+  cursor?: string
+  failing?: boolean
+  muted?: boolean
+  inARow?: number
+  runs?: boolean
+  until?: number
+}
+
 export function createSchedules(
   { store, change, now }: Context,
   { update: patch, enqueue }: Pick<Jobs, 'update' | 'enqueue'>,
 ) {
-  async function look(job: string): Promise<{ id: number; document: JobRecord }> {
+  async function look(job: string) {
     const found = await store.inspect(job)
     if (!found.document.repeats) throw new SidejobError('NOT_FOUND', `job ${found.id} does not repeat`)
     return found
   }
 
-  async function schedule(job: string, { until }: { until?: number } = {}): Promise<ScheduleView> {
+  async function schedule(job: string, { until }: { until?: number } = {}) {
     const { id, document } = await look(job)
     return scheduleOf(id, document, { until })
   }
 
-  async function named(alias: string): Promise<{ id: number; document: JobRecord } | undefined> {
+  async function named(alias: string) {
     const { jobs } = await store.list({ mode: 'alias', name: alias, limit: 1 })
     const [found] = jobs
     if (found && !found.document.repeats)
@@ -126,13 +136,13 @@ export function createSchedules(
     return found
   }
 
-  async function end(job: string, call?: Call): Promise<void> {
+  async function end(job: string, call?: Call) {
     const { id, document } = await look(job)
     const names = aliasesOf(document).map((alias) => ops.unalias({ name: alias }))
     await change(String(id), [...names, ops.patch({ fields: repeatFields(document, null, now()) })], call)
   }
 
-  async function make(alias: string, input: JobInput, print: string, call?: Call): Promise<ScheduleView> {
+  async function make(alias: string, input: JobInput, print: string, call?: Call) {
     // The Idempotency-Key of the call covers the whole update, so this step must not use the key.
     const asked = call && { by: call.by, quota: call.quota, rootless: call.rootless }
     const [made] = (await enqueue([{ ...input, alias: [...(input.alias ?? []), alias] }], asked)).jobs
@@ -141,23 +151,7 @@ export function createSchedules(
   }
 
   return {
-    async list({
-      limit = 50,
-      cursor,
-      failing = false,
-      muted = false,
-      inARow = 0,
-      until,
-      runs = false,
-    }: {
-      limit?: number
-      cursor?: string
-      failing?: boolean
-      muted?: boolean
-      inARow?: number
-      runs?: boolean
-      until?: number
-    }): Promise<{ schedules: ScheduleRow[]; cursor: string | null }> {
+    async list({ limit = 50, cursor, failing = false, muted = false, inARow = 0, until, runs = false }: Query) {
       const schedules: ScheduleRow[] = []
       const silent = failing && !muted ? mutesOf({ store, now }) : undefined
       let next: string | null = cursor ?? '0'
@@ -182,7 +176,7 @@ export function createSchedules(
 
     get: schedule,
 
-    async set(alias: string, input: JobInput, call?: Call): Promise<ScheduleView> {
+    async set(alias: string, input: JobInput, call?: Call) {
       const print = (await hashOf(JSON.stringify(Object.entries(input).sort()))).slice(0, 16)
       const found = await named(alias)
       if (!found) return make(alias, input, print, call)
@@ -198,14 +192,14 @@ export function createSchedules(
       return make(alias, input, print, call)
     },
 
-    async update(job: Ref, changes: JobPatch, call?: Call): Promise<ScheduleView> {
+    async update(job: Ref, changes: JobPatch, call?: Call) {
       await patch(job, changes, call)
       return schedule(job)
     },
 
     end,
 
-    async pause(job: Ref, call?: Call): Promise<ScheduleView> {
+    async pause(job: Ref, call?: Call) {
       const { document } = await look(job)
       const next = document.nextSlot === NEVER ? document.repeatPaused : document.nextSlot
       const fields = { nextSlot: String(NEVER), repeatPaused: String(next ?? 1) }
@@ -213,7 +207,7 @@ export function createSchedules(
       return schedule(job)
     },
 
-    async resume(job: Ref, call?: Call): Promise<ScheduleView> {
+    async resume(job: Ref, call?: Call) {
       const { document } = await look(job)
       const repeat = ruleOf(document)
       const at = store.now()
@@ -224,11 +218,7 @@ export function createSchedules(
       return schedule(job)
     },
 
-    async backfill(
-      job: Ref,
-      { from, to }: { from: number; to: number },
-      call?: Call,
-    ): Promise<{ jobs: { id: number; scheduledFor: number }[]; next: number | null }> {
+    async backfill(job: Ref, { from, to }: { from: number; to: number }, call?: Call) {
       const { document } = await look(job)
       const repeat = ruleOf(document)
       if (!('cron' in Object(repeat.source)))

@@ -26,12 +26,12 @@ export function createSessions({ store, knownBy, tenant }: Parts) {
       return (await knownBy(hash)) ? open(hash, life, once ? ONCE : '') : undefined
     },
 
-    async peek(name: string): Promise<KnownKey | undefined> {
+    async peek(name: string) {
       const text = await store.session(await hashOf(name))
       return text !== null && isOnce(text) ? knownBy(text.slice(ONCE.length)) : undefined
     },
 
-    async redeem(name: string, life: number): Promise<string | undefined> {
+    async redeem(name: string, life: number) {
       const hash = await hashOf(name)
       const text = await store.session(hash)
       if (text === null || !isOnce(text)) return undefined
@@ -40,12 +40,12 @@ export function createSessions({ store, knownBy, tenant }: Parts) {
       return (await knownBy(keyHash)) ? open(keyHash, life) : undefined
     },
 
-    async get(name: string): Promise<KnownKey | undefined> {
+    async get(name: string) {
       const text = await recent.get(await hashOf(name))
       return text === undefined || isOnce(text) ? undefined : knownBy(text)
     },
 
-    async end(name: string): Promise<void> {
+    async end(name: string) {
       const hash = await hashOf(name)
       recent.forget(hash)
       await store.removeSession(hash)

@@ -21,14 +21,14 @@ export function createStreamTokens({ secret, tenant, now, hashOfId, knownBy }: P
   const secretOf = () => (secret ??= newKey())
 
   return {
-    async create(key: string, path: string, life: number = MINUTE): Promise<{ token: string; expiresAt: number }> {
+    async create(key: string, path: string, life: number = MINUTE) {
       const hash = await hashOf(key)
       const expiresAt = now() + life
       const token = `${idOf(hash)}.${expiresAt}.${await proofOf(secretOf(), hash, path, expiresAt)}`
       return { token: tenant === undefined ? token : `${tenant}~${token}`, expiresAt }
     },
 
-    async authenticate(token: string, path: string): Promise<KnownKey | undefined> {
+    async authenticate(token: string, path: string) {
       const [, id, until, proof] = TOKEN.exec(token) ?? []
       const left = Number(until) - now()
       if (!id || !proof || left <= 0 || left > MAX_TOKEN_MS) return undefined

@@ -12,18 +12,18 @@ type Kept = Omit<Tenant, 'name'>
 const tenantOf = (name: string, text: string): Tenant => ({ name, createdAt: 0, ...readObject<Kept>(text) })
 
 export function createTenants({ store, now }: Context) {
-  const recent = createRecent(async (name): Promise<Tenant | null> => {
+  const recent = createRecent(async (name) => {
     const text = await store.tenants.get(name)
     return text === null ? null : tenantOf(name, text)
   })
 
   return {
-    async list(): Promise<{ tenants: Tenant[] }> {
+    async list() {
       const rows = Object.entries(await store.tenants.all()).map(([name, text]) => tenantOf(name, text))
       return { tenants: rows.sort((a, b) => (a.name < b.name ? -1 : 1)) }
     },
 
-    async set(name: string, { limits }: { limits?: KeyLimits }): Promise<void> {
+    async set(name: string, { limits }: { limits?: KeyLimits }) {
       const all = await store.tenants.all()
       const known = Object.hasOwn(all, name) ? tenantOf(name, all[name]!) : undefined
       if (!known && Object.keys(all).length >= MAX_TENANTS)
@@ -34,19 +34,16 @@ export function createTenants({ store, now }: Context) {
       recent.forget(name)
     },
 
-    async remove(name: string): Promise<void> {
+    async remove(name: string) {
       if ((await store.tenants.remove(name)) === 0) throw new SidejobError('NOT_FOUND', `there is no tenant ${name}`)
       recent.forget(name)
     },
 
-    async get(name: string): Promise<Tenant | undefined> {
+    async get(name: string) {
       return (await recent.get(name)) ?? undefined
     },
 
-    async erase(
-      name: string,
-      { cursor, preview = false }: { cursor: string; preview?: boolean },
-    ): Promise<{ keys: number; cursor: string | null }> {
+    async erase(name: string, { cursor, preview = false }: { cursor: string; preview?: boolean }) {
       const sum: Sum = new Map()
       let keys = 0
       let next: string | null = cursor

@@ -26,7 +26,7 @@ export function createWaiting({ store, registry, now }: Context) {
   }
 
   /** The record of an ended child has the paths to redact in its result. */
-  async function heirsOf(jobs: readonly ClaimedJob[]): Promise<Map<number, JobRecord>> {
+  async function heirsOf(jobs: readonly ClaimedJob[]) {
     const ids = jobs.flatMap(({ family }) => family.map(({ id }) => id))
     if (ids.length === 0) return new Map()
     const { jobs: found } = await store.list({ mode: 'ids', name: ids.join(','), limit: ids.length })
@@ -47,13 +47,10 @@ export function createWaiting({ store, registry, now }: Context) {
     }
   }
 
-  const idOf = async (job: Ref): Promise<number> => (await store.inspect(job)).id
+  const idOf = async (job: Ref) => (await store.inspect(job)).id
 
   return {
-    async list({ deployment, cursor, limit = 100, ...filter }: WaitingQuery): Promise<{
-      jobs: WaitingJob[]
-      cursor: string | null
-    }> {
+    async list({ deployment, cursor, limit = 100, ...filter }: WaitingQuery) {
       const [deploymentsOf, page] = await Promise.all([
         announced(),
         store.list({ ...filter, mode: 'all', status: 'queued,suspended', waits: 'function', before: cursor, limit }),

@@ -29,7 +29,7 @@ import { isForMessages, OURS } from '../run/steps.ts'
 type Looked = Pick<Inspection, 'document' | 'children' | 'ahead' | 'limitFree' | 'limit' | 'now'> &
   Partial<Pick<Inspection, 'queue'>>
 
-type Waiting = Inspection & { waits: { on: string; until?: number }[] }
+type Waiting = Looked & { waits: { on: string; until?: number }[] }
 
 type Told = Omit<Reason, 'since'>
 
@@ -80,7 +80,7 @@ const changeReason = ({ message, kept, asked }: NonNullable<ReturnType<typeof co
   data: { kept, ...(asked === null ? {} : { asked }) },
 })
 
-function calledReasons({ document: doc, children }: Inspection): Told[] {
+function calledReasons({ document: doc, children }: Looked): Told[] {
   const called = readList(doc.awaitedChildren)
   const all = childrenOf(children)
   return called.map((name) => {
@@ -196,7 +196,7 @@ function awaitedChildren({ children }: Looked, named: 'children' | string[]): [s
     .slice(0, TOLD)
 }
 
-function followReasons(inspection: Inspection): Told[] {
+function followReasons(inspection: Looked): Told[] {
   const { followed } = inspection.document
   if (!followed) return []
   const left = awaitedChildren(inspection, 'children')
@@ -324,24 +324,24 @@ function neglected({ document: { queue, place, notBefore, nextSlot, backoffUntil
   }
 }
 
-function toldOf(waiting: Looked & Pick<Waiting, 'waits'>): Told[] {
+function toldOf(waiting: Waiting): Told[] {
   const told = toldByPlace(waiting)
   return told.length > 0 || waiting.document.place === PLACE.leased ? told : [neglected(waiting)]
 }
 
-function toldByPlace(waiting: Looked & Pick<Waiting, 'waits'>): Told[] {
+function toldByPlace(waiting: Waiting): Told[] {
   switch (waiting.document.place) {
     case PLACE.leased:
       return []
     case PLACE.timers:
-      return timeReasons(waiting as Waiting)
+      return timeReasons(waiting)
     case PLACE.limited:
       return [...lockReasons(waiting), ...limitReasons(waiting)]
     case undefined:
     case PLACE.pull:
       return [...lockReasons(waiting), ...queueReasons(waiting)]
     case PLACE.suspended:
-      return restReasons(waiting as Waiting)
+      return restReasons(waiting)
     default:
       return endReasons(waiting)
   }

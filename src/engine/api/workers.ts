@@ -6,7 +6,7 @@ import { differing, patched } from '../../core/merge-patch.ts'
 import type { WorkerPatch } from '../../core/schemas.ts'
 import type { Worker } from '../../core/worker.ts'
 import type { Context } from '../context.ts'
-import type { Preview, StoredWorker, WorkerDefinition, WorkerView } from '../engine.ts'
+import type { StoredWorker, WorkerDefinition, WorkerView } from '../engine.ts'
 import { deploymentsIn, keyOf } from '../jobs/announcement.ts'
 import { checkedUrl, checkSchemas, schemaOfClass } from '../jobs/checks.ts'
 import { workerUnfitOf } from './worker-unfit.ts'
@@ -106,8 +106,8 @@ export function createWorkers({ store, registry, ring, announce, allowHosts }: C
       queue: string,
       name: string,
       definition: WorkerDefinition,
-      { preview = false }: Preview = {},
-    ): Promise<StoredWorker> {
+      { preview = false }: { preview?: boolean } = {},
+    ) {
       checkDefinition(definition, allowHosts)
       if (registry.local(queue, name)) isFunction(queue, name)
       if (preview) {
@@ -120,12 +120,7 @@ export function createWorkers({ store, registry, ring, announce, allowHosts }: C
       return shown(definition)
     },
 
-    async update(
-      queue: string,
-      name: string,
-      patch: WorkerPatch,
-      { preview = false }: Preview = {},
-    ): Promise<StoredWorker> {
+    async update(queue: string, name: string, patch: WorkerPatch, { preview = false }: { preview?: boolean } = {}) {
       const found = await registry.read(queue, name)
       if (!found) throw new SidejobError('NOT_FOUND', `there is no class ${name} in queue ${queue}`)
       if (found.isFunction) isFunction(queue, name)
@@ -139,7 +134,7 @@ export function createWorkers({ store, registry, ring, announce, allowHosts }: C
       return shown(definition)
     },
 
-    async unregister(queue: string, name: string): Promise<void> {
+    async unregister(queue: string, name: string) {
       const { rings } = await registry.remove(queue, name)
       await ring(rings)
       const serving = byClass(await store.deployments()).get(keyOf({ queue, name })) ?? []

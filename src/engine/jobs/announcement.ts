@@ -122,7 +122,7 @@ type Found = { own?: Deployment; others: Deployment[] }
 export function createAnnouncer(options: AnnouncerOptions) {
   const { store, deployment, classes, now, setCron, version, author, versionUrl, grace = GRACE } = options
 
-  async function schedule(repeating: Announced[], gone: string[]): Promise<void> {
+  async function schedule(repeating: Announced[], gone: string[]) {
     if (!setCron) return
     await Promise.all([
       ...repeating.map((row) => setCron(row, row.cron!)),
@@ -130,7 +130,7 @@ export function createAnnouncer(options: AnnouncerOptions) {
     ])
   }
 
-  async function write(rows: Announced[], gone: string[], isFirst: boolean): Promise<void> {
+  async function write(rows: Announced[], gone: string[], isFirst: boolean) {
     const byQueue = Map.groupBy([...rows, ...gone.map(removed)], ({ queue }) => queue)
     await Promise.all([...byQueue].map(([queue, all]) => store.register(queue, all, { whole: isFirst })))
   }
@@ -151,7 +151,7 @@ export function createAnnouncer(options: AnnouncerOptions) {
   }
 
   /** Ignores errors, because these counts are only needed to compare deployments. */
-  async function keepCounts(id: string, at: number, dropped: readonly Deploy[]): Promise<void> {
+  async function keepCounts(id: string, at: number, dropped: readonly Deploy[]) {
     try {
       const { queues } = await store.classes('', MAX_QUEUES, 0)
       const text = JSON.stringify(queues.map(({ queue, texts }) => ({ queue, texts })))
@@ -160,7 +160,7 @@ export function createAnnouncer(options: AnnouncerOptions) {
     } catch {}
   }
 
-  async function announceVersion(name: string, own: AnnouncedVersion): Promise<void> {
+  async function announceVersion(name: string, own: AnnouncedVersion) {
     const announced = Object.entries(await store.versions.all()).filter(([other]) => other !== name)
     const at = ([, text]: [string, string]) => readObject<AnnouncedVersion>(text)?.at ?? 0
     const gone = announced.sort((a, b) => at(b) - at(a)).slice(MAX_ADDRESSES - 1)
@@ -172,7 +172,7 @@ export function createAnnouncer(options: AnnouncerOptions) {
   /** While several versions are active, the next check is at this time, because each check costs commands. */
   let looksAt = 0
 
-  async function carryOut(found: Found, serving: CodeVersion[], joins: boolean): Promise<void> {
+  async function carryOut(found: Found, serving: CodeVersion[], joins: boolean) {
     const { own, others } = found
     const { hash, rows } = ours!
     const taken = serving[0]!.hash === hash ? [] : classesOf(serving.filter((one) => one.hash !== hash))
@@ -187,7 +187,7 @@ export function createAnnouncer(options: AnnouncerOptions) {
     await schedule(repeating, goneFrom('crons', cronsOf(serving)))
   }
 
-  async function announce(known?: readonly string[]): Promise<void> {
+  async function announce(known?: readonly string[]) {
     ours ??= await hashed()
     const { id, hash, defined, rows } = ours
     const members = (known ?? (await store.announced())).filter((one) => one.startsWith(`${id} `))

@@ -9,7 +9,7 @@ export async function checkPorts(
   registry: Pick<Registry, 'finder'>,
   graph: Graph,
   { before, at = [] }: { before?: Graph; at?: (string | number)[] } = {},
-): Promise<void> {
+) {
   const named = namedPorts(graph, before)
   const find = await registry.finder(named.map(({ node }) => graph.nodes[node]!))
   for (const { node: name, dir, port, path: inside } of named) {
@@ -53,7 +53,7 @@ export function flowPorts(made: Made): { in: PortSpecs; out: PortSpecs } | undef
   return graph && { in: named(graph.inports), out: named(graph.outports) }
 }
 
-export async function checkFlows(registry: Pick<Registry, 'finder'>, made: readonly Made[]): Promise<void> {
+export async function checkFlows(registry: Pick<Registry, 'finder'>, made: readonly Made[]) {
   for (const one of made) {
     if (!isFlow(one)) continue
     for (const { text, at } of graphsOf(one)) {
