@@ -1,24 +1,22 @@
 import { open, rm, stat, truncate } from 'node:fs/promises'
+import { readable } from '../core/readable.ts'
 import { NAMESPACE } from '../core/tenant.ts'
 import { exported, imported, type Line, namespacesIn } from '../redis/backup.ts'
 import { type Client, createClient } from '../redis/client.ts'
 import { type Command, type Io, UsageError } from './command.ts'
-import { workerNameIn } from './project/config.ts'
+import { workerNameIn } from './project/deploy.ts'
 
 const WRITE_LENGTH = 1_048_576
-
-async function namespaceOfFolder(): Promise<string | undefined> {
-  const name = await workerNameIn(process.cwd())
-  return name === undefined ? undefined : `${name}:`
-}
 
 /** Reads the token from the environment, because every process on the machine can read a command line. */
 async function place() {
   const { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token, SIDEJOB_NAMESPACE } = process.env
   if (!url || !token)
     throw new UsageError('expected UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN in the environment')
-  const namespace = SIDEJOB_NAMESPACE || (await namespaceOfFolder()) || NAMESPACE
-  return { client: createClient({ url, token }), namespace }
+  const client = createClient({ url, token })
+  if (SIDEJOB_NAMESPACE) return { client, namespace: SIDEJOB_NAMESPACE }
+  const name = await workerNameIn(process.cwd())
+  return { client, namespace: name === undefined ? NAMESPACE : `${name}:` }
 }
 
 const MAX_LISTED = 20
@@ -58,13 +56,7 @@ async function begunIn(path: string, namespace: string): Promise<Begun> {
   return begun
 }
 
-function parsed(text: string): Line | undefined {
-  try {
-    return JSON.parse(text) as Line
-  } catch {
-    return undefined
-  }
-}
+const parsed = (text: string): Line | undefined => readable(() => JSON.parse(text) as Line)
 
 async function write(path: string, { note, tell, progress }: Io): Promise<void> {
   const { client, namespace } = await place()

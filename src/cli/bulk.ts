@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from '../client/index.ts'
 import { counted } from '../core/counted.ts'
+import { ended } from '../core/job.ts'
 import { type Command, chosen, filters, type Given, type Io, UsageError, yes } from './command.ts'
 
 type Input = Parameters<Client['bulk']['start']>[0]
@@ -14,19 +15,23 @@ async function follow(client: Client, id: number, fits: number, { progress }: Io
     const { done, passed } = (said as Done | null) ?? { done: 0, passed: 0 }
     const seen = done + passed
     progress(seen, Math.max(fits, seen), `${done} done`)
-    if (status === 'completed' || status === 'failed' || status === 'terminated') return { id, status, done, passed }
+    if (ended.has(status)) return { id, status, done, passed }
     await pause(EVERY)
   }
 }
 
-const filterOptions: NonNullable<Command['options']> = {
+const jobFilters = {
   status: { type: 'string', short: 's', does: 'only jobs with this status' },
   ...filters,
+} as const
+
+const filterOptions: Command['options'] = {
+  ...jobFilters,
   wait: { type: 'boolean', short: 'w', does: 'wait until all jobs are changed (default in a terminal)' },
   yes,
 }
 
-const filterOf = (given: Given): NonNullable<Input['filter']> => chosen(given, 'status', 'queue', 'class', 'group')
+const filterOf = (given: Given): NonNullable<Input['filter']> => chosen(given, ...Object.keys(jobFilters))
 
 async function act(client: Client, input: Input, given: Given, io: Io): Promise<number | undefined> {
   const { action } = input
@@ -42,9 +47,9 @@ async function act(client: Client, input: Input, given: Given, io: Io): Promise<
     io.show(job)
     return undefined
   }
-  const ended = await follow(client, job.id, fitting.fits, io)
-  io.show(ended)
-  return ended.status === 'completed' ? 0 : 1
+  const change = await follow(client, job.id, fitting.fits, io)
+  io.show(change)
+  return change.status === 'completed' ? 0 : 1
 }
 
 const bulk = (action: Exclude<Input['action'], 'move'>): Command => ({

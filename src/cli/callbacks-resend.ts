@@ -1,14 +1,11 @@
 import type { Client } from '../client/index.ts'
-import { type Command, everyPage, forEach, yes } from './command.ts'
+import { type Command, forEach, pagesOf, yes } from './command.ts'
 
 const AT_ONCE = 8
 
-type Failed = Awaited<ReturnType<Client['callbacks']['list']>>['callbacks'][number]
-
-async function failedOnes(client: Client, host: string | undefined): Promise<Failed[]> {
-  const found: Failed[] = []
-  for await (const { callbacks } of everyPage((at) => client.callbacks.list({ state: 'FAILED', limit: 1_000, ...at })))
-    found.push(...callbacks)
+async function failedOnes(client: Client, host: string | boolean | undefined) {
+  const pages = await pagesOf((at) => client.callbacks.list({ state: 'FAILED', limit: 1_000, ...at }))
+  const found = pages.flatMap(({ callbacks }) => callbacks)
   return host === undefined ? found : found.filter(({ url }) => new URL(url).host === host)
 }
 
@@ -16,7 +13,7 @@ export const callbacksResend: Command = {
   does: 'Resend failed callbacks',
   options: { host: { type: 'string', does: 'only callbacks to this host' }, yes },
   async run(client, { host, yes: really }, { row, tell, progress }) {
-    const found = await failedOnes(client, host as string | undefined)
+    const found = await failedOnes(client, host)
     for (const { of, url, attempts, lastError } of found)
       row({ job: of, url, attempts, lastError }, `job ${of}\t${url}\t${attempts} tries\t${lastError ?? ''}`)
     if (!really) {

@@ -1,22 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import type { Client } from '../client/index.ts'
+import type { Io } from './io.ts'
+
+export type { Io } from './io.ts'
 
 export type Option = { type: 'string' | 'boolean'; short?: string; default?: string; multiple?: true; does: string }
 
 export type Given = Record<string, string | boolean | undefined>
-
-export type Io = {
-  print: (line: string) => void
-  show: (data: unknown, columns?: readonly string[]) => void
-  note: (line: string) => void
-  row: (data: object, line: string) => void
-  tell: (data: object, line: string) => void
-  progress: (done: number, total: number, words: string) => void
-  lines: () => AsyncIterable<string>
-  isTerminal: boolean
-  confirm: (question: string) => Promise<boolean>
-  json: boolean
-}
 
 export type CommonFlag = 'url' | 'key' | 'profile' | 'json' | 'help'
 
@@ -62,6 +52,20 @@ async function allOf(lines: AsyncIterable<string>): Promise<string> {
   return all.join('\n')
 }
 
+export const argsIn = async ({ args }: Given, io: Io): Promise<unknown> =>
+  args === undefined ? undefined : jsonFrom(String(args), '--args', io)
+
+type Perform = (client: Client, name: string, given: Given) => Promise<unknown>
+
+/** A command that shows the answer of one call. */
+export const look = (does: string, takes: string, perform: Perform): Command => ({
+  does,
+  takes: [takes],
+  async run(client, given, { show }, [name]) {
+    show(await perform(client, name!, given))
+  },
+})
+
 export const JSON_HELP = 'JSON, @file or - for standard input'
 
 export const reason = { reason: { type: 'string', does: 'reason for the audit log' } } as const
@@ -77,6 +81,14 @@ export async function* everyPage<P extends { cursor: string | null }>(
     yield page
     cursor = page.cursor
   }
+}
+
+export async function pagesOf<P extends { cursor: string | null }>(
+  read: (at: { cursor?: string }) => Promise<P>,
+): Promise<P[]> {
+  const pages: P[] = []
+  for await (const page of everyPage(read)) pages.push(page)
+  return pages
 }
 
 export function pairsIn<As extends string>(

@@ -39,7 +39,7 @@ export const deployCommands: Record<string, Command> = {
     },
     async run(client, { at }, { show, print, json }, [deployment]) {
       const id = deployment ?? (await newest(client)).id
-      const found = await client.deployments.compare(id, at === undefined ? {} : { at: String(at) })
+      const found = await client.deployments.compare(id, { at: at as string | undefined })
       if (json) return show(found)
       const { before, after } = found
       print(`before: ${before.version ?? 'unknown version'}, ${before.from} to ${before.to}`)

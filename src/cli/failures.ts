@@ -1,6 +1,7 @@
 import { ApiError } from '../client/index.ts'
 import { SidejobError } from '../core/errors.ts'
 import { isLocal } from '../core/url.ts'
+import { mountOf } from '../deploy/mount.ts'
 import { UsageError } from './command.ts'
 import type { Target } from './target.ts'
 
@@ -12,20 +13,11 @@ function unreachable({ url }: Target, cause: NodeJS.ErrnoException): string {
   return `Cannot reach ${url} (${why}). ${remedy}`
 }
 
-async function mountAt(url: string): Promise<string | undefined> {
-  const answer = await fetch(new URL('/.well-known/sidejob', url), { signal: AbortSignal.timeout(3_000) }).catch(
-    () => undefined,
-  )
-  if (!answer?.ok) return undefined
-  const { mount } = (await answer.json().catch(() => ({}))) as { mount?: string }
-  return mount || undefined
-}
-
 async function refused(error: ApiError, { url }: Target): Promise<string> {
   const text = `${error.status} ${error.message}`
   if (error.status === 401) return `${text}. Set --key, or run the command in the folder of \`sidejob dev\``
   if (error.status !== 404 || error.code !== 'UNKNOWN') return text
-  const mount = await mountAt(url)
+  const mount = await mountOf(new URL(url).origin)
   if (!mount) return text
   return `${text}. This Worker has sidejob below ${mount}: use --url ${new URL(mount, url)}`
 }

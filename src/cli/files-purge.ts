@@ -1,18 +1,12 @@
 import type { Client } from '../client/index.ts'
 import { duration } from '../core/time.ts'
-import { type Command, everyPage, forEach, type Given, type Io, UsageError, yes } from './command.ts'
+import { type Command, forEach, type Given, type Io, pagesOf, UsageError, yes } from './command.ts'
 
 const AT_ONCE = 8
 /** Finds ids of files: alone, in URLs, and in lines of an access log. */
 const ID = /(?:^|\/)([\w-]{14})(?=$|[?\s])/
 
 type File = Awaited<ReturnType<Client['files']['list']>>['files'][number]
-
-async function allFiles(client: Client): Promise<File[]> {
-  const found: File[] = []
-  for await (const { files } of everyPage((at) => client.files.list(at))) found.push(...files)
-  return found
-}
 
 async function idsOf(lines: AsyncIterable<string>): Promise<Set<string>> {
   const ids = new Set<string>()
@@ -52,7 +46,8 @@ export const filesPurge: Command = {
   async run(client, given, io) {
     const { row, tell, progress } = io
     const isMeant = await chooser(given, io)
-    const found = (await allFiles(client)).filter(isMeant)
+    const pages = await pagesOf((at) => client.files.list(at))
+    const found = pages.flatMap(({ files }) => files.filter(isMeant))
     for (const { id, size, storedAt } of found) row({ id, size, storedAt }, `${id}\t${size}\t${storedAt}`)
     const bytes = found.reduce((sum, { size }) => sum + size, 0)
     const all = `${found.length} files, ${(bytes / MiB).toFixed(1)} MiB`

@@ -1,5 +1,4 @@
 import { createInterface } from 'node:readline'
-import type { Io } from './command.ts'
 
 const WIDTH = 30
 const CELL = 60
@@ -49,16 +48,18 @@ function linesOf(data: unknown, columns?: readonly string[]): string[] {
 
 type Line = (line: string) => void
 
-export const talking = (json: boolean, print: Line, note: Line): Pick<Io, 'show' | 'row' | 'tell'> => ({
-  show(data, columns) {
+export const talking = (json: boolean, print: Line, note: Line) => ({
+  show(data: unknown, columns?: readonly string[]) {
     if (json) return print(JSON.stringify(data))
     for (const line of linesOf(data, columns)) print(line)
   },
-  row: (data, line) => print(json ? JSON.stringify(data) : line),
-  tell: (data, line) => (json ? print(JSON.stringify(data)) : note(line)),
+  row: (data: object, line: string): void => print(json ? JSON.stringify(data) : line),
+  tell: (data: object, line: string): void => (json ? print(JSON.stringify(data)) : note(line)),
 })
 
-export function createIo(json: boolean): Io {
+export type Io = Omit<ReturnType<typeof createIo>, 'lines'> & { lines: () => AsyncIterable<string> }
+
+export function createIo(json: boolean) {
   const { stdout, stderr, stdin } = process
   let bar = false
   let tenths = 0
@@ -78,14 +79,14 @@ export function createIo(json: boolean): Io {
     print,
     note,
     ...talking(json, print, note),
-    async confirm(question) {
+    async confirm(question: string): Promise<boolean> {
       if (!isTerminal) return false
       const asked = createInterface({ input: stdin, output: stderr })
       const answer = await new Promise<string>((resolve) => asked.question(`${visible(question)} [y/N] `, resolve))
       asked.close()
       return /^y(es)?$/i.test(answer.trim())
     },
-    progress(done, total, words) {
+    progress(done: number, total: number, words: string): void {
       if (!stderr.isTTY) {
         // A file cannot show progress in one line, so it gets a new line per 10%.
         const reached = Math.floor((10 * done) / Math.max(1, total))

@@ -8,6 +8,7 @@ import {
   type Given,
   JSON_HELP,
   jsonFrom,
+  look,
   paging,
   pairsIn,
   reason,
@@ -18,23 +19,25 @@ import { resultOf, run } from './run.ts'
 const DEEP = 3
 const LINK = /\[(.+?)\]\(.+?\)/
 
+const listOptions = {
+  status: {
+    type: 'string',
+    short: 's',
+    does: 'only jobs with this status: queued, running, suspended, completed, failed, …',
+  },
+  ...filters,
+  parent: { type: 'string', does: 'only children of this job' },
+  arg: { type: 'string', multiple: true, does: 'only jobs with this value at a path in their args: order.id=4711' },
+  label: { type: 'string', short: 'l', multiple: true, does: 'only jobs with this label: customer=7' },
+  sort: { type: 'string', does: 'ended: only ended jobs, most recently ended first' },
+  ...paging,
+} as const satisfies Command['options']
+
 const ls: Command = {
   does: 'List jobs, newest first',
-  options: {
-    status: {
-      type: 'string',
-      short: 's',
-      does: 'only jobs with this status: queued, running, suspended, completed, failed, …',
-    },
-    ...filters,
-    parent: { type: 'string', does: 'only children of this job' },
-    arg: { type: 'string', multiple: true, does: 'only jobs with this value at a path in their args: order.id=4711' },
-    label: { type: 'string', short: 'l', multiple: true, does: 'only jobs with this label: customer=7' },
-    sort: { type: 'string', does: 'ended: only ended jobs, most recently ended first' },
-    ...paging,
-  },
+  options: listOptions,
   async run(client, given, { show, note, json }) {
-    const query = chosen(given, 'status', 'queue', 'class', 'group', 'parent', 'sort', 'limit', 'cursor')
+    const query = chosen(given, ...Object.keys(listOptions))
     const pairs = { ...pairsIn(given, 'arg', 'args', 'path'), ...pairsIn(given, 'label', 'labels') }
     const page = await client.jobs.list({ ...query, ...pairs } as Parameters<Client['jobs']['list']>[0])
     if (json) return show(page)
@@ -44,14 +47,6 @@ const ls: Command = {
     if (page.cursor) note(`more with --cursor ${page.cursor}`)
   },
 }
-
-const one = (does: string, ask: (client: Client, job: string) => Promise<unknown>, columns?: string[]): Command => ({
-  does,
-  takes: ['job'],
-  async run(client, _, { show }, [job]) {
-    show(await ask(client, job!), columns)
-  },
-})
 
 const each = (
   does: string,
@@ -116,21 +111,13 @@ const read: Command = {
   },
 }
 
-const result: Command = {
-  does: 'Wait until a job ends and show its result',
-  takes: ['job'],
-  async run(client, _, { show }, [job]) {
-    show(await resultOf(client, job!, { peek: true }))
-  },
-}
-
 const force = { force: { type: 'boolean', does: 'terminate the jobs first' } } as const
 const recursive = { recursive: { type: 'boolean', short: 'r', does: 'also terminate all jobs below them' } } as const
 
 export const jobs: Record<string, Command> = {
   run,
   ls,
-  show: one('Show everything about a job', (client, job) => client.jobs.get(job)),
+  show: look('Show everything about a job', 'job', (client, job) => client.jobs.get(job)),
   why: {
     does: 'Explain why a job is not running, starting with the immediate cause',
     takes: ['job'],
@@ -172,7 +159,9 @@ export const jobs: Record<string, Command> = {
   tail,
   send,
   read,
-  result,
+  result: look('Wait until a job ends and show its result', 'job', (client, job) =>
+    resultOf(client, job, { peek: true }),
+  ),
   retry: each('Retry failed jobs and reset their attempts', (client, job) => client.jobs.retry(job)),
   terminate: each(
     'Terminate jobs; their shutdown handlers run first',

@@ -2,41 +2,38 @@ import type { Client } from '../client/index.ts'
 import { missedWays } from '../core/repeat.ts'
 import { bulkCommands } from './bulk.ts'
 import {
+  argsIn,
   type Command,
   chosen,
   count,
-  everyPage,
   type Given,
   type Io,
   JSON_HELP,
   jsonFrom,
+  look,
+  pagesOf,
   reason,
   UsageError,
 } from './command.ts'
 
 type MissedWay = (typeof missedWays)[number]
 
-const list = (does: string, ask: (client: Client) => Promise<object>, member: string, columns: string[]): Command => ({
+type KeyScope = Parameters<Client['keys']['add']>[0]['scopes'][number]
+
+type Listed = 'queues' | 'limits' | 'groups' | 'schedules' | 'callbacks' | 'files' | 'alerts' | 'keys'
+
+/** Each of these resources answers with a list under its own name. */
+const list = (resource: Listed, does: string, columns: string[]): Command => ({
   does,
   async run(client, _, { show, json }) {
-    const answer = (await ask(client)) as Record<string, unknown>
-    show(json ? answer : answer[member], columns)
+    const answer = (await client[resource].list()) as Record<string, unknown>
+    show(json ? answer : answer[resource], columns)
   },
 })
 
 type ClassCount = Awaited<ReturnType<Client['stats']['classes']>>['classes'][number]
 
-type Act = (client: Client, name: string, given: Given) => Promise<unknown>
-
-const look = (does: string, takes: string, perform: Act): Command => ({
-  does,
-  takes: [takes],
-  async run(client, given, { show }, [name]) {
-    show(await perform(client, name!, given))
-  },
-})
-
-const act = (does: string, takes: string, perform: Act, options: Command['options'] = {}): Command => ({
+const act = (...[does, takes, perform, options = {}]: [...Parameters<typeof look>, Command['options']?]): Command => ({
   ...look(does, takes, perform),
   options: { ...options, ...reason },
 })
@@ -48,14 +45,15 @@ const queueOptions = {
   mode: { type: 'string', does: 'push: lanes run its jobs; pull: pull workers claim its jobs' },
 } as const
 
-const countOrUsual = (given: Given, name: 'lanes' | 'batch') =>
-  given[name] === undefined ? {} : { [name]: given[name] === 'usual' ? null : count(given, name) }
+const countIn = (given: Given, name: string) => (given[name] === undefined ? undefined : count(given, name))
+
+const countOrUsual = (given: Given, name: 'lanes' | 'batch') => (given[name] === 'usual' ? null : countIn(given, name))
 
 const queuePatchOf = (given: Given) => ({
-  ...countOrUsual(given, 'lanes'),
-  ...countOrUsual(given, 'batch'),
-  ...(given.ageing === undefined ? {} : { ageing: given.ageing === 'none' ? null : String(given.ageing) }),
-  mode: given.mode as 'push' | 'pull',
+  lanes: countOrUsual(given, 'lanes'),
+  batch: countOrUsual(given, 'batch'),
+  ageing: given.ageing === 'none' ? null : (given.ageing as string | undefined),
+  mode: given.mode as 'push' | 'pull' | undefined,
 })
 
 const limitOptions = {
@@ -69,25 +67,14 @@ function settingsOf(given: Given) {
   if (concurrency === undefined && rate === undefined)
     throw new UsageError('expected --concurrency or --rate, got neither')
   return {
-    ...(concurrency === undefined ? {} : { concurrency: count(given, 'concurrency') }),
-    ...(rate === undefined ? {} : { rate: { limit: count(given, 'rate'), period: String(per) } }),
+    concurrency: countIn(given, 'concurrency'),
+    rate: rate === undefined ? undefined : { limit: count(given, 'rate'), period: String(per) },
   }
 }
 
 function repeatOf({ cron, tz, missed }: Given) {
   if (cron === undefined) throw new UsageError("expected --cron, such as --cron '0 2 * * *', got nothing")
-  return {
-    cron: String(cron),
-    ...(tz === undefined ? {} : { tz: String(tz) }),
-    missed: missed as MissedWay,
-  }
-}
-
-const graph: Command = look('Show the graph of a flow', 'job', (client, job) => client.flows.graph(job))
-
-async function processesOf(client: Client) {
-  const { processes, ...rest } = await client.processes.list()
-  return { processes: processes.map((one) => ({ ...one, jobs: one.runs.map(({ job }) => job) })), ...rest }
+  return { cron: String(cron), tz: tz as string | undefined, missed: missed as MissedWay | undefined }
 }
 
 const signal = (word: 'quiet' | 'stop' | null, does: string): Command =>
@@ -107,7 +94,7 @@ const hourRows = ({ queue, class: name, hours = [] }: ClassCount) =>
 const HOUR_COLUMNS = ['at', 'queue', 'class', 'made', 'runs', 'completed', 'failed']
 
 async function classCounts(client: Client, byHour: boolean, { show, json }: Io): Promise<void> {
-  const { classes, ...rest } = await client.stats.classes(byHour ? { hours: 'true' } : {})
+  const { classes, ...rest } = await client.stats.classes({ hours: byHour ? 'true' : undefined })
   if (!byHour) return show(classes.map(classRow), CLASS_COLUMNS)
   const rows = classes.flatMap(hourRows).sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
   show(json ? { classes, ...rest } : rows, HOUR_COLUMNS)
@@ -132,11 +119,8 @@ const muteOptions = {
   until: { type: 'string', does: "end of the mute: '2027-01-15T08:00:00Z'; if omitted, it never ends" },
 } as const
 
-const scopes = ['read', 'write', 'work', 'admin'] as const
-type Scope = (typeof scopes)[number]
-
 export const resources: Record<string, Command> = {
-  'queues ls': list('List the queues with their counts', (client) => client.queues.list(), 'queues', [
+  'queues ls': list('queues', 'List the queues with their counts', [
     'name',
     'mode',
     'paused',
@@ -157,24 +141,25 @@ export const resources: Record<string, Command> = {
   'queues resume': act('Resume a paused queue', 'queue', (client, queue) =>
     client.queues.patch(queue, { paused: false }),
   ),
-  'processes ls': list('List lanes and pull workers with their jobs', processesOf, 'processes', [
-    'id',
-    'kind',
-    'queues',
-    'live',
-    'signal',
-    'jobs',
-    'seenAt',
-  ]),
+  'processes ls': {
+    does: 'List lanes and pull workers with their jobs',
+    async run(client, _, { show, json }) {
+      const { processes, ...rest } = await client.processes.list()
+      const rows = processes.map((one) => ({ ...one, jobs: one.runs.map(({ job }) => job) }))
+      show(json ? { processes: rows, ...rest } : rows, ['id', 'kind', 'queues', 'live', 'signal', 'jobs', 'seenAt'])
+    },
+  },
   'processes quiet': signal('quiet', 'Ask a pull worker to claim no new jobs'),
   'processes stop': signal('stop', 'Ask a pull worker to finish its jobs and stop'),
   'processes resume': signal(null, 'Ask a pull worker to claim jobs again'),
-  'limits ls': list(
-    'List the limits with their used slots and waiting jobs',
-    (client) => client.limits.list(),
-    'limits',
-    ['key', 'concurrency', 'rate', 'paused', 'running', 'waiting'],
-  ),
+  'limits ls': list('limits', 'List the limits with their used slots and waiting jobs', [
+    'key',
+    'concurrency',
+    'rate',
+    'paused',
+    'running',
+    'waiting',
+  ]),
   'limits set': act(
     'Set a limit',
     'key',
@@ -182,7 +167,7 @@ export const resources: Record<string, Command> = {
     limitOptions,
   ),
   'limits rm': act('Remove a limit', 'key', (client, key) => client.limits.remove(key)),
-  'groups ls': list('List the groups that have jobs', (client) => client.groups.list(), 'groups', [
+  'groups ls': list('groups', 'List the groups that have jobs', [
     'id',
     'concurrency',
     'paused',
@@ -190,7 +175,7 @@ export const resources: Record<string, Command> = {
     'waiting',
     'jobs',
   ]),
-  'schedules ls': list('List the jobs that repeat', (client) => client.schedules.list(), 'schedules', [
+  'schedules ls': list('schedules', 'List the jobs that repeat', [
     'job',
     'class',
     'status',
@@ -215,7 +200,7 @@ export const resources: Record<string, Command> = {
         await client.schedules.add({
           class: name!,
           repeat: repeatOf(given),
-          ...(given.args === undefined ? {} : { args: await jsonFrom(String(given.args), '--args', io) }),
+          args: await argsIn(given, io),
           ...chosen(given, 'queue', 'unique'),
         }),
       )
@@ -245,12 +230,12 @@ export const resources: Record<string, Command> = {
       io.show(await client.workers.patch(queue!, name!, (await jsonFrom(patch!, '<patch>', io)) as object))
     },
   },
-  'flows graph': graph,
+  'flows graph': look('Show the graph of a flow', 'job', (client, job) => client.flows.graph(job)),
   'errors ls': {
     does: 'List the kinds of error of failed jobs, most frequent first',
     options: { muted: { type: 'boolean', does: 'also show muted kinds' } },
     async run(client, { muted }, { show, json }) {
-      const page = await client.errors.list(muted ? { muted: 'true' } : {})
+      const page = await client.errors.list({ muted: muted ? 'true' : undefined })
       show(json ? page : page.errors.map(errorRow), ['error', 'class', 'count', 'lastAt', 'message', 'muted'])
     },
   },
@@ -267,10 +252,8 @@ export const resources: Record<string, Command> = {
       last: { type: 'boolean', does: 'also show the last kept message of each channel and its messages per minute' },
     },
     async run(client, { last }, { show, json }) {
-      const channels: ChannelView[] = []
-      const wanted = last ? { last: 'true' as const } : {}
-      for await (const page of everyPage((at) => client.channels.list({ ...wanted, ...at })))
-        channels.push(...page.channels)
+      const pages = await pagesOf((at) => client.channels.list({ last: last ? 'true' : undefined, ...at }))
+      const channels = pages.flatMap((page) => page.channels)
       show(json ? { channels } : channels.map(channelRow), ['name', 'subscribers', ...(last ? LAST_COLUMNS : [])])
     },
   },
@@ -283,20 +266,12 @@ export const resources: Record<string, Command> = {
     },
     async run(client, { keep, forget }, io, [channel, text]) {
       const message = await jsonFrom(text!, '<message>', io)
-      const kept = keep ? { keep: 1 as const } : forget ? { keep: 0 as const } : {}
-      io.show(await client.channels.publish({ channel: channel!, message, ...kept }))
+      io.show(await client.channels.publish({ channel: channel!, message, keep: keep ? 1 : forget ? 0 : undefined }))
     },
   },
-  'callbacks ls': list('List the callbacks', (client) => client.callbacks.list(), 'callbacks', [
-    'job',
-    'of',
-    'state',
-    'attempts',
-    'url',
-    'lastError',
-  ]),
-  'files ls': list('List the stored files', (client) => client.files.list(), 'files', ['id', 'size', 'storedAt']),
-  'alerts ls': list('List open alerts and mutes', (client) => client.alerts.list(), 'alerts', [
+  'callbacks ls': list('callbacks', 'List the callbacks', ['job', 'of', 'state', 'attempts', 'url', 'lastError']),
+  'files ls': list('files', 'List the stored files', ['id', 'size', 'storedAt']),
+  'alerts ls': list('alerts', 'List open alerts and mutes', [
     'alert',
     'isOpen',
     'since',
@@ -323,11 +298,11 @@ export const resources: Record<string, Command> = {
       show(json ? page : page.entries, ['at', 'name', 'verb', 'path', 'reason'])
     },
   },
-  'keys ls': list('List the API keys', (client) => client.keys.list(), 'keys', ['id', 'name', 'scopes']),
+  'keys ls': list('keys', 'List the API keys', ['id', 'name', 'scopes']),
   'keys add': act(
     'Create an API key, which is shown only once',
     'name',
-    (client, name, { scope }) => client.keys.add({ name, scopes: String(scope).split(',') as Scope[] }),
+    (client, name, { scope }) => client.keys.add({ name, scopes: String(scope).split(',') as KeyScope[] }),
     { scope: { type: 'string', default: 'read', does: 'scopes of the key: read,write,work,admin' } },
   ),
   'keys rm': act('Revoke an API key', 'id', (client, id) => client.keys.remove(id)),
@@ -342,7 +317,7 @@ export const resources: Record<string, Command> = {
     async run(client, { days, classes, hours }, io) {
       if (classes || hours) return classCounts(client, hours === true, io)
       const { show, json } = io
-      const { queues, days: kept, ...found } = await client.stats.show(days ? { days: String(days) } : {})
+      const { queues, days: kept, ...found } = await client.stats.show({ days: days as string | undefined })
       if (json) return show({ ...found, queues, ...(kept && { days: kept }) })
       if (kept) return show(kept, ['day', 'counts'])
       const { processed, failed, today, total } = found

@@ -1,7 +1,16 @@
 import { ApiError, type Client } from '../client/index.ts'
-import { type Command, chosen, type Given, type Io, JSON_HELP, jsonFrom, pairsIn, UsageError } from './command.ts'
-import { jobPage } from './pages.ts'
-import { targetOf } from './target.ts'
+import {
+  argsIn,
+  type Command,
+  chosen,
+  type Given,
+  type Io,
+  JSON_HELP,
+  jsonFrom,
+  pairsIn,
+  UsageError,
+} from './command.ts'
+import { type Target, targetOf } from './target.ts'
 
 const WAIT = '20s'
 const OUTPUTS = 100
@@ -38,6 +47,14 @@ async function outputsOf(
   return Object.fromEntries(outputs.filter(([, values]) => values.length > 0))
 }
 
+const PATIENCE_MS = 10_000
+
+async function pageOf({ url }: Target, job: number): Promise<string | undefined> {
+  const login = await fetch(`${url}/ui/login`, { signal: AbortSignal.timeout(PATIENCE_MS) }).catch(() => undefined)
+  await login?.body?.cancel()
+  return login?.ok ? `${url}/ui/jobs/${job}` : undefined
+}
+
 type Ended = {
   id: number
   class: string
@@ -64,7 +81,7 @@ async function waitFor(client: Client, id: number, given: Given, { show, print, 
   if (!json) note(`#${id} waiting for its end`)
   const result = await resultOf(client, id, { peek: true })
   const job = await client.jobs.get(id)
-  const [out, page] = await Promise.all([outputsOf(client, id, job.out), jobPage(targetOf(given), id)])
+  const [out, page] = await Promise.all([outputsOf(client, id, job.out), pageOf(targetOf(given), id)])
   const { class: name, status, error } = job
   const value = (result as { result?: unknown } | null)?.result
   if (json) show({ ...result, id, class: name, status, out, ...(page ? { page } : {}) })
@@ -94,11 +111,11 @@ export const run: Command = {
     const made = await client.jobs.enqueue({
       class: name!,
       ...chosen(given, 'queue', 'unique'),
-      ...(given.args ? { args: await jsonFrom(String(given.args), '--args', io) } : {}),
-      ...(input ? { inputs: await inputsOf(input, io) } : {}),
+      args: await argsIn(given, io),
+      inputs: input && (await inputsOf(input, io)),
       ...pairsIn(given, 'label', 'labels'),
-      ...(given.delay ? { wait: String(given.delay) } : {}),
-      ...(given.wait ? { keepResult: true } : {}),
+      wait: given.delay as string | undefined,
+      keepResult: given.wait ? true : undefined,
     })
     if (!given.wait) return void io.show(made)
     try {

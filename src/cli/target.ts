@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { readable } from '../core/readable.ts'
 import { isLocal } from '../core/url.ts'
 import { type Command, type Given, UsageError } from './command.ts'
 
@@ -12,13 +13,7 @@ const DEFAULT_URL = 'http://127.0.0.1:8787'
 
 const file = () => env.SIDEJOB_PROFILES ?? join(homedir(), '.config', 'sidejob', 'profiles.json')
 
-function jsonIn<T>(path: string): T | undefined {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8')) as T
-  } catch {
-    return undefined
-  }
-}
+const jsonIn = <T>(path: string): T | undefined => readable(() => JSON.parse(readFileSync(path, 'utf8')) as T)
 
 const profiles = (): Profiles => jsonIn<Profiles>(file()) ?? {}
 

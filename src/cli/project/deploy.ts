@@ -2,11 +2,12 @@ import { basename, join, resolve } from 'node:path'
 import { configIn, noConfig } from '../../deploy/config-file.ts'
 import { type Command, type Given, UsageError } from '../command.ts'
 
-async function projectIn(folder: string): Promise<{ config: string; name?: string }> {
+/** Returns undefined for a folder without a Worker, or without wrangler. */
+export async function workerNameIn(folder: string): Promise<string | undefined> {
   const config = configIn(folder)
-  if (!config) throw new UsageError(noConfig(folder))
-  const { readProject } = await import('../../deploy/config.ts')
-  return { config, name: readProject(config).raw.name }
+  if (!config) return undefined
+  const reader = await import('../../deploy/config.ts').catch(() => undefined)
+  return reader?.readProject(config).raw.name
 }
 
 const nameOption = {
@@ -15,8 +16,10 @@ const nameOption = {
 } as const
 
 async function optionsOf(given: Given, folder: string, say: (line: string) => void) {
-  const { config, name } = await projectIn(resolve(folder))
-  const asked = given.name === undefined ? name : String(given.name)
+  const config = configIn(resolve(folder))
+  if (!config) throw new UsageError(noConfig(resolve(folder)))
+  const { readProject } = await import('../../deploy/config.ts')
+  const asked = given.name === undefined ? readProject(config).raw.name : String(given.name)
   const source = given.name === undefined ? `name in ${basename(config)}` : '--name'
   return { env: process.env, name: asked, source, config, folder: join(resolve(folder), '.sidejob'), say }
 }

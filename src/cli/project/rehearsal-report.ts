@@ -116,21 +116,23 @@ function wouldOf(finding: Finding & { is: 'repeats' | 'waits' | 'skips' }): stri
   return `would ${finding.fails ? `fail instead of ${what[1]}` : what[0]}: the job has stored ${kept}, but ${now}`
 }
 
+const verb = ({ jobs }: Finding, one: string, many: string): string => (jobs === 1 ? one : many)
+
 function words({ pinnedTo, ...finding }: Finding): string {
   if (pinnedTo === undefined) return judgedWords(finding)
-  return `${finding.jobs === 1 ? 'stays' : 'stay'} on version ${pinnedTo}; moved to this code: ${judgedWords(finding)}`
+  return `${verb(finding, 'stays', 'stay')} on version ${pinnedTo}; moved to this code: ${judgedWords(finding)}`
 }
 
 function judgedWords(finding: Finding): string {
   switch (finding.is) {
     case 'continues':
-      return finding.jobs === 1 ? 'continues' : 'continue'
+      return verb(finding, 'continues', 'continue')
     case 'same':
-      return finding.jobs === 1 ? 'does the same' : 'do the same'
+      return verb(finding, 'does the same', 'do the same')
     case 'differs':
-      return `${finding.jobs === 1 ? 'differs' : 'differ'} in ${finding.parts.join(', ')}`
+      return `${verb(finding, 'differs', 'differ')} in ${finding.parts.join(', ')}`
     case 'gone':
-      return `${finding.jobs === 1 ? 'needs' : 'need'} this class, which the code does not define`
+      return `${verb(finding, 'needs', 'need')} this class, which the code does not define`
     case 'fails':
       return `would fail: ${finding.message}`
     case 'unjudged':
@@ -151,8 +153,8 @@ export function linesOf({ jobs, continues, pinned, changed, unjudged, elsewhere,
       : []
   if (jobs === 0) return ['No job waits inside a function', ...passed]
   const rest = [
-    `${continues} ${continues === 1 ? 'continues' : 'continue'}`,
-    ...(pinned > 0 ? [`${pinned} ${pinned === 1 ? 'stays' : 'stay'} on another version`] : []),
+    counted(continues, 'continues', 'continue'),
+    ...(pinned > 0 ? [`${counted(pinned, 'stays', 'stay')} on another version`] : []),
     ...(changed > 0 ? [`${changed} would change`] : []),
     ...(unjudged > 0 ? [`${unjudged} could not be judged`] : []),
   ]

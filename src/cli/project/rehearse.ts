@@ -1,6 +1,6 @@
 import type { Client } from '../../client/index.ts'
 import type { Definitions } from '../../dev/definitions.ts'
-import { type Command, chosen, count, everyPage, filters, type Io } from '../command.ts'
+import { type Command, chosen, count, everyPage, filters, type Io, pagesOf } from '../command.ts'
 import { createReport, type Judged, linesOf } from './rehearsal-report.ts'
 
 const PAGE = 100
@@ -21,16 +21,16 @@ async function* newest<J>(
   }
 }
 
+type Children = Awaited<ReturnType<Client['waiting']['children']>>['children']
+
 const beyond = (client: Client, id: number) => ({
-  async steps() {
-    const all: Record<string, unknown> = {}
-    for await (const { steps } of everyPage((at) => client.waiting.steps(id, at))) Object.assign(all, steps)
-    return all
+  async steps(): Promise<Record<string, unknown>> {
+    const pages = await pagesOf((at) => client.waiting.steps(id, at))
+    return Object.assign({}, ...pages.map(({ steps }) => steps))
   },
-  async children() {
-    const all: Awaited<ReturnType<Client['waiting']['children']>>['children'] = {}
-    for await (const { children } of everyPage((at) => client.waiting.children(id, at))) Object.assign(all, children)
-    return all
+  async children(): Promise<Children> {
+    const pages = await pagesOf((at) => client.waiting.children(id, at))
+    return Object.assign({}, ...pages.map(({ children }) => children))
   },
 })
 
