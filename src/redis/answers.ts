@@ -150,7 +150,8 @@ export const rows = {
     redacts: 'some',
   },
   failing: { queue: 'text', failed: 'number', unsorted: 'number', kinds: 'kind[]' },
-  found: { kind: 'text', who: 'text', what: 'text', remedy: 'text' },
+  /** `what` is a text with the place `%s` for each of `values`. */
+  found: { kind: 'text', who: 'text', what: 'text', remedy: 'text', values: 'texts' },
 } as const satisfies Record<string, Record<string, string>>
 
 export const replies = {

@@ -138,7 +138,7 @@ const damages: Record<string, [Damage, RegExp]> = {
       await world.push(id, 'in', '1')
       return changed(world, id, { 'i:in': '5,0' })
     },
-    /input port "in" has 1 values, but its count is 5/,
+    /input port "in" has 1 value, but its count is 5/,
   ],
   'a missing list of values': [
     async (world) => {
@@ -189,7 +189,7 @@ const damages: Record<string, [Damage, RegExp]> = {
       const parent = await waiting(world)
       return (redis, key) => redis.del(key(`job:${parent}:waiting`))
     },
-    /waits for 1 children, but its set has 0/,
+    /waits for 1 child, but its set has 0/,
   ],
   'an alias that names no job': [
     async (world) => {
@@ -238,7 +238,7 @@ const damages: Record<string, [Damage, RegExp]> = {
       await world.claim()
       return (redis, key) => redis.zrem(key('wake'), 'k:slots')
     },
-    /1 jobs wait for it, but no check is set/,
+    /1 job waits for it, but no check is set/,
   ],
   'a queue without settings': [
     async (world) => {
@@ -270,7 +270,7 @@ const damages: Record<string, [Damage, RegExp]> = {
       await world.make({ in: { in: { channels: ['news'] } } })
       return (redis, key) => redis.set(key('audience:news'), '4').then(() => redis.hset(key('channels'), { news: '4' }))
     },
-    /has 1 listeners, but its count is 4/,
+    /has 1 listener, but its count is 4/,
   ],
   'a listener that its channel does not know': [
     async (world) => {
@@ -299,7 +299,7 @@ const damages: Record<string, [Damage, RegExp]> = {
       await (await world.claimOne()).commit({ end: 'suspended' })
       return changed(world, id, { historyKept: 9 })
     },
-    /keeps 1 runs, but its count is 9/,
+    /keeps 1 run, but its count is 9/,
   ],
 }
 

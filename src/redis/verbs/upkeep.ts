@@ -1,4 +1,5 @@
-import { answerOf } from '../answers.ts'
+import { counted } from '../../core/counted.ts'
+import { answerOf, type Row } from '../answers.ts'
 import { type Parts, ringsOf } from '../parts.ts'
 import { repairs } from '../repairs.ts'
 import * as scripts from '../scripts.generated.ts'
@@ -9,12 +10,23 @@ const VERIFIED_AT_ONCE = 50
 const PHASES = 10
 const FIRST_POSITION = PHASES
 
+/** @example worded({ what: 'has %s {run|runs}', values: ['1'] }) // 'has 1 run' */
+function worded({ what, values }: Pick<Row<'found'>, 'what' | 'values'>): string {
+  let at = 0
+  return what.replace(/%s(?: \{(.*?)\|(.*?)\})?/g, (_, one?: string, many?: string) => {
+    const value = values[at++]!
+    return one === undefined ? value : counted(Number(value), one, many)
+  })
+}
+
 export function createUpkeep({ client: { evaluate, ask }, keys, base }: Parts) {
   /** The last digit of a position is its phase. */
   async function verify(position = FIRST_POSITION, size = VERIFIED_AT_ONCE) {
     const args = { ...base(), phase: position % PHASES, from: Math.floor(position / PHASES), size }
     const { faults, phase, from, seen } = answerOf(await evaluate(scripts.verify, [], args, []), 'verified')
-    const named = faults.map((fault) => ({ ...fault, remedy: repairs[fault.remedy]! }) as Fault)
+    const named = faults.map(
+      ({ kind, who, remedy, ...words }) => ({ kind, who, what: worded(words), remedy: repairs[remedy]! }) as Fault,
+    )
     return { faults: named, next: phase === undefined ? null : from * PHASES + Number(phase), seen }
   }
 

@@ -258,13 +258,13 @@ const rule133: Facts = {
     await world.client.ask((redis) => redis.del(key, world.store.keys.kinds('q')))
     expect(await world.faults()).toEqual([
       `${id} has failed, but is missing from the index of errors`,
-      'q has 0 entries in the index of errors, but 1 failed jobs',
+      'q has 0 entries in the index of errors, but 1 failed job',
     ])
     await world.store.repair([{ kind: 'job', who: String(id) }])
     expect([await membersOf(world), await world.faults()]).toEqual([[member], []])
     await sameAsScan(world)
     await world.client.ask((redis) => redis.zadd(key, { score: 0, member: 'ab:0000000000000999' }))
-    expect(await world.faults()).toEqual(['q has 2 entries in the index of errors, but 1 failed jobs'])
+    expect(await world.faults()).toEqual(['q has 2 entries in the index of errors, but 1 failed job'])
     await world.store.repair([{ kind: 'queue', who: 'q' }])
     expect([await membersOf(world), await world.faults()]).toEqual([[member], []])
     await sameAsScan(world)

@@ -11,11 +11,11 @@ local faults, seen, kind = {}, 0, 'job'
 
 local function as_text(value) return type(value) == 'number' and numbers.int(value) or tostring(value) end
 
+-- In `what`, `%s` means the next value. After a number, `{job|jobs}` means the singular and the plural.
 local function fault(who, remedy, what, ...)
-  local values, n = { ... }, select('#', ...)
-  for i = 1, n do values[i] = as_text(values[i]) end
-  what = what:format(unpack(values, 1, n))
-  faults[#faults + 1] = row_of.found { kind = kind, who = who, what = what, remedy = remedy }
+  local texts = { ... }
+  for i = 1, select('#', ...) do texts[i] = as_text(texts[i]) end
+  faults[#faults + 1] = row_of.found { kind = kind, who = who, what = what, remedy = remedy, values = texts }
 end
 
 local function fault_of(kind_of_fault, ...)
@@ -59,12 +59,12 @@ end
 local function check_limit(key)
   local settings, waiting = limits.of(key), limits.count_in_line(key)
   local counted = settings and settings.waiting or waiting
-  check_equal(key, waiting, counted, 'count', '%s jobs wait for it, but its count is %s')
+  check_equal(key, waiting, counted, 'count', '%s {job waits|jobs wait} for it, but its count is %s')
   if waiting == 0 or (settings and settings.paused) then return end
   local moment = tonumber(redis.call('ZSCORE', ns .. 'wake', 'k:' .. key))
-  if not moment then fault(key, 'look', '%s jobs wait for it, but no check is set', waiting) end
+  if not moment then fault(key, 'look', '%s {job waits|jobs wait} for it, but no check is set', waiting) end
   if moment and moment > time.now and limits.room_at(key) > 0 then
-    fault(key, 'look', '%s jobs wait for it, but it has room for %s', waiting, limits.room_at(key))
+    fault(key, 'look', '%s {job waits|jobs wait} for it, but it has room for %s', waiting, limits.room_at(key))
   end
 end
 
@@ -87,7 +87,8 @@ local function check_turns(key)
     local owner, name = field:match('^(.*)\n(turn:.*)$')
     local counted = tonumber((((limits.of(owner) or {})[name] or ''):match('%d+$')))
     if counted and counted ~= n then
-      fault(key, 'count', '%s jobs of %s wait for their turns (%s), but the count is %s', n, owner, name, counted)
+      local wrong = 'of %s, %s {job waits for its turn|jobs wait for their turns} (%s), but the count is %s'
+      fault(key, 'count', wrong, owner, n, name, counted)
     end
   end
 end
@@ -170,15 +171,16 @@ local function check_ports(id, doc)
       fault(id, 'count', '%s has values both in the record and in a list', ports.title(port))
     end
     if #own + listed ~= pushed - taken then
-      fault(id, 'count', '%s has %s values, but its count is %s', ports.title(port), #own + listed, pushed - taken)
+      local wrong = '%s has %s {value|values}, but its count is %s'
+      fault(id, 'count', wrong, ports.title(port), #own + listed, pushed - taken)
     end
   end
 end
 
 local function check_history(id, doc)
   local n, most = redis.call('LLEN', redis_keys.side(id, 'runs')), leases.most_kept(doc)
-  check_equal(id, n, tonumber(doc.history_kept) or 0, 'count', 'keeps %s runs, but its count is %s')
-  if n > most then fault(id, 'count', 'keeps %s runs, but may keep at most %s', n, most) end
+  check_equal(id, n, tonumber(doc.history_kept) or 0, 'count', 'keeps %s {run|runs}, but its count is %s')
+  if n > most then fault(id, 'count', 'keeps %s {run|runs}, but may keep at most %s', n, most) end
 end
 
 local function check_listening(id, doc)
@@ -193,7 +195,7 @@ local function check_channel(channel)
   local text, key = cache.text_at(ns .. 'audience:' .. channel), ns .. 'channel:' .. channel
   if text and not text:match('^%d+') then return fault(channel, 'count', 'its list of listeners cannot be read') end
   local n, relay, listed = audience.of(channel)
-  check_equal(channel, redis.call('ZCARD', key), n, 'count', 'has %s listeners, but its count is %s')
+  check_equal(channel, redis.call('ZCARD', key), n, 'count', 'has %s {listener|listeners}, but its count is %s')
   for _, member in ipairs(listed or {}) do
     if not redis.call('ZSCORE', key, member) then
       fault(channel, 'count', 'names %s, which does not listen', member)
@@ -229,7 +231,7 @@ end
 local function check_waiting(id, doc)
   if not doc.waits_for then return end
   local members = redis.call('SMEMBERS', redis_keys.side(id, 'waiting'))
-  check_equal(id, tonumber(doc.waits_for_count), #members, 'tie', 'waits for %s children, but its set has %s')
+  check_equal(id, tonumber(doc.waits_for_count), #members, 'tie', 'waits for %s {child|children}, but its set has %s')
   if #members == 0 then fault(id, 'tie', 'waits for nothing') end
   for _, child in ipairs(members) do
     local child_doc = cache.find(child)
@@ -357,11 +359,11 @@ local function check_counts(q, queue_record)
   for place, letter in pairs(queue_record.jobs_at and redis_keys.letters or {}) do
     local in_pieces, counted = whereabouts.packed_in(q, place), packed[letter] or 0
     if in_pieces and in_pieces ~= counted then
-      local wrong = '%s jobs in pieces have no separate entry in %s, but its count is %s'
+      local wrong = '%s {job in a piece has|jobs in pieces have} no separate entry in %s, but its count is %s'
       fault(q, 'count', wrong, in_pieces, place, counted)
     end
     check_equal(q, tally.count(q, place), queue_record.jobs_at[letter] or 0, 'count',
-      'has %s jobs in ' .. place .. ', but its count is %s')
+      'has %s {job|jobs} in ' .. place .. ', but its count is %s')
   end
 end
 
@@ -391,12 +393,12 @@ local function check_queue(q)
   end
   local ready, wake = tally.count(q, 'ready'), redis.call('ZSCORE', ns .. 'wake', 'q:' .. q)
   if ready > 0 and lanes.count(q) == 0 and not queue_record.paused and not wake then
-    fault(q, 'look', '%s jobs are ready, but it has no lane and no check is set', ready)
+    fault(q, 'look', '%s {job is|jobs are} ready, but it has no lane and no check is set', ready)
   end
   check_moments(q, queue_record, wake)
   check_counts(q, queue_record)
   check_equal(q, kinds.size(q), tally.count(q, 'failed'), 'errors',
-    'has %s entries in the index of errors, but %s failed jobs')
+    'has %s {entry|entries} in the index of errors, but %s {failed job|failed jobs}')
   for _, place in ipairs(expected.places) do check_entries(q, states.index(place)) end
 end
 
@@ -460,7 +462,7 @@ local function check_hints()
   if not system then return fault('hints', 'hints', 'cannot be read') end
   if redis.call('HLEN', ns .. 'channels') <= MAX_COUNTED then
     check_equal('hints', tonumber(system), expected.system_listeners(), 'hints',
-      'counts %s listeners of system channels, but there are %s')
+      'counts %s {listener|listeners} of system channels, expected %s')
   end
   check_equal('hints', version, hints.stored_version() or version, 'hints',
     'has constraints of version %s, expected version %s')
