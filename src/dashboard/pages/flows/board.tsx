@@ -31,6 +31,19 @@ export const Tool = ({ data, icon, label, hotkey, small }: ToolProps) => (
   </button>
 )
 
+type ModesProps = { label: string; data: 'edit' | 'replay'; of: readonly (readonly [name: string, word: string])[] }
+
+/** The script marks another button as pressed. At first, `on` is. */
+export const Modes = ({ label, data, of, on }: ModesProps & { on: string }) => (
+  <fieldset class="seg" aria-label={label}>
+    {of.map(([name, word]) => (
+      <button type="button" {...{ [`data-${data}`]: name }} aria-pressed={name === on ? 'true' : 'false'}>
+        {word}
+      </button>
+    ))}
+  </fieldset>
+)
+
 export function Board({ label, lines, children }: { label: string; lines: Lines; children?: Child }) {
   return (
     <div class="board" data-island="board">

@@ -9,7 +9,7 @@ import { LinkButton, useRefusal } from '../../parts/act.tsx'
 import { Icon, JobId } from '../../parts/layout.tsx'
 import type { LimitRoom } from '../../words/flow.ts'
 import { knownWorkers } from '../jobs/filter.tsx'
-import { Board, type Lines } from './board.tsx'
+import { Board, type Lines, Modes } from './board.tsx'
 import { roomsOf } from './load.ts'
 
 type Class = { queue: string; class: string } & WorkerDefinition
@@ -43,20 +43,18 @@ const tools = [
   ['remove', 'x', 'Delete'],
 ] as const
 
+const MODES = [
+  ['drawing', 'Drawing'],
+  ['json', 'JSON'],
+] as const
+
 function Bar({ view: { flow } }: { view: FlowView }) {
   return (
     <div class="flowbar">
       <h1>{flow.name}</h1>
       <JobId id={flow.id} />
       <span class="tag">draft</span>
-      <span class="seg">
-        <button type="button" data-edit="drawing" aria-pressed="true">
-          Drawing
-        </button>
-        <button type="button" data-edit="json" aria-pressed="false">
-          JSON
-        </button>
-      </span>
+      <Modes label="Form" data="edit" of={MODES} on="drawing" />
       <div class="right">
         {tools.map(([name, icon, word, key]) => (
           <button

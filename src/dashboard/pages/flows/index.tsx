@@ -11,8 +11,7 @@ import { jobPath } from '../../words/paths.ts'
 import { count } from '../../words/text.ts'
 import { acts } from './acts.ts'
 import { Board, type Lines } from './board.tsx'
-import { Node } from './inspector/node.tsx'
-import { Wire } from './inspector/wire.tsx'
+import { Node, Wire } from './inspector.tsx'
 import { isLarge, Lists } from './lists.tsx'
 import { type FlowData, load } from './load.ts'
 import { WhatHappened } from './replay.tsx'
@@ -132,12 +131,11 @@ function Missing({ id }: { id: number }) {
   )
 }
 
-const Inspector = ({ data }: Props) =>
-  data.chosen?.kind === 'wire' ? (
-    <Wire data={data} chosen={data.chosen} />
-  ) : (
-    data.chosen && <Node data={data} chosen={data.chosen} />
-  )
+function Inspector({ data }: Props) {
+  const { chosen } = data
+  if (chosen?.kind === 'wire') return <Wire data={data} wire={chosen.wire} far={chosen.far} />
+  return chosen && <Node data={data} node={chosen.node} />
+}
 
 function Drawn({ data }: Props) {
   const { now } = useLook()

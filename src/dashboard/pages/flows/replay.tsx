@@ -2,7 +2,7 @@ import type { FlowView } from '../../../engine/engine.ts'
 import { Act } from '../../parts/act.tsx'
 import { Icon } from '../../parts/layout.tsx'
 import { about } from '../../words/text.ts'
-import { Tool } from './board.tsx'
+import { Modes, Tool } from './board.tsx'
 
 export const KEEP = '2h'
 
@@ -19,29 +19,21 @@ function Controls() {
       </button>
       {button('fwd', 'fwd', 'Forward one event', '.')}
       {button('link', 'copy', 'Copy a link that plays from here', 'y')}
-      <fieldset class="seg" aria-label="Speed">
-        {[1, 10, 60].map((speed) => (
-          <button type="button" data-replay={`x${speed}`} aria-pressed={speed === 10 ? 'true' : 'false'}>
-            {speed}×
-          </button>
-        ))}
-      </fieldset>
+      <Modes label="Speed" data="replay" of={[1, 10, 60].map((speed) => [`x${speed}`, `${speed}×`])} on="x10" />
     </div>
   )
 }
+
+const MODES = [
+  ['live', 'Live'],
+  ['replay', 'Replay'],
+] as const
 
 function Mode({ keep, flow }: { keep: number; flow: number }) {
   return (
     <div class="row">
       <span class="note kept" title={`The last ${about(keep)} are recorded.`} />
-      <fieldset class="seg" aria-label="Mode">
-        <button type="button" data-replay="live" aria-pressed="true">
-          Live
-        </button>
-        <button type="button" data-replay="replay" aria-pressed="false">
-          Replay
-        </button>
-      </fieldset>
+      <Modes label="Mode" data="replay" of={MODES} on="live" />
       <Act act="forget" at={`/flows/${flow}`} scope="write" icon="stop" kind="quiet" small label="Stop recording" />
     </div>
   )
