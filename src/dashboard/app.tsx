@@ -8,12 +8,15 @@ import { assets } from './assets.ts'
 import { sessionOf, takeWord } from './cookies.ts'
 import { createDraw, type Draw, drawBrief, hereIn, wantsData } from './draw.tsx'
 import { AGAIN, comesFromElsewhere, createLogin } from './login.tsx'
-import type { DashboardOptions } from './options.ts'
 import { Elsewhere, type Page } from './page.ts'
 import { pages } from './pages/index.ts'
 import { withPolicy } from './policy.ts'
 import { createSessionDoor, type Env, expectOurs, expectScope, whoLooks } from './session.ts'
 import { queryWith } from './words/query.ts'
+
+export type DashboardOptions = {
+  name?: string
+}
 
 const FOR_EVER = 'public, max-age=31536000, immutable'
 
@@ -23,12 +26,12 @@ function serveAsset(c: Context): Response {
   return new Response(asset.body() as BodyInit, { headers: { 'content-type': asset.type, 'cache-control': FOR_EVER } })
 }
 
-export function createPages({ deps, gate, api }: Given, options: DashboardOptions): Hono {
+export function createPages({ deps, gate, api }: Given, { name }: DashboardOptions): Hono {
   const base = `${new URL(deps.publicUrl).pathname.replace(/\/+$/, '')}/ui`
   const app = createHono<Env>()
   const door = createSessionDoor()
   const inner = api(door.admit)
-  const draw = createDraw({ deps, base, options, pages, ask: (request, seen) => inner.fetch(door.let(request, seen)) })
+  const draw = createDraw({ deps, base, name, pages, ask: (request, seen) => inner.fetch(door.let(request, seen)) })
   const acts = createActs({ base, draw })
 
   app.use(withPolicy)

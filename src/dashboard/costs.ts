@@ -33,5 +33,3 @@ export const costs: Readonly<Record<string, Cost>> = {
   '/find': [1, 4, 8],
   '/more': [1, 1, 5],
 }
-
-export const commandsOf = (path: string): number | undefined => costs[path]?.[1]

@@ -7,10 +7,9 @@ import { type Around, around } from './around.ts'
 import { createAnswers, createCache } from './cache.ts'
 import { type AskApi, callerOf } from './call.ts'
 import { likesOf } from './cookies.ts'
-import { commandsOf } from './costs.ts'
+import { costs } from './costs.ts'
 import { documentOf, htmlOf, type Look } from './look.ts'
 import { entryOf } from './nav.ts'
-import type { DashboardOptions } from './options.ts'
 import type { Asked, Brief, Page } from './page.ts'
 import { ErrorPage } from './parts/error.tsx'
 import { Shell } from './parts/shell.tsx'
@@ -28,7 +27,7 @@ export function hereIn({ req }: Context): string {
   return `${pathname.slice(pathname.indexOf('/ui') + 3) || '/'}${search}`
 }
 
-type Parts = { deps: Deps; base: string; options: DashboardOptions; pages: readonly Page[]; ask: AskApi }
+type Parts = { deps: Deps; base: string; name?: string; pages: readonly Page[]; ask: AskApi }
 
 async function isSeen(c: Context, text: string): Promise<boolean> {
   const tag = `"${(await hashOf(withoutTimes(text))).slice(0, 20)}"`
@@ -59,7 +58,7 @@ export async function drawBrief(
   return c.json({ ...told, now: look.now })
 }
 
-export function createDraw({ deps, base, options, pages, ask }: Parts) {
+export function createDraw({ deps, base, name: ownName, pages, ask }: Parts) {
   const { publicUrl: url } = deps
   const { host } = new URL(url)
   const answers = createAnswers()
@@ -72,7 +71,7 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
       base,
       host,
       url,
-      name: options.name ?? (isLocal(url) ? 'local' : undefined),
+      name: ownName ?? (isLocal(url) ? 'local' : undefined),
       tenant,
       now: Date.now(),
       here: hereIn(c),
@@ -111,7 +110,7 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
         at={at}
         crumbs={[...(entry ? [{ name: entry.title, to: entry.path }] : []), ...(crumbs?.(data, look) ?? own)]}
         every={every}
-        commands={commandsOf(path)}
+        commands={costs[path]?.[1]}
         slim={slim}
         there={there}
         scripts={scripts}

@@ -1,10 +1,9 @@
 import type { Dashboard } from '../http/dashboard.ts'
-import { createPages } from './app.tsx'
-import type { DashboardOptions } from './options.ts'
+import { createPages, type DashboardOptions } from './app.tsx'
 
 export type { Dashboard } from '../http/dashboard.ts'
 
-export type { DashboardOptions } from './options.ts'
+export type { DashboardOptions } from './app.tsx'
 
 /** @example createWorker({ functions: [double], mount: '/_sidejob', dashboard: dashboard({ name: 'production' }) }) */
 export const dashboard =

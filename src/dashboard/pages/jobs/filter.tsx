@@ -1,11 +1,14 @@
 import { type Status, statuses } from '../../../core/job.ts'
 import type { JobFilter } from '../../../engine/engine.ts'
-import { useLook, useWay } from '../../look.ts'
+import { queryWith, useLook, useWay } from '../../look.ts'
 import type { Asked } from '../../page.ts'
 import { Hidden } from '../../parts/act.tsx'
-import { Icon, Name, StatusMark, To } from '../../parts/layout.tsx'
+import { Icon, Name, Shape, StatusMark, To } from '../../parts/layout.tsx'
+import { type Counted, sumOf } from '../../words/counts.ts'
 import { DEPLOY, filterOf, type Token } from '../../words/filter.ts'
+import { count, title } from '../../words/text.ts'
 import { FRESH, readDeploys } from './kinds.tsx'
+import { isPast } from './past.tsx'
 
 export async function filterFor(asked: Asked): Promise<JobFilter> {
   const { query, look } = asked
@@ -68,5 +71,29 @@ export function Filter({ tokens, query, completions, error }: FilterProps) {
       </datalist>
       <kbd>/</kbd>
     </form>
+  )
+}
+
+const pastStatuses = ['completed', 'failed', 'terminated'] as const
+
+export function Counts({ counts, query }: { counts?: Counted; query: URLSearchParams }) {
+  const chosen = query.get('status')
+  const to = (status?: string) => `/jobs${queryWith(query, { status, cursor: undefined })}`
+  return (
+    <nav class="counts" aria-label="Statuses">
+      <To to={to()} current={!chosen}>
+        {counts && <b>{count(sumOf(counts))}</b>}
+        <span>All</span>
+      </To>
+      {(isPast(query) ? pastStatuses : statuses).map((status) => (
+        <To to={to(status)} kind={status} current={chosen === status}>
+          {counts && <b>{count(counts[status] ?? 0)}</b>}
+          <span class={`st ${status}`}>
+            <Shape status={status} spins={Boolean(counts?.[status])} />
+            {title(status)}
+          </span>
+        </To>
+      ))}
+    </nav>
   )
 }

@@ -1,3 +1,0 @@
-export type DashboardOptions = {
-  name?: string
-}
