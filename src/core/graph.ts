@@ -12,10 +12,15 @@ import {
   className,
   closed,
   closedIn,
+  flowNode,
+  flowRow,
+  moment,
   places,
   portName,
   queueName,
+  span,
   values,
+  wireView,
 } from './schemas.ts'
 
 const NODES = 1_000
@@ -95,3 +100,23 @@ const outside = places(graph)
 export const readGraph = (text: Encoded): Graph => check(graph, parseJson(encodedToJson(text), inside))
 
 export const graphText = (graph: Graph): Encoded => writeJson(present(outside, graph)) as Encoded
+
+export const flowView = z.object({
+  flow: flowRow,
+  hash: z.string().nullable().describe('hash of the current graph; send it as `If-Match` when you change the graph'),
+  undo: z.int().describe('number of changes that can be undone'),
+  record: span.nullable().describe('time to keep the events of the flow; null if the flow is not recorded'),
+  graph: graph.nullable(),
+  nodes: z.array(flowNode),
+  wires: z.array(wireView),
+})
+
+export const graphVersion = z.object({
+  hash: z.string(),
+  at: moment.nullable().describe('time at which this graph became the current graph'),
+  by: z.string().nullable().describe('API key that set this graph; null if the graph came through a port'),
+  back: z.boolean().describe('true if an undo restored this graph'),
+  nodes: z.int(),
+  edges: z.int(),
+  graph,
+})

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import * as z from 'zod'
-import { graph } from '../core/graph.ts'
+import { flowView, graph, graphVersion } from '../core/graph.ts'
 import {
   className,
   count,
@@ -10,9 +10,7 @@ import {
   flag,
   flowEvent,
   flowRow,
-  flowView,
   graphChange,
-  graphVersion,
   items,
   logCursor,
   portName,

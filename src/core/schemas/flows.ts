@@ -1,8 +1,7 @@
 import * as z from 'zod'
-import { graph } from '../graph.ts'
 import { dir, jobId, status } from './names.ts'
 import { pastRun } from './past-runs.ts'
-import { closed, moment, span } from './values.ts'
+import { closed, moment } from './values.ts'
 
 const WIRE = 'a wire: from>to, where each side is a port of the flow, or node.port'
 export const wireName = z
@@ -129,23 +128,3 @@ export const flowNode = z.object({
   until: moment.nullable().describe('time at which the job continues, if it waits for a time'),
 })
 export type FlowNodeView = z.output<typeof flowNode>
-
-export const flowView = z.object({
-  flow: flowRow,
-  hash: z.string().nullable().describe('hash of the current graph; send it as `If-Match` when you change the graph'),
-  undo: z.int().describe('number of changes that can be undone'),
-  record: span.nullable().describe('time to keep the events of the flow; null if the flow is not recorded'),
-  graph: graph.nullable(),
-  nodes: z.array(flowNode),
-  wires: z.array(wireView),
-})
-
-export const graphVersion = z.object({
-  hash: z.string(),
-  at: moment.nullable().describe('time at which this graph became the current graph'),
-  by: z.string().nullable().describe('API key that set this graph; null if the graph came through a port'),
-  back: z.boolean().describe('true if an undo restored this graph'),
-  nodes: z.int(),
-  edges: z.int(),
-  graph,
-})
