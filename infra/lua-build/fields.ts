@@ -6,7 +6,7 @@ import { dayFields, jobFields, laneFields, limitFields, queueFields } from '../.
 import { scratch } from '../../src/redis/lua/build.ts'
 import { AT_REST, marks } from '../../src/redis/marks.ts'
 import { calls, type Kind, sayings, verbs } from '../../src/redis/ops.ts'
-import { type Edit, type Identifier, type Node, refuse, type Source, snake } from './syntax.ts'
+import { camel, type Edit, type Identifier, type Node, refuse, type Source, snake } from './syntax.ts'
 
 type Names = ReadonlyMap<string, string>
 type Member = { base: Node & { name?: string }; identifier: Identifier; indexer: string }
@@ -124,8 +124,6 @@ const answerTables: Record<string, Readonly<Record<string, Readonly<Record<strin
 }
 
 const nothing = (kind: string): string => (kind === 'texts' || /[\]?]$/.test(kind) ? '{},' : "'',")
-
-const camel = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 /** `reply.made { jobs = … }` becomes `{ 'made', … }`, with its values in the order of src/redis/answers.ts. */
 function answerEdits(call: Node & Call, file: string, text: string): Edit[] | undefined {

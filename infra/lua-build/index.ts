@@ -12,10 +12,10 @@ const target = join(import.meta.dirname, '../../src/redis/scripts.generated.ts')
 /** Edits a Lua file before the build, so that tests can break it. */
 export type Editing = (file: string, text: string) => string
 
-export const editedTexts = (edit: Editing = (_, text) => text): Map<string, string> =>
+export const editedTexts = (edit: Editing = (_, text) => text) =>
   new Map(luaFiles().map((file) => [file, edit(file, readLua(file))]))
 
-export function buildScripts(edit?: Editing): { library: Library; scripts: Map<string, Built> } {
+export function buildScripts(edit?: Editing) {
   const texts = editedTexts(edit)
   const library = new Library(new Map([...texts].map(([file, text]) => [file, readArguments(file, text)])))
   const built = library.scripts.map((script) => build(script, headerOf(script.file, texts.get(script.file)!), library))
@@ -48,11 +48,10 @@ function sharedLines(scripts: readonly Built[]): Packed {
 }
 
 function moduleText(scripts: readonly Built[], stamp: string): string {
-  const rows = scripts.map(({ name, sha, params, note }, at) => {
+  const rows = scripts.map(({ name, sha, params, answers }, at) => {
     const type = params.map((one) => `${one.name}: ${one.int ? 'number' : 'string'}`).join('; ')
-    const words = params.map((one) => `'${one.name}'`).join(', ')
-    const doc = note.map((line) => ` * ${line}`.trimEnd()).join('\n')
-    return `/**\n${doc}\n */\nexport const ${name}: Script<{ ${type} }> = made('${name}', '${sha}', [${words}], () => all()[${at}]!)\n`
+    const [words, said] = [params.map((one) => one.name), answers].map((list) => list.map((name) => `'${name}'`))
+    return `export const ${name}: Script<{ ${type} }, ${said!.join(' | ')}> = made('${name}', '${sha}', [${words}], [${said}], () => all()[${at}]!)\n`
   })
   return [
     `// Built from src/redis/lua by \`npm run lua\`. Do not edit. ${stamp}`,

@@ -250,8 +250,15 @@ export function build(script: File, header: Header, library: Library): Built {
   ]
   const text = parts.map((part) => part.text).join('')
   const sha = hash('sha1', text)
-  const params = [...COMMON.map((name) => ({ name, int: false })), ...paramsOf(script.body)]
-  return { ...header, params, file: script.file, text, places: placesOf(parts), sha, units: [...live] }
+  return {
+    ...header,
+    params: paramsOf(script.body),
+    file: script.file,
+    text,
+    places: placesOf(parts),
+    sha,
+    units: [...live],
+  }
 }
 
 const placesOf = (parts: readonly Part[]): string[] => [

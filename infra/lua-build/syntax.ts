@@ -34,7 +34,11 @@ export const children = (node: object): Node[] =>
 
 export const walk = (node: Node): Node[] => [node, ...children(node).flatMap(walk)]
 
-export const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+/** In Lua, `until` is a keyword. */
+export const snake = (name: string): string =>
+  name === 'until' ? 'till' : name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+export const camel = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 export const refuse = (file: string, line: number, says: string): never => {
   throw new Error(`${file}:${line}: ${says}`)

@@ -1,5 +1,10 @@
 // In Lua, an answer is `reply.made { jobs = …, rings = … }`. The build turns it into a list without names, in the order
-// of the fields below.
+// of the fields below. Lua writes `till` instead of `until`, which is one of its keywords.
+
+import type { Status } from '../core/job.ts'
+import { decodeQueue, limitSettingsOf, momentOf, type QueueRecord } from './record.ts'
+
+export type Signal = 'quiet' | 'stop'
 
 export function refusalIn(answer: string): { code: string; message: string } | undefined {
   const [, code, message] = /^refused:([A-Z_]+) ([\s\S]*)$/.exec(answer) ?? []
@@ -24,7 +29,14 @@ export const rows = {
     piece: 'some',
   },
   input: { port: 'text', items: 'texts' },
-  heir: { name: 'text', id: 'number', class: 'text', how: 'text', args: 'some', left: 'some' },
+  heir: {
+    name: 'text',
+    id: 'number',
+    class: 'text',
+    how: 'finished|cancelled|failed',
+    args: 'text|null',
+    left: 'text|null',
+  },
   /** `child` is '' for a port of the job itself. */
   wiring: {
     child: 'text',
@@ -42,7 +54,7 @@ export const rows = {
 
   waitingJob: { id: 'number', lent: 'lent?' },
 
-  made: { first: 'number', status: 'text', existing: 'flag', count: 'number' },
+  made: { first: 'number', status: 'status', existing: 'flag', count: 'number' },
 
   told: { document: 'text', error: 'some' },
   listed: { id: 'number', document: 'text', side: 'texts', callback: 'told?' },
@@ -51,7 +63,7 @@ export const rows = {
     document: 'text',
     side: 'texts',
     children: 'texts',
-    ahead: 'moment',
+    ahead: 'number|null',
     facts: 'facts?',
     childCount: 'number',
     callback: 'told?',
@@ -63,15 +75,15 @@ export const rows = {
     lanes: 'number',
     mode: 'text',
     now: 'number',
-    limitFree: 'moment',
+    limitFree: 'number|null',
     ownLimit: 'some',
     limit: 'some',
   },
-  member: { id: 'number', parent: 'moment', name: 'text', class: 'text', status: 'text' },
+  member: { id: 'number', parent: 'number|null', name: 'text', class: 'text', status: 'status' },
   waiting: { taken: 'number', items: 'texts', more: 'number' },
-  /** `word` is 'flow', 'refused', or 'later' if the answer would have too many nodes with this flow. */
+  /** `word` is 'later' if the answer would have too many nodes with this flow. */
   flow: {
-    word: 'text',
+    word: 'flow|refused|later',
     id: 'number',
     document: 'text',
     side: 'texts',
@@ -84,34 +96,34 @@ export const rows = {
   node: {
     name: 'text',
     queue: 'text',
-    ranAt: 'moment',
+    ranAt: 'number|null',
     lastRun: 'text',
-    limit: 'some',
-    leaseUntil: 'moment',
-    goesOnAt: 'moment',
+    limit: 'text|null',
+    leaseUntil: 'number|null',
+    until: 'number|null',
   },
   limit: {
     key: 'text',
-    document: 'text',
-    held: 'number',
+    settings: 'limitSettings',
+    running: 'number',
     waiting: 'number',
-    since: 'moment',
+    fullSince: 'number|null',
     started: 'number',
-    starts: 'texts',
+    starts: 'numbers',
   },
   holder: {
     job: 'number',
     leaseUntil: 'number',
     queue: 'text',
     class: 'text',
-    group: 'some',
-    ranAt: 'moment',
-    process: 'some',
+    group: 'text|null',
+    startedAt: 'number|null',
+    process: 'text|null',
   },
-  inLine: { job: 'number', queue: 'text', class: 'text', group: 'some', priority: 'number', since: 'number' },
+  inLine: { job: 'number', queue: 'text', class: 'text', group: 'text|null', priority: 'number', since: 'number' },
   queue: {
     name: 'text',
-    document: 'text',
+    settings: 'queueRecord',
     lanes: 'number',
     ready: 'number',
     pull: 'number',
@@ -121,9 +133,9 @@ export const rows = {
     completed: 'number',
     failed: 'number',
     terminated: 'number',
-    oldest: 'some',
+    oldest: 'sequence|null',
   },
-  lane: { queue: 'text', lane: 'text', till: 'number' },
+  lane: { queue: 'text', lane: 'text', until: 'number' },
   process: { name: 'text', record: 'text' },
   run: {
     job: 'number',
@@ -132,10 +144,10 @@ export const rows = {
     token: 'text',
     startedAt: 'number',
     leaseUntil: 'number',
-    process: 'some',
+    process: 'text|null',
   },
-  claim: { id: 'text', till: 'number', names: 'text' },
-  next: { job: 'number', class: 'text', priority: 'number', since: 'number', group: 'some', pull: 'flag' },
+  claim: { id: 'text', until: 'number', names: 'lines' },
+  next: { job: 'number', class: 'text', priority: 'number', since: 'number', group: 'text|null', pull: 'flag' },
   classed: { queue: 'text', texts: 'texts', marks: 'texts', hasHours: 'flag' },
   /** `minutes` counts failures by minute: `minute:count minute:count …`. */
   kind: {
@@ -164,7 +176,7 @@ export const replies = {
    * queue has no room for the lane) or 'stale'. The next claim may skip the first `seen` entries of the index.
    */
   committed: {
-    word: 'text',
+    word: 'ok|empty|warm|more|full|stale',
     answers: 'texts',
     lent: 'lent[]',
     rings: 'ring[]',
@@ -174,7 +186,7 @@ export const replies = {
     failed: 'number',
     seen: 'moment',
     faults: 'fault[]',
-    told: 'some',
+    told: 'signal',
   },
   made: { jobs: 'made[]', rings: 'ring[]', lent: 'lent[]' },
   again: { jobs: 'made[]', rings: 'ring[]', lent: 'lent[]' },
@@ -182,29 +194,29 @@ export const replies = {
   done: { answer: 'texts', rings: 'ring[]', id: 'text', heard: 'texts' },
   repeated: { answer: 'texts' },
   /** `ends`: the new end of each lease, with `!` if the job must end, or '' if the run is lost. */
-  extended: { ends: 'texts', told: 'some' },
+  extended: { ends: 'texts', told: 'signal' },
   ticked: { rings: 'ring[]', more: 'flag', faults: 'fault[]' },
   set: { rings: 'ring[]', constraints: 'text' },
-  settled: { rings: 'ring[]', lanes: 'number', batch: 'number', paused: 'flag', mode: 'text', ageing: 'number' },
+  settled: { rings: 'ring[]', lanes: 'number', batch: 'number', paused: 'flag', mode: 'push|pull', ageing: 'number' },
   registered: { rings: 'ring[]', changed: 'flag' },
   overtaken: { definition: 'text' },
   repaired: { rings: 'ring[]' },
   told: {},
-  breaker: { state: 'text', till: 'moment', failures: 'number' },
+  breaker: { state: 'closed|open|probe', until: 'moment', failures: 'number' },
 
   job: { job: 'inspected?', items: 'texts', hasKin: 'flag', kin: 'listed[]', chain: 'inspected[]' },
-  jobs: { jobs: 'listed[]', ids: 'texts', cursor: 'some', total: 'moment', newest: 'moment' },
+  jobs: { jobs: 'listed[]', ids: 'texts', cursor: 'text|null', total: 'moment', newest: 'moment' },
   tree: { members: 'member[]', more: 'flag' },
   ports: { ports: 'waiting?[]' },
   snapshots: { jobs: 'waitingJob[]', seen: 'number' },
   flows: { flows: 'flow[]', now: 'number' },
   limits: { limits: 'limit[]', cursor: 'text' },
   room: {
-    document: 'text',
-    held: 'number',
+    settings: 'limitSettings',
+    running: 'number',
     started: 'number',
     waiting: 'number',
-    nextRoom: 'moment',
+    nextRoom: 'number|null',
     now: 'number',
     holders: 'holder[]',
     line: 'inLine[]',
@@ -231,39 +243,71 @@ export const replies = {
 } as const satisfies Record<string, Record<string, string>>
 
 type Rows = typeof rows
-type Replies = typeof replies
+export type Replies = typeof replies
 
 type Plain = {
   text: string
   some: string | undefined
+  'text|null': string | null
   number: number
   moment: number | undefined
+  'number|null': number | null
   flag: boolean
   texts: string[]
+  numbers: number[]
+  lines: string[]
+  /** The time of a sequence. */
+  'sequence|null': number | null
+  status: Status
+  signal: Signal | undefined
+  queueRecord: QueueRecord
+  limitSettings: ReturnType<typeof limitSettingsOf>
 }
+type Words<K> = K extends `${infer One}|${infer More}` ? One | Words<More> : K
 type Value<K> = K extends keyof Plain
   ? Plain[K]
-  : K extends `${infer R extends keyof Rows}?[]`
-    ? (Row<R> | undefined)[]
-    : K extends `${infer R extends keyof Rows}[]`
-      ? Row<R>[]
-      : K extends `${infer R extends keyof Rows}?`
-        ? Row<R> | undefined
-        : never
+  : K extends `${string}|${string}`
+    ? Words<K>
+    : K extends `${infer R extends keyof Rows}?[]`
+      ? (Row<R> | undefined)[]
+      : K extends `${infer R extends keyof Rows}[]`
+        ? Row<R>[]
+        : K extends `${infer R extends keyof Rows}?`
+          ? Row<R> | undefined
+          : never
 
 export type Row<R extends keyof Rows> = { -readonly [N in keyof Rows[R]]: Value<Rows[R][N]> }
 export type Reply<A extends keyof Replies> = { is: A } & { -readonly [N in keyof Replies[A]]: Value<Replies[A][N]> }
 
+/** A sequence has 13 digits. In an index, the id follows. */
+const SEQUENCE = 13
+
 type Raw = readonly unknown[]
 type Read = (value: unknown) => unknown
 
+const text = (value: unknown = ''): string => String(value)
+
+const given =
+  <T>(read: (value: unknown) => unknown, otherwise: T): Read =>
+  (value) =>
+    value === undefined || value === '' ? otherwise : read(value)
+
 const readers: Record<keyof Plain, Read> = {
-  text: (value) => (value === undefined ? '' : String(value)),
-  some: (value) => (value === undefined || value === '' ? undefined : String(value)),
+  text,
+  some: given(String, undefined),
+  'text|null': given(String, null),
   number: (value) => Number(value ?? 0),
-  moment: (value) => (value === undefined || value === '' ? undefined : Number(value)),
+  moment: given(Number, undefined),
+  'number|null': given(Number, null),
   flag: (value) => value !== undefined && value !== '',
   texts: (value) => value ?? [],
+  numbers: (value) => ((value ?? []) as Raw).map(Number),
+  lines: (value) => text(value).split('\n').filter(Boolean),
+  'sequence|null': given((value) => momentOf(text(value).slice(0, SEQUENCE)), null),
+  status: text,
+  signal: given(String, undefined),
+  queueRecord: (value) => decodeQueue(text(value)),
+  limitSettings: (value) => limitSettingsOf(text(value)),
 }
 
 function record(shape: readonly (readonly [string, Read])[], values: Raw, from = 0): Record<string, unknown> {
@@ -284,6 +328,7 @@ function shapeOf(names: Record<string, string>): [string, Read][] {
 
 function readerOf(kind: string): Read {
   if (kind in readers) return readers[kind as keyof Plain]
+  if (kind.includes('|')) return text
   if (kind.endsWith('[]')) {
     const one = readerOf(kind.slice(0, -2))
     return (value) => ((value ?? []) as Raw).map(one)

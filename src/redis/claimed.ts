@@ -133,14 +133,8 @@ export function lentOfRows(rows: Row<'lent'>[], vault: Vault): { lent: ClaimedJo
   return { lent: jobs.flat(), withSide: jobs.flatMap((some, i) => (rows[i]!.side.length ? some : [])) }
 }
 
-const heirOf = (
-  { id, name, class: className, how, args, left }: Row<'heir'>,
-  { open }: Pick<Vault, 'open'>,
-): EndedChild => ({
-  id,
-  name,
-  class: className,
-  how: how as EndedChild['how'],
-  args: args === undefined ? null : open.value(args, 'args'),
-  left: left === undefined ? null : how === 'failed' ? open.error(left) : open.value(left, 'result'),
+const heirOf = ({ args, left, ...heir }: EndedChild, { open }: Pick<Vault, 'open'>): EndedChild => ({
+  ...heir,
+  args: args === null ? null : open.value(args, 'args'),
+  left: left === null ? null : heir.how === 'failed' ? open.error(left) : open.value(left, 'result'),
 })

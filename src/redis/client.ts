@@ -3,7 +3,7 @@ import { isOutage, isTimeout, SidejobError } from '../core/errors.ts'
 import { requestDelay } from '../core/retry.ts'
 import { sleep } from '../core/sleep.ts'
 import { faultOf, isAnswer, isNoScript } from './faults.ts'
-import { argumentsOf, type Evaluate, inSources, type Script } from './script.ts'
+import { argumentsOf, type Evaluate, inSources } from './script.ts'
 
 export type RedisOptions = {
   url: string
@@ -68,9 +68,9 @@ export function createClient({ url, token, timeout = 20_000, attempts = 3 }: Red
     }
   }
 
-  async function evaluate<Args>(script: Script<Args>, keys: string[], args: Args, rest: string[]): Promise<unknown> {
+  const evaluate: Evaluate = async (script, keys, args, rest) => {
     const values = argumentsOf(script, args, rest)
-    const sending = { isSafe: isNamed(args as object), placed: (text: string) => inSources(text, script) }
+    const sending = { isSafe: isNamed(args), placed: (text: string) => inSources(text, script) }
     try {
       return await send(() => redis.evalsha(script.sha, keys, values), { ...sending, isSha: true })
     } catch (error) {

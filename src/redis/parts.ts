@@ -1,17 +1,18 @@
 import { type Code, SidejobError } from '../core/errors.ts'
 import { readable } from '../core/readable.ts'
-import type { Reply, Row } from './answers.ts'
+import { answerOf, type Replies, type Reply, type Row } from './answers.ts'
 import type { Client } from './client.ts'
 import type { Keys } from './keys.ts'
 import { decodeRecord, type JobRecord, leftOut, openedField } from './record.ts'
-import { inSources, type Script } from './script.ts'
-import type { CallbackJob, Ring } from './types.ts'
+import { type Base, type Evaluate, inSources, type Script } from './script.ts'
+import type { CallbackJob } from './types.ts'
 import type { Opening, Vault } from './vault.ts'
 
 export type Parts = {
   client: Client
   keys: Keys
-  base: () => { ns: string; clock: string; seed: string }
+  base: () => Base
+  call: Call
   markedBy: (lane: string) => { seed: string }
   ids: HighestId
   moments: RedisClock
@@ -19,6 +20,25 @@ export type Parts = {
   packedFrom: number
   retain?: number
 }
+
+type Answered<Name extends keyof Replies> = { [N in Exclude<Name, 'refused'>]: Reply<N> }[Exclude<Name, 'refused'>]
+
+/** `keys` are the keys that the script should declare. `rest` follows the named arguments. */
+type Call = <Args, Answer extends keyof Replies>(
+  script: Script<Args, Answer>,
+  args: Args & Partial<Base>,
+  more?: { keys?: string[]; rest?: string[] },
+) => Promise<Answered<Answer>>
+
+/** @throws the refusal of a script */
+export const calling =
+  (evaluate: Evaluate, base: () => Base): Call =>
+  async (script, args, { keys = [], rest = [] } = {}) => {
+    const raw = await evaluate(script, keys, { ...base(), ...args }, rest)
+    const answer = answerOf(raw, ...script.answers)
+    if (answer.is === 'refused') throw refusalOf(answer as never)
+    return answer as never
+  }
 
 /** If Redis has not assigned the highest id that this isolate has seen, Redis was restored from older data. */
 type HighestId = { readonly highest: number; saw: (ids: readonly { id: number }[]) => void }
@@ -52,8 +72,6 @@ export function redisClock(ours: () => number): RedisClock {
   }
 }
 
-export const ringsOf = (rings: Row<'ring'>[]): Ring[] => rings.map(({ queue, bell, at }) => ({ queue, bell, at }))
-
 export const toldOf = (told: Row<'told'> | undefined, vault: Vault): { callback?: CallbackJob } =>
   told
     ? (readable(() => ({
@@ -77,11 +95,6 @@ type Refusal = Pick<Reply<'refused'>, 'code' | 'message'> & Partial<Reply<'refus
 
 export const refusalOf = ({ code, message, wait }: Refusal, path?: (string | number)[]): SidejobError =>
   new SidejobError(code as Code, message, { path, retryAfter: wait ? Number(wait) : undefined })
-
-export function granted<T extends { is: string }>(answer: T): Exclude<T, { is: 'refused' }> {
-  if (answer.is === 'refused') throw refusalOf(answer as never)
-  return answer as Exclude<T, { is: 'refused' }>
-}
 
 /** Redis answers with at most 10 MB, and a value of 1 MiB takes up to 2 MiB of an answer. */
 const AT_ONCE = 3

@@ -101,6 +101,18 @@ export type LimitRecord = { [F in keyof typeof limitFields]?: number }
 
 export const decodeLimit = (text: string): LimitRecord => renamed(nameLimit, JSON.parse(text) as Stored) as LimitRecord
 
+export function limitSettingsOf(text: string) {
+  const { concurrency = null, rate, period, paused, shut = null, promised = 0, jobs = null } = decodeLimit(text)
+  return {
+    concurrency,
+    rate: rate === undefined ? null : { limit: rate, period: period! },
+    paused: paused === 1,
+    shutUntil: shut,
+    reserved: promised,
+    jobs,
+  }
+}
+
 export type DayRecord = { counts: Record<string, number>; waits?: number[] }
 
 const nameDay = naming(dayFields)

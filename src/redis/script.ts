@@ -1,14 +1,26 @@
-export type Script<Args> = {
+export type Script<Args, Answer extends string = string> = {
   name: string
   sha: string
   args: (keyof Args & string)[]
+  answers: readonly Answer[]
   text: string
   places: readonly string[]
 }
 
-export type Evaluate = <Args>(script: Script<Args>, keys: string[], args: Args, rest: string[]) => Promise<unknown>
+export type Evaluate = <Args>(
+  script: Script<Args>,
+  keys: string[],
+  args: Args & Base,
+  rest: string[],
+) => Promise<unknown>
 
-export const argumentsOf = <Args>(script: Script<Args>, args: Args, rest: string[]): string[] => [
+/** `clock`: milliseconds to add to Redis' clock. `seed`: random text for tokens and bells. */
+export type Base = { ns: string; clock: string; seed: string }
+
+export const argumentsOf = <Args>(script: Script<Args>, args: Args & Base, rest: string[]): string[] => [
+  args.ns,
+  args.clock,
+  args.seed,
   ...script.args.map((name) => String(args[name])),
   ...rest,
 ]
@@ -38,15 +50,17 @@ export function textsOf({ lines, steps, runs }: Packed): Text[] {
   })
 }
 
-export const made = <Args>(
+export const made = <Args, Answer extends string>(
   name: string,
   sha: string,
   args: (keyof Args & string)[],
+  answers: readonly Answer[],
   unpacked: () => Text,
-): Script<Args> => ({
+): Script<Args, Answer> => ({
   name,
   sha,
   args,
+  answers,
   get text() {
     return unpacked().text
   },

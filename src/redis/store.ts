@@ -1,7 +1,7 @@
 import { NAMESPACE } from '../core/tenant.ts'
 import type { Client } from './client.ts'
 import { keysOf } from './keys.ts'
-import { highestId, type Parts, redisClock } from './parts.ts'
+import { calling, highestId, type Parts, redisClock } from './parts.ts'
 import { createVault, type Vault } from './vault.ts'
 import { createChannels } from './verbs/channels.ts'
 import { createCommands } from './verbs/commands.ts'
@@ -51,7 +51,8 @@ export function createStore({
   }
   const markedBy = (lane: string) => ({ seed: `${lane.slice(0, LANE_MARK)}${random().slice(-LANE_MARK)}` })
   const moments = redisClock(() => Date.now() + clock())
-  const parts: Parts = { client, keys, base, markedBy, ids: highestId(), moments, vault, packedFrom, retain }
+  const call = calling(client.evaluate, base)
+  const parts: Parts = { client, keys, base, call, markedBy, ids: highestId(), moments, vault, packedFrom, retain }
   const jobs = createJobs(parts)
   return {
     keys,

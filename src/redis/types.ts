@@ -1,10 +1,10 @@
 import type { Encoded } from '../core/codec/value.ts'
 import type { FaultKind } from '../core/faults.ts'
 import type { Status } from '../core/job.ts'
-import type { Row } from './answers.ts'
+import type { Reply, Row, Signal } from './answers.ts'
 import type { RunOutcome } from './changes.ts'
 import type { Quota } from './new-job.ts'
-import type { Child, JobRecord, QueueRecord } from './record.ts'
+import type { Child, JobRecord, limitSettingsOf } from './record.ts'
 
 export type Ring = { queue: string; bell: string; at?: number }
 
@@ -31,14 +31,11 @@ export type ClaimedJob = {
   fault?: { code: string; message: string }
 }
 
-export type EndedChild = {
-  id: number
-  name: string
-  class: string
-  how: 'finished' | 'cancelled' | 'failed'
-  args: Encoded | null
-  left: Encoded | null
-}
+export type { Signal }
+
+export type QueueRow = Row<'queue'>
+
+export type EndedChild = Row<'heir'>
 
 export type FlowState = {
   id: number
@@ -46,17 +43,8 @@ export type FlowState = {
   children: Record<string, Child>
   /** `left` counts the values that left the port, by minute. `passed` lists values, newest first. */
   ports: (Omit<Row<'wiring'>, 'passed'> & { passed: string[] })[]
-  nodes: ReadonlyMap<string, FlowNode>
+  nodes: ReadonlyMap<string, Row<'node'>>
   now: number
-}
-
-export type FlowNode = {
-  queue: string
-  ranAt: number | null
-  lastRun: string
-  limit: string | null
-  leaseUntil: number | null
-  until: number | null
 }
 
 export type ClaimRequest = {
@@ -75,16 +63,6 @@ export type ClaimRequest = {
   calls?: number
   process?: string
   only?: number
-}
-
-export type Signal = 'quiet' | 'stop'
-
-export type AtWork = {
-  lanes: { queue: string; lane: string; until: number }[]
-  processes: { name: string; since: number; heard: number; signal: Signal | null; queues: string[] }[]
-  runs: Row<'run'>[]
-  more: boolean
-  now: number
 }
 
 export type Fault = { kind: FaultKind; who: string; what: string; remedy: string }
@@ -112,7 +90,7 @@ export type CommitRequest = {
 }
 
 export type CommitAnswer = {
-  word: 'ok' | 'empty' | 'warm' | 'more' | 'full' | 'stale'
+  word: Reply<'committed'>['word']
   /** One answer for each run: the new status of its job, 'lost', 'conflict', 'refused:CODE why', or 'later'. */
   answers: string[]
   lent: ClaimedJob[]
@@ -140,37 +118,13 @@ export type Listed = {
 }
 
 /** `jobs` does not count suspended and ended jobs of a group. */
-export type KeptLimit = {
-  concurrency: number | null
-  rate: { limit: number; period: number } | null
-  paused: boolean
-  shutUntil: number | null
-  reserved: number
-  jobs: number | null
-}
+export type KeptLimit = ReturnType<typeof limitSettingsOf>
 
-export type Room = {
-  settings: KeptLimit
-  running: number
-  started: number
-  waiting: number
-  nextRoom: number | null
-  holders: {
-    job: number
-    queue: string
-    class: string
-    group: string | null
-    startedAt: number | null
-    leaseUntil: number
-    process: string | null
-  }[]
-  line: { job: number; queue: string; class: string; group: string | null; priority: number; since: number }[]
-  now: number
-}
+export type Room = Omit<Reply<'room'>, 'is'>
 
 /** `base`, `cap` and `probing` are in milliseconds. */
 export type BreakerSettings = { threshold: number; base: number; cap: number; probing: number }
-export type BreakerState = { state: 'closed' | 'open' | 'probe'; failures: number; until?: number }
+export type BreakerState = Pick<Reply<'breaker'>, 'state' | 'failures'> & { until?: number }
 
 export type Inspection = {
   id: number
@@ -191,34 +145,5 @@ export type Inspection = {
 }
 
 export type Ready = { id: number; queue: string; since: string; priority: number; ahead: number }
-
-export type QueueRow = {
-  name: string
-  settings: QueueRecord
-  lanes: number
-  ready: number
-  pull: number
-  timers: number
-  leases: number
-  suspended: number
-  completed: number
-  failed: number
-  terminated: number
-  oldest: number | null
-}
-
-export type NearQueue = {
-  lanes: { lane: string; until: number }[]
-  runs: {
-    job: number
-    class: string
-    token: string
-    process: string | null
-    startedAt: number
-    leaseUntil: number
-  }[]
-  claims: { id: string; until: number; names: string[] }[]
-  next: { job: number; class: string; priority: number; since: number; group: string | null; pull: boolean }[]
-}
 
 export type BellTrouble = { refused: number; why: string }

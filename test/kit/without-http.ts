@@ -4,7 +4,7 @@ import { Redis } from '@upstash/redis'
 import { type Address, type Connection, connect, decode, type Reply, RespError } from '../../infra/stand-ins/resp.ts'
 import { type Client, createClient, type RedisOptions } from '../../src/redis/client.ts'
 import { faultOf, isNoScript } from '../../src/redis/faults.ts'
-import { argumentsOf, inSources, type Script } from '../../src/redis/script.ts'
+import { argumentsOf, type Evaluate, inSources } from '../../src/redis/script.ts'
 
 type Plain = string | number | null | Plain[]
 
@@ -23,7 +23,7 @@ export function withoutHttp(address: Address, options: RedisOptions): Client {
   const opened = () => (connection ??= connect(address))
   const call = async (...words: unknown[]): Promise<Plain> => plain(await (await opened()).call(...words.map(String)))
 
-  async function evaluate<Args>(script: Script<Args>, keys: string[], args: Args, rest: string[]): Promise<unknown> {
+  const evaluate: Evaluate = async (script, keys, args, rest) => {
     const words = [keys.length, ...keys, ...argumentsOf(script, args, rest)]
     try {
       return await call('EVALSHA', script.sha, ...words).catch((error) => {

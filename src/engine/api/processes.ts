@@ -1,6 +1,6 @@
 import { SidejobError } from '../../core/errors.ts'
+import type { Row, Signal } from '../../redis/answers.ts'
 import { LANE_MARK } from '../../redis/store.ts'
-import type { AtWork, Signal } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
 import type { ProcessView, RunUnderWay } from '../engine.ts'
 import { laneMarkOf } from '../run/job-facts.ts'
@@ -10,7 +10,7 @@ export const MOST_RUNS = 1_000
 const FORGOTTEN = 600_000
 const LIVE = 60_000
 
-type Run = AtWork['runs'][number]
+type Run = Row<'run'>
 
 export function createProcesses({ store, registry }: Context) {
   async function shown(runs: Run[]): Promise<(run: Run) => RunUnderWay> {

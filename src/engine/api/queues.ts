@@ -49,7 +49,7 @@ export function createQueues({ store, ring }: Context) {
     async get(queue: string, { limit = NEXT }: { limit?: number } = {}): Promise<QueueDetail> {
       const [[seen], near] = await Promise.all([queueViews(queue), store.near(queue, limit)])
       if (!near) throw new SidejobError('NOT_FOUND', `there is no queue ${queue}: create a job in it first`)
-      const runs = near.runs.map(({ token, process, ...run }) => ({
+      const runs = near.runs.map(({ token, process, queue: _, ...run }) => ({
         ...run,
         process,
         lane: process === null ? laneMarkOf(token) : null,

@@ -1,12 +1,10 @@
 import { readable } from '../../core/readable.ts'
 import { events, keptSteps } from '../../core/series.ts'
-import { answerOf } from '../answers.ts'
 import type { Parts } from '../parts.ts'
 import { decodeQueue } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
 import { limitRow } from './limits.ts'
 import { atWorkOf } from './looks.ts'
-import { queueRow } from './queues.ts'
 import { standingKeys, standingOf } from './standing.ts'
 
 type Step = keyof typeof keptSteps
@@ -19,7 +17,7 @@ function latestOf(text: string | null, step: Step): string {
   return [0, waited, ...events.map((name) => (earlierCounts?.[name] ?? 0) + (counts?.[name] ?? 0))].join()
 }
 
-export function createGlance({ client: { evaluate, ask }, keys, base, moments }: Parts) {
+export function createGlance({ client: { ask }, keys, call, moments }: Parts) {
   let known: string[] = []
 
   /** Reads with MGET, because a script would lock all keys. */
@@ -59,13 +57,13 @@ export function createGlance({ client: { evaluate, ask }, keys, base, moments }:
   }
 
   async function glance(step: Step | undefined, most: { queues: number; limits: number; runs: number }) {
-    const args = { ...base(), whole: step ?? '', most_limits: most.limits, most_runs: most.runs }
-    const asked = evaluate(scripts.glance, standingKeys(keys), args, []).then((raw) => answerOf(raw, 'glance'))
+    const args = { whole: step ?? '', most_limits: most.limits, most_runs: most.runs }
+    const asked = call(scripts.glance, args, { keys: standingKeys(keys) })
     const names = () => asked.then(({ queues }) => queues.map(({ name }) => name))
     const rows = step ? await countsOf(names(), step, most.queues) : []
     const { texts, queues, limits, there, lanes, processes, runs, moreRuns, now } = await asked
     return {
-      overview: { queues: queues.map(queueRow), now },
+      overview: { queues, now },
       series: { rows, more: queues.length > most.queues, now },
       limits: limits.map(limitRow),
       atWork: atWorkOf({ lanes, processes, runs, more: moreRuns, now }),

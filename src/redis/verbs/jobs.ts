@@ -1,12 +1,11 @@
 import { addLists, BUDGET, checkSum, type Sum, unitsOf } from '../../core/budget.ts'
 import { isOutage } from '../../core/errors.ts'
 import { RETRY_FOR } from '../../core/idempotency.ts'
-import type { Status } from '../../core/job.ts'
 import { answerOf, type Row } from '../answers.ts'
 import { lentOfRows } from '../claimed.ts'
 import { isSlight, jobsArguments, type NewJob, type Quota } from '../new-job.ts'
 import type { Words } from '../ops.ts'
-import { filling, granted, type Parts, refusalOf, ringsOf } from '../parts.ts'
+import { filling, type Parts, refusalOf } from '../parts.ts'
 import * as scripts from '../scripts.generated.ts'
 import { sumOfJobs, sumOfOps } from '../sums.ts'
 import { createTogether, mayWaitForOthers } from '../together.ts'
@@ -19,8 +18,7 @@ const allowance = (quota: Quota | undefined): string =>
 
 function madeOf(rows: Row<'made'>[]): Made[] {
   const made: Made[] = []
-  for (const { first, status: is, existing, count } of rows) {
-    const status = is as Status
+  for (const { first, status, existing, count } of rows) {
     if (existing) made.push({ id: first, status, existing: true })
     else for (let id = first; id < first + count; id++) made.push({ id, status })
   }
@@ -48,8 +46,7 @@ const beginsAs = (one: Making, other: Making): boolean =>
   one.tagged === other.tagged && JSON.stringify(quotaOf(one.jobs)) === JSON.stringify(quotaOf(other.jobs))
 
 export function createJobs(parts: Parts) {
-  const { client, keys, base, markedBy, ids, moments, vault, packedFrom } = parts
-  const { evaluate } = client
+  const { client, keys, base, call, markedBy, ids, moments, vault, packedFrom } = parts
   const fill = filling(parts, vault.show)
 
   const onceArgs = (once?: Once) => ({
@@ -90,7 +87,7 @@ export function createJobs(parts: Parts) {
 
   async function send({ jobs, once, tagged, lane }: Making, words: string[], beside: readonly Slight[] = []) {
     const others = beside.flatMap(({ once }) => Object.values(shelvedArgs(once)))
-    const raw = await evaluate(
+    const raw = await client.evaluate(
       scripts.enqueue,
       keysFor([...jobs, ...beside.flatMap(({ jobs }) => jobs)], [once, ...beside.map(({ once }) => once)], lane),
       {
@@ -104,7 +101,7 @@ export function createJobs(parts: Parts) {
       },
       [String(beside.length), ...others, ...words],
     )
-    return answerOf(raw, 'made', 'again', 'refused', 'outdated')
+    return answerOf(raw, ...scripts.enqueue.answers)
   }
 
   const outdated = (stale: string): Enqueued => ({ made: [], again: false, rings: [], lent: [], stale })
@@ -122,7 +119,7 @@ export function createJobs(parts: Parts) {
     ids.saw(made.slice(-1))
     moments.saw(lent[0]?.document.ranAt)
     await fill(withSide)
-    return { made, again: answer.is === 'again', rings: ringsOf(answer.rings), lent }
+    return { made, again: answer.is === 'again', rings: answer.rings, lent }
   }
 
   async function allAtOnce(calls: Slight[]): Promise<Enqueued[] | undefined> {
@@ -133,7 +130,7 @@ export function createJobs(parts: Parts) {
       if (answer.is !== 'made') return undefined
       const made = madeOf(answer.jobs)
       ids.saw(made)
-      return made.map((one, i) => ({ made: [one], again: false, rings: i ? [] : ringsOf(answer.rings), lent: [] }))
+      return made.map((one, i) => ({ made: [one], again: false, rings: i ? [] : answer.rings, lent: [] }))
     } catch (error) {
       if (isOutage(error)) throw error
       return undefined
@@ -169,25 +166,21 @@ export function createJobs(parts: Parts) {
   ): Promise<{ answer: string[]; rings: Ring[]; id: string; again: boolean; heard: string[] }> {
     const words = ops.flat()
     checkSum(sumOfOps(words))
-    const raw = await evaluate(
-      scripts.change,
-      [
-        ...onceKeys(once),
-        keys.hints,
-        keys.outbox,
-        keys.listened,
-        keys.schema,
-        ...queues.map(keys.queue),
-        ...jobs.map(keys.job),
-        ...quotaKeys(quota),
-      ],
-      { ...base(), ...onceArgs(once), allowance: allowance(quota), job },
-      [String(ops.length), ...words],
-    )
-    const done = granted(answerOf(raw, 'done', 'repeated', 'refused'))
+    const declared = [
+      ...onceKeys(once),
+      keys.hints,
+      keys.outbox,
+      keys.listened,
+      keys.schema,
+      ...queues.map(keys.queue),
+      ...jobs.map(keys.job),
+      ...quotaKeys(quota),
+    ]
+    const args = { ...onceArgs(once), allowance: allowance(quota), job }
+    const done = await call(scripts.change, args, { keys: declared, rest: [String(ops.length), ...words] })
     if (done.is === 'repeated') return { answer: done.answer, rings: [], id: '', again: true, heard: [] }
-    const { answer, rings, id, heard } = done
-    return { answer, rings: ringsOf(rings), id, again: false, heard }
+    const { is: _, ...rest } = done
+    return { ...rest, again: false }
   }
 
   return { enqueue, change }

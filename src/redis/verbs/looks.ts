@@ -1,15 +1,13 @@
 import { SidejobError } from '../../core/errors.ts'
-import type { Status } from '../../core/job.ts'
 import { readable, readList } from '../../core/readable.ts'
-import { answerOf, type Reply, type Row } from '../answers.ts'
+import type { Reply, Row, Signal } from '../answers.ts'
 import { lentOf } from '../claimed.ts'
 import { PIECE } from '../packed-jobs.ts'
-import { filling, granted, listWords, type Parts, refusalOf, toldOf } from '../parts.ts'
-import { childrenOf, decodeRecord, sideOf } from '../record.ts'
+import { filling, listWords, type Parts, refusalOf, toldOf } from '../parts.ts'
+import { childrenOf, decodeRecord, limitSettingsOf, sideOf } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
-import type { AtWork, ClaimedJob, FlowNode, FlowState, Inspection, Listed, Signal } from '../types.ts'
+import type { ClaimedJob, FlowState, Inspection, Listed } from '../types.ts'
 import type { Vault } from '../vault.ts'
-import { limitSettingsOf } from './limits.ts'
 
 const SCANNED = 1_000
 
@@ -32,27 +30,9 @@ type ListFilter = {
   limit: number
 }
 
-export const atWorkOf = ({
-  lanes,
-  processes,
-  runs,
-  more,
-  now,
-}: Pick<Reply<'atWork'>, 'lanes' | 'processes' | 'runs' | 'more' | 'now'>): AtWork => ({
-  lanes: lanes.map(({ till, ...lane }) => ({ ...lane, until: till })),
+export const atWorkOf = ({ processes, ...found }: Omit<Reply<'atWork'>, 'is'>) => ({
+  ...found,
   processes: processes.map(({ name, record }) => ({ name, ...processIn(record) })),
-  runs,
-  more,
-  now,
-})
-
-const flowNodeOf = ({ queue, lastRun, ...node }: Row<'node'>): FlowNode => ({
-  queue,
-  lastRun,
-  ranAt: node.ranAt ?? null,
-  limit: node.limit ?? null,
-  leaseUntil: node.leaseUntil ?? null,
-  until: node.goesOnAt ?? null,
 })
 
 const flowOf = ({ id, document, side, children, ports, nodes }: Row<'flow'>, now: number, vault: Vault): FlowState => ({
@@ -65,7 +45,7 @@ const flowOf = ({ id, document, side, children, ports, nodes }: Row<'flow'>, now
   })),
   document: decodeRecord(document, side, vault.show),
   children: childrenOf(children),
-  nodes: new Map(nodes.map((node) => [node.name, flowNodeOf(node)])),
+  nodes: new Map(nodes.map((node) => [node.name, node])),
 })
 
 export function processIn(record: string): { since: number; heard: number; signal: Signal | null; queues: string[] } {
@@ -85,8 +65,7 @@ type PortAsked = { dir: 'i' | 'o'; port: string; limit: number }
 type Further = { kin?: number; deep?: number }
 
 export function createLooks(parts: Parts) {
-  const { client, keys, base, moments, vault } = parts
-  const { evaluate } = client
+  const { keys, call, moments, vault } = parts
   const fill = filling(parts, vault.show)
 
   type Begun = { further: Required<Further>; answer: Promise<Inspection> }
@@ -112,7 +91,7 @@ export function createLooks(parts: Parts) {
   }
 
   function inspectionOf(row: Row<'inspected'>): (Inspection & { isWhole: boolean }) | undefined {
-    const { paused, maxLanes, lanes, mode, now, limitFree = null, ownLimit, limit } = row.facts!
+    const { paused, maxLanes, lanes, mode, now, limitFree, ownLimit, limit } = row.facts!
     const document = readable(() => decodeRecord(row.document, row.side, vault.show))
     return (
       document && {
@@ -122,7 +101,7 @@ export function createLooks(parts: Parts) {
         children: row.children,
         childCount: row.childCount,
         items: [],
-        ahead: row.ahead ?? null,
+        ahead: row.ahead,
         limitFree,
         now,
         queue: { paused, maxLanes, lanes, pull: mode === 'pull' },
@@ -141,9 +120,8 @@ export function createLooks(parts: Parts) {
 
   async function read(job: string, asked: Required<Further> & Partial<PortAsked>): Promise<Inspection> {
     const { kin: most, deep, dir = '', port = '', limit = 0 } = asked
-    const args = { ...base(), job, dir, port, most: limit, most_kin: most, deep }
-    const raw = await evaluate(scripts.inspect, [keys.hints, keys.listened], args, [])
-    const found = granted(answerOf(raw, 'job', 'refused'))
+    const args = { job, dir, port, most: limit, most_kin: most, deep }
+    const found = await call(scripts.inspect, args, { keys: [keys.hints, keys.listened] })
     const inspection = inspectionOf(found.job!)
     if (!inspection) throw unreadableJob(found.job!.id)
     moments.saw(inspection.now)
@@ -168,11 +146,9 @@ export function createLooks(parts: Parts) {
   }
 
   async function list(filter: ListFilter): Promise<Listed> {
-    const raw = await evaluate(
+    const { total, newest, cursor, ids, ...found } = await call(
       scripts.list,
-      documentsOf(filter),
       {
-        ...base(),
         mode: filter.mode,
         name: filter.name ?? '',
         queue_name: filter.queue ?? '',
@@ -190,9 +166,8 @@ export function createLooks(parts: Parts) {
         most: filter.limit,
         scan: SCANNED,
       },
-      [],
+      { keys: documentsOf(filter) },
     )
-    const { total, newest, cursor = null, ids, ...found } = granted(answerOf(raw, 'jobs', 'refused'))
     if (ids.length > 0) {
       const page = await list({ ...filter, mode: 'ids', name: ids.join() })
       return { ...page, cursor: page.cursor ?? cursor, total, newest: page.newest ?? newest }
@@ -204,40 +179,29 @@ export function createLooks(parts: Parts) {
 
   /** `jobs` does not contain deleted jobs. */
   async function snapshots(ids: readonly number[]): Promise<{ jobs: ClaimedJob[]; seen: number }> {
-    const raw = await evaluate(scripts.snapshots, [], base(), listWords(ids.map(String)))
-    const { jobs: found, seen } = answerOf(raw, 'snapshots')
+    const { jobs: found, seen } = await call(scripts.snapshots, {}, { rest: listWords(ids.map(String)) })
     const jobs = found.flatMap(({ id, lent }) => readable(() => lentOf(lent!, { open: vault.show }, id)) ?? [])
     await fill(jobs)
     return { jobs, seen }
   }
 
-  async function tree(job: string, most = 5_000) {
-    const raw = await evaluate(scripts.tree, [], { ...base(), job, most }, [])
-    const { members, more } = granted(answerOf(raw, 'tree', 'refused'))
-    return {
-      members: members.map(({ parent = null, status, ...one }) => ({ ...one, parent, status: status as Status })),
-      more,
-    }
-  }
+  const tree = (job: string, most = 5_000) => call(scripts.tree, { job, most })
 
   async function peek(
     of: { id: number; dir: 'i' | 'o'; port: string }[],
     limit: number,
     skip = 0,
   ): Promise<({ taken: number; items: string[]; more: number } | null)[]> {
-    const raw = await evaluate(scripts.peek, [], { ...base(), skip, most: limit }, [
-      String(of.length),
-      ...of.flatMap(({ id, dir, port }) => [String(id), dir, port]),
-    ])
-    return answerOf(raw, 'ports').ports.map((row) =>
+    const rest = [String(of.length), ...of.flatMap(({ id, dir, port }) => [String(id), dir, port])]
+    const { ports } = await call(scripts.peek, { skip, most: limit }, { rest })
+    return ports.map((row) =>
       row ? { taken: row.taken, items: row.items.map(vault.open.item), more: row.more } : null,
     )
   }
 
   /** Returns an error for a missing flow, and 'later' for a flow that would exceed `most` nodes in total. */
   async function flows(jobs: readonly string[], most: number): Promise<(FlowState | SidejobError | 'later')[]> {
-    const raw = await evaluate(scripts.flow, [], { ...base(), most }, listWords(jobs))
-    const { flows: shown, now } = answerOf(raw, 'flows')
+    const { flows: shown, now } = await call(scripts.flow, { most }, { rest: listWords(jobs) })
     const found = shown.map((row) => {
       if (row.word === 'flow') return flowOf(row, now, vault)
       return row.word === 'later' ? 'later' : refusalOf(row)
@@ -252,18 +216,13 @@ export function createLooks(parts: Parts) {
     return found as FlowState
   }
 
-  async function atWork(most: number): Promise<AtWork> {
-    return atWorkOf(answerOf(await evaluate(scripts.processes, [], { ...base(), most }, []), 'atWork'))
-  }
+  const atWork = async (most: number) => atWorkOf(await call(scripts.processes, { most }))
 
-  async function classes(queue: string, mostQueues: number, hourBytes = 0) {
-    const args = { ...base(), queue_name: queue, most_queues: mostQueues, most_bytes: hourBytes }
-    return answerOf(await evaluate(scripts.classes, [], args, []), 'classes')
-  }
+  const classes = (queue: string, mostQueues: number, hourBytes = 0) =>
+    call(scripts.classes, { queue_name: queue, most_queues: mostQueues, most_bytes: hourBytes })
 
   async function errors({ queue = '', class: name = '', newest }: { queue?: string; class?: string; newest: number }) {
-    const args = { ...base(), queue_name: queue, class: name, most: newest }
-    const { queues } = answerOf(await evaluate(scripts.errors, [], args, []), 'errors')
+    const { queues } = await call(scripts.errors, { queue_name: queue, class: name, most: newest })
     return queues.map(({ kinds, ...row }) => ({
       ...row,
       kinds: kinds.map(({ error, ...kind }) => ({ ...kind, ...(error && { error: vault.show.error(error) }) })),
@@ -271,8 +230,7 @@ export function createLooks(parts: Parts) {
   }
 
   async function signal(name: string, word: Signal | null): Promise<boolean> {
-    const raw = await evaluate(scripts.signal, [], { ...base(), name, signal: word ?? '' }, [])
-    return answerOf(raw, 'told', 'none').is === 'told'
+    return (await call(scripts.signal, { name, signal: word ?? '' })).is === 'told'
   }
 
   return {

@@ -1,9 +1,8 @@
 import { hasCode } from '../../core/errors.ts'
-import { answerOf, type Row } from '../answers.ts'
-import { faultsOf, listWords, type Parts, ringsOf, type ScriptFault } from '../parts.ts'
-import { decodeQueue, momentOf } from '../record.ts'
+import type { Reply } from '../answers.ts'
+import { faultsOf, listWords, type Parts, type ScriptFault } from '../parts.ts'
 import * as scripts from '../scripts.generated.ts'
-import type { NearQueue, QueueRow, Ring } from '../types.ts'
+import type { Ring } from '../types.ts'
 
 /** `null` restores the default. `ageing` is in milliseconds. */
 type QueueSettings = {
@@ -24,19 +23,12 @@ type NamedClass = {
 
 const MAX_DEPLOYMENTS = 20
 
-export const queueRow = ({ document, oldest, ...row }: Row<'queue'>): QueueRow => ({
-  ...row,
-  settings: decodeQueue(document),
-  oldest: oldest ? momentOf(oldest.slice(0, 13)) : null,
-})
-
-export function createQueues({ client: { evaluate, ask }, keys, base }: Parts) {
+export function createQueues({ client: { ask }, keys, call }: Parts) {
   type Ticked = { rings: Ring[]; more: boolean; faults: ScriptFault[] }
 
   async function sweep(most: number, skip: number): Promise<Ticked> {
-    const raw = await evaluate(scripts.tick, [keys.wake], { ...base(), most, skip }, [])
-    const { rings, more, faults } = answerOf(raw, 'ticked')
-    return { rings: ringsOf(rings), more, faults: faultsOf(faults, scripts.tick) }
+    const { rings, more, faults } = await call(scripts.tick, { most, skip }, { keys: [keys.wake] })
+    return { rings, more, faults: faultsOf(faults, scripts.tick) }
   }
 
   /** A failing queue must not stop the next queue. */
@@ -65,26 +57,13 @@ export function createQueues({ client: { evaluate, ask }, keys, base }: Parts) {
       return sweepEach(limit)
     })
 
-  async function overview(queue = ''): Promise<{ queues: QueueRow[]; now: number }> {
-    const raw = await evaluate(scripts.overview, [], { ...base(), queue_name: queue }, [])
-    const { queues, now } = answerOf(raw, 'queues')
-    return { queues: queues.map(queueRow), now }
+  async function overview(queue = ''): Promise<Pick<Reply<'queues'>, 'queues' | 'now'>> {
+    return call(scripts.overview, { queue_name: queue })
   }
 
-  async function near(queue: string, most: number): Promise<NearQueue | undefined> {
-    const raw = await evaluate(scripts.queue, [], { ...base(), queue_name: queue, most }, [])
-    const found = answerOf(raw, 'queue', 'none')
-    if (found.is === 'none') return undefined
-    return {
-      lanes: found.lanes.map(({ lane, till }) => ({ lane, until: till })),
-      runs: found.runs.map(({ queue: _, process, ...run }) => ({ ...run, process: process ?? null })),
-      claims: found.claims.map(({ id, till, names }) => ({
-        id,
-        until: till,
-        names: names === '' ? [] : names.split('\n'),
-      })),
-      next: found.next.map(({ group, ...one }) => ({ ...one, group: group ?? null })),
-    }
+  async function near(queue: string, most: number) {
+    const found = await call(scripts.queue, { queue_name: queue, most })
+    return found.is === 'none' ? undefined : found
   }
 
   async function settings(
@@ -92,26 +71,26 @@ export function createQueues({ client: { evaluate, ask }, keys, base }: Parts) {
     { lanes, batch, paused, mode, ageing }: Partial<QueueSettings>,
     { unban = false, ban = [] }: { unban?: boolean; ban?: string[] } = {},
   ): Promise<{ rings: Ring[]; was: QueueSettings }> {
-    const raw = await evaluate(
-      scripts.settings,
-      [keys.queue(queue)],
-      {
-        ...base(),
-        queue_name: queue,
-        most_lanes: lanes === undefined ? '' : String(lanes ?? 0),
-        batch: batch === undefined ? '' : String(batch ?? 0),
-        paused: paused === undefined ? '' : paused ? '1' : '0',
-        mode: mode ?? '',
-        ageing: ageing === undefined ? '' : String(ageing ?? 0),
-        unban: unban ? '1' : '',
-      },
-      listWords(ban),
-    )
-    const { rings, ...was } = answerOf(raw, 'settled')
-    const before = { lanes: was.lanes || null, batch: was.batch || null, ageing: was.ageing || null }
+    const number = (value: number | null | undefined) => (value === undefined ? '' : String(value ?? 0))
+    const args = {
+      queue_name: queue,
+      most_lanes: number(lanes),
+      batch: number(batch),
+      paused: paused === undefined ? '' : paused ? '1' : '0',
+      mode: mode ?? '',
+      ageing: number(ageing),
+      unban: unban ? '1' : '',
+    }
+    const was = await call(scripts.settings, args, { keys: [keys.queue(queue)], rest: listWords(ban) })
     return {
-      rings: ringsOf(rings),
-      was: { ...before, paused: was.paused, mode: was.mode === 'pull' ? 'pull' : 'push' },
+      rings: was.rings,
+      was: {
+        lanes: was.lanes || null,
+        batch: was.batch || null,
+        ageing: was.ageing || null,
+        paused: was.paused,
+        mode: was.mode,
+      },
     }
   }
 
@@ -128,15 +107,13 @@ export function createQueues({ client: { evaluate, ask }, keys, base }: Parts) {
       String(concurrency ?? ''),
       replaces ?? '',
     ])
-    const raw = await evaluate(
+    const answer = await call(
       scripts.register,
-      [keys.queue(queue)],
-      { ...base(), queue_name: queue, whole: whole ? '1' : '' },
-      [String(classes.length), ...rest],
+      { queue_name: queue, whole: whole ? '1' : '' },
+      { keys: [keys.queue(queue)], rest: [String(classes.length), ...rest] },
     )
-    const answer = answerOf(raw, 'registered', 'overtaken')
     if (answer.is === 'overtaken') return { rings: [], changed: false, overtaken: answer.definition }
-    return { rings: ringsOf(answer.rings), changed: answer.changed }
+    return { rings: answer.rings, changed: answer.changed }
   }
 
   return { tick, overview, near, settings, register }

@@ -2,20 +2,17 @@ import { hasCode } from '../../core/errors.ts'
 import { idIn } from '../../core/job.ts'
 import { Lru } from '../../core/lru.ts'
 import { readable } from '../../core/readable.ts'
-import { answerOf, type Reply } from '../answers.ts'
+import type { Reply } from '../answers.ts'
 import type { RunOutcome } from '../changes.ts'
 import { lentAlone, lentOfRows } from '../claimed.ts'
 import { isolating } from '../commits.ts'
 import { packedRuns } from '../packed-runs.ts'
-import { faultsOf, filling, listWords, type Parts, ringsOf } from '../parts.ts'
+import { faultsOf, filling, listWords, type Parts } from '../parts.ts'
 import { decodeRecord } from '../record.ts'
-import type { Script } from '../script.ts'
 import * as scripts from '../scripts.generated.ts'
-import type { ClaimedJob, CommitAnswer, CommitRequest, Signal } from '../types.ts'
+import type { ClaimedJob, CommitAnswer, CommitRequest } from '../types.ts'
 import type { Vault } from '../vault.ts'
 import type { createJobs } from './jobs.ts'
-
-type CommitArgs = typeof scripts.commit extends Script<infer Args> ? Args : never
 
 const laneArgs = (lane: CommitRequest['lane']) => ({
   lane: lane?.id ?? '',
@@ -39,16 +36,15 @@ const claimArgs = (claim: CommitRequest['claim']) => ({
   skip: claim?.skip ?? 0,
   calls: claim?.calls ?? -1,
   process: claim?.process ?? '',
-  careful: '',
 })
 
 function commitAnswer(reply: Reply<'committed'>, lent: ClaimedJob[], answers: string[], vault: Vault): CommitAnswer {
   const { word, rings, nextDue, stale, version, failed, seen, told } = reply
   return {
-    word: word as CommitAnswer['word'],
+    word,
     answers,
     lent,
-    rings: ringsOf(rings),
+    rings,
     ...(nextDue ? { nextDue: Number(nextDue.split(' ')[0]), dueIn: Number(nextDue.split(' ')[1]) } : {}),
     stale: stale.flatMap(({ id, document: text, side }) => {
       const document = readable(() => decodeRecord(text, side, vault.show))
@@ -57,15 +53,14 @@ function commitAnswer(reply: Reply<'committed'>, lent: ClaimedJob[], answers: st
     version,
     failed,
     seen,
-    signal: told as Signal | undefined,
+    signal: told,
   }
 }
 
 const REMEMBERED = 1_000
 
 export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['change']) {
-  const { client, keys, base, markedBy, ids, moments, vault } = parts
-  const { evaluate } = client
+  const { keys, call, markedBy, ids, moments, vault } = parts
   const fill = filling(parts, vault.show)
   const quotas = new Lru<string, string[]>(REMEMBERED)
   const noteQuotas = (claimed: ClaimedJob[]): void => {
@@ -79,23 +74,6 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
   const none: string[] = []
   const kindsOf = (runs: readonly RunOutcome[]): Set<string> =>
     new Set(runs.flatMap(({ failsIn }) => (failsIn === undefined ? none : keys.kinds(failsIn))))
-
-  async function asked(known: string[], args: CommitArgs, words: string[]) {
-    const reply = answerOf(await evaluate(scripts.commit, known, args, words), 'committed')
-    for (const { job, what } of faultsOf(reply.faults, scripts.commit))
-      console.error(`sidejob: job ${job} failed because of a fault in Redis: ${what}`)
-    return reply
-  }
-
-  /** After a failed claim, a careful claim removes only the faulty job from the queue. */
-  async function askedCarefully(known: string[], args: CommitArgs, words: string[], isClaim: boolean) {
-    try {
-      return await asked(known, args, words)
-    } catch (error) {
-      if (!isClaim || !hasCode(error, 'INTERNAL')) throw error
-      return asked(known, { ...args, careful: '1' }, words)
-    }
-  }
 
   async function commit({ queue = '', runs = [], lane, claim, version = '' }: CommitRequest): Promise<CommitAnswer> {
     const sent = packedRuns(runs, lane !== undefined)
@@ -115,10 +93,16 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
     ]
     const marked = lane && !claim?.pull ? markedBy(lane.id) : {}
     const { patterns = [], tags = [] } = claim ?? {}
-    const args = { ...base(), ...marked, queue_name: queue, ...laneArgs(lane), ...claimArgs(claim), code: version }
+    const args = { ...marked, queue_name: queue, ...laneArgs(lane), ...claimArgs(claim), code: version }
     const words = [...listWords(patterns), ...listWords(tags), ...listWords(lane?.heard ?? []), ...sent.words()]
-    const isClaim = claim !== undefined && runs.length === 0
-    const reply = await askedCarefully(known, args, words, isClaim)
+    const send = (careful: '' | '1') => call(scripts.commit, { ...args, careful }, { keys: known, rest: words })
+    // After a failed claim, a careful claim removes only the faulty job from the queue.
+    const reply = await send('').catch((error: unknown) => {
+      if (!claim || runs.length > 0 || !hasCode(error, 'INTERNAL')) throw error
+      return send('1')
+    })
+    for (const { job, what } of faultsOf(reply.faults, scripts.commit))
+      console.error(`sidejob: job ${job} failed because of a fault in Redis: ${what}`)
     const { lent, withSide } = lentOfRows(reply.lent, vault)
     const answer = commitAnswer(reply, lent, sent.answers(reply.answers), vault)
     ids.saw(answer.lent)
@@ -134,25 +118,23 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
     tokens: string[],
     lease: number,
     { lane = '', progress = '', own = false }: { lane?: string; progress?: string; own?: boolean } = {},
-  ): Promise<{ ends: (number | null)[]; ending: string[]; signal?: Signal }> {
-    const raw = await evaluate(
+  ) {
+    const owners = tokens.map((token) => keys.job(idIn(token)))
+    const { ends, told } = await call(
       scripts.extend,
-      [keys.queue(queue), keys.hints, keys.listened, keys.schema, ...tokens.map((token) => keys.job(idIn(token)))],
       {
-        ...base(),
         queue_name: queue,
         lane,
         lease,
         progress: progress && vault.seal(progress, 'progress'),
         own: own ? '1' : '',
       },
-      listWords(tokens),
+      { keys: [keys.queue(queue), keys.hints, keys.listened, keys.schema, ...owners], rest: listWords(tokens) },
     )
-    const { ends, told } = answerOf(raw, 'extended')
     return {
       ends: ends.map((end) => (end === '' ? null : Number.parseInt(end, 10))),
       ending: tokens.filter((_, i) => ends[i]!.endsWith('!')),
-      signal: told as Signal | undefined,
+      signal: told,
     }
   }
 

@@ -1,6 +1,6 @@
 import { counted } from '../../core/counted.ts'
-import { answerOf, type Row } from '../answers.ts'
-import { type Parts, ringsOf } from '../parts.ts'
+import type { Row } from '../answers.ts'
+import type { Parts } from '../parts.ts'
 import { repairs } from '../repairs.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { BreakerSettings, BreakerState, Fault, Ring } from '../types.ts'
@@ -10,20 +10,20 @@ const VERIFIED_AT_ONCE = 50
 const PHASES = 10
 const FIRST_POSITION = PHASES
 
-/** @example worded({ what: 'has %s {run|runs}', values: ['1'] }) // 'has 1 run' */
+/** @example worded({ what: 'has %s {run}', values: ['1'] }) // 'has 1 run' */
 function worded({ what, values }: Pick<Row<'found'>, 'what' | 'values'>): string {
   let at = 0
-  return what.replace(/%s(?: \{(.*?)\|(.*?)\})?/g, (_, one?: string, many?: string) => {
+  return what.replace(/%s(?: \{(.*?)(?:\|(.*?))?\})?/g, (_, one?: string, many?: string) => {
     const value = values[at++]!
     return one === undefined ? value : counted(Number(value), one, many)
   })
 }
 
-export function createUpkeep({ client: { evaluate, ask }, keys, base }: Parts) {
+export function createUpkeep({ client: { ask }, keys, call }: Parts) {
   /** The last digit of a position is its phase. */
   async function verify(position = FIRST_POSITION, size = VERIFIED_AT_ONCE) {
-    const args = { ...base(), phase: position % PHASES, from: Math.floor(position / PHASES), size }
-    const { faults, phase, from, seen } = answerOf(await evaluate(scripts.verify, [], args, []), 'verified')
+    const args = { phase: position % PHASES, from: Math.floor(position / PHASES), size }
+    const { faults, phase, from, seen } = await call(scripts.verify, args)
     const named = faults.map(
       ({ kind, who, remedy, ...words }) => ({ kind, who, what: worded(words), remedy: repairs[remedy]! }) as Fault,
     )
@@ -32,7 +32,7 @@ export function createUpkeep({ client: { evaluate, ask }, keys, base }: Parts) {
 
   async function repair(targets: readonly { kind: Fault['kind'] | 'erase'; who: string }[]): Promise<Ring[]> {
     const rest = [String(targets.length), ...targets.flatMap(({ kind, who }) => [kind, who])]
-    return ringsOf(answerOf(await evaluate(scripts.repair, [], base(), rest), 'repaired').rings)
+    return (await call(scripts.repair, {}, { rest })).rings
   }
 
   async function breaker(
@@ -40,14 +40,12 @@ export function createUpkeep({ client: { evaluate, ask }, keys, base }: Parts) {
     word: 'ask' | 'failed' | 'probe failed' | 'succeeded',
     settings: BreakerSettings & { floor?: number },
   ): Promise<BreakerState> {
-    const raw = await evaluate(
+    const { is: _, ...state } = await call(
       scripts.breaker,
-      [keys.breaker(host)],
-      { floor: 0, ...settings, ...base(), host, word },
-      [],
+      { floor: 0, ...settings, host, word },
+      { keys: [keys.breaker(host)] },
     )
-    const { state, failures, till } = answerOf(raw, 'breaker')
-    return { state: state as BreakerState['state'], failures, until: till }
+    return state
   }
 
   async function openBreakers(most: number): Promise<{ host: string; failures: number; until: number }[]> {

@@ -5,7 +5,7 @@ import { type Address, connect, decode, type Reply, RespError } from '../../../i
 import type { Client } from '../../../src/redis/client.ts'
 import { itemOf } from '../../../src/redis/item.ts'
 import { decodeRecord, type JobRecord } from '../../../src/redis/record.ts'
-import { argumentsOf, type Script } from '../../../src/redis/script.ts'
+import { argumentsOf, type Evaluate } from '../../../src/redis/script.ts'
 import * as scripts from '../../../src/redis/scripts.generated.ts'
 
 type Text = string | null | Text[]
@@ -83,7 +83,7 @@ export async function directClient(address: Address) {
   let toLookAt: string[] | undefined
   let looked: string | undefined
 
-  async function evaluate<Args>(script: Script<Args>, keys: string[], args: Args, rest: string[]): Promise<unknown> {
+  const evaluate: Evaluate = async (script, keys, args, rest) => {
     const call = ['EVALSHA', script.sha, String(keys.length), ...keys, ...argumentsOf(script, args, rest)]
     const look = toLookAt ? [['EVALSHA', lookSha, '0', ...toLookAt]] : []
     const [answer, seen] = await connection.batch([call, ...look])

@@ -5,8 +5,7 @@
 
 local most = args.take_int()
 
-local asked = {}
-for i = 1, args.take_int() do asked[i] = args.take() end
+local asked = args.take_list()
 cache.fetch_jobs(asked)
 
 local function goes_on_at(doc)
@@ -20,7 +19,7 @@ local function flat_nodes(children)
     if doc then
       rows[#rows + 1] = row_of.node { name = children[2 * i - 1], queue = doc.queue, ran_at = doc.ran_at or '',
         last_run = doc.last_run or '', limit = doc.place == PLACE.limited and doc.waiting_limit or '',
-        lease_until = doc.lease_until or '', goes_on_at = goes_on_at(doc) }
+        lease_until = doc.lease_until or '', till = goes_on_at(doc) }
     end
   end
   return rows

@@ -24,14 +24,13 @@ for i = 1, #held, 2 do
   if doc then
     holders[#holders + 1] =
       row_of.holder { job = held[i], lease_until = held[i + 1], queue = doc.queue, class = doc.class, group = doc.group
-      or '', ran_at = doc.ran_at or '', process = doc.process or '' }
+      or '', started_at = doc.ran_at or '', process = doc.process or '' }
   end
 end
 for id, doc in cache.each(waiters) do
   line[#line + 1] = row_of.in_line { job = id, queue = doc.queue, class = doc.class, group = doc.group or '',
     priority = doc.priority or '0', since = time.moment_of_sequence(doc.sequence) }
 end
-local waiting = limits.count_in_line(key)
-return reply.room { document = cjson.encode(state.settings), held = state.taken,
-  started = state.started, waiting = waiting, next_room = moment < numbers.never
+return reply.room { settings = cjson.encode(state.settings), running = state.taken,
+  started = state.started, waiting = limits.count_in_line(key), next_room = moment < numbers.never
   and moment or '', now = time.now, holders = holders, line = line }

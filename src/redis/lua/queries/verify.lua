@@ -11,7 +11,7 @@ local faults, seen, kind = {}, 0, 'job'
 
 local function as_text(value) return type(value) == 'number' and numbers.int(value) or tostring(value) end
 
--- In `what`, `%s` means the next value. After a number, `{job|jobs}` means the singular and the plural.
+-- `%s` is the next value. After a number, `{job}` means job or jobs, and `{child|children}` has both forms.
 local function fault(who, remedy, what, ...)
   local texts = { ... }
   for i = 1, select('#', ...) do texts[i] = as_text(texts[i]) end
@@ -123,7 +123,7 @@ end
 
 local function check_place(id, doc)
   if cache.loose[id] then return check_piece(id) end
-  if whereabouts.is_twice(id) then fault(id, 'place', 'has its own record, but is also in a piece') end
+  if whereabouts.is_packed(id) then fault(id, 'place', 'has its own record, but is also in a piece') end
   local n, waits = 0, doc.place == PLACE.limited
     and redis.call('ZSCORE', places.index_of(doc), places.member_of(id, doc))
   if waits then
@@ -171,7 +171,7 @@ local function check_ports(id, doc)
       fault(id, 'count', '%s has values both in the record and in a list', ports.title(port))
     end
     if #own + listed ~= pushed - taken then
-      local wrong = '%s has %s {value|values}, but its count is %s'
+      local wrong = '%s has %s {value}, but its count is %s'
       fault(id, 'count', wrong, ports.title(port), #own + listed, pushed - taken)
     end
   end
@@ -179,8 +179,8 @@ end
 
 local function check_history(id, doc)
   local n, most = redis.call('LLEN', redis_keys.side(id, 'runs')), leases.most_kept(doc)
-  check_equal(id, n, tonumber(doc.history_kept) or 0, 'count', 'keeps %s {run|runs}, but its count is %s')
-  if n > most then fault(id, 'count', 'keeps %s {run|runs}, but may keep at most %s', n, most) end
+  check_equal(id, n, tonumber(doc.history_kept) or 0, 'count', 'keeps %s {run}, but its count is %s')
+  if n > most then fault(id, 'count', 'keeps %s {run}, but may keep at most %s', n, most) end
 end
 
 local function check_listening(id, doc)
@@ -195,7 +195,7 @@ local function check_channel(channel)
   local text, key = cache.text_at(ns .. 'audience:' .. channel), ns .. 'channel:' .. channel
   if text and not text:match('^%d+') then return fault(channel, 'count', 'its list of listeners cannot be read') end
   local n, relay, listed = audience.of(channel)
-  check_equal(channel, redis.call('ZCARD', key), n, 'count', 'has %s {listener|listeners}, but its count is %s')
+  check_equal(channel, redis.call('ZCARD', key), n, 'count', 'has %s {listener}, but its count is %s')
   for _, member in ipairs(listed or {}) do
     if not redis.call('ZSCORE', key, member) then
       fault(channel, 'count', 'names %s, which does not listen', member)
@@ -363,7 +363,7 @@ local function check_counts(q, queue_record)
       fault(q, 'count', wrong, in_pieces, place, counted)
     end
     check_equal(q, tally.count(q, place), queue_record.jobs_at[letter] or 0, 'count',
-      'has %s {job|jobs} in ' .. place .. ', but its count is %s')
+      'has %s {job} in ' .. place .. ', but its count is %s')
   end
 end
 
@@ -398,7 +398,7 @@ local function check_queue(q)
   check_moments(q, queue_record, wake)
   check_counts(q, queue_record)
   check_equal(q, kinds.size(q), tally.count(q, 'failed'), 'errors',
-    'has %s {entry|entries} in the index of errors, but %s {failed job|failed jobs}')
+    'has %s {entry|entries} in the index of errors, but %s {failed job}')
   for _, place in ipairs(expected.places) do check_entries(q, states.index(place)) end
 end
 
@@ -430,14 +430,16 @@ local function check_unreadable(id)
   fault_piece(number, 'cannot be read')
 end
 
+local function check_id(id)
+  local doc = cache.find(id)
+  if doc then check_job(id, doc) else check_unreadable(id) end
+end
+
 local function check_jobs()
   local last, ids = expected.last_id(), {}
   for id = from, math.min(last, from + size - 1) do ids[#ids + 1] = numbers.int(id) end
   whereabouts.fetch(ids)
-  for _, id in ipairs(ids) do
-    local ok, doc = pcall(cache.find, id)
-    if ok and doc then look(check_job, id, doc) elseif ok then check_unreadable(id) else look(cache.find, id) end
-  end
+  for _, id in ipairs(ids) do look(check_id, id) end
   return from + size <= last and numbers.int(from + size) or '0'
 end
 
@@ -462,7 +464,7 @@ local function check_hints()
   if not system then return fault('hints', 'hints', 'cannot be read') end
   if redis.call('HLEN', ns .. 'channels') <= MAX_COUNTED then
     check_equal('hints', tonumber(system), expected.system_listeners(), 'hints',
-      'counts %s {listener|listeners} of system channels, expected %s')
+      'counts %s {listener} of system channels, expected %s')
   end
   check_equal('hints', version, hints.stored_version() or version, 'hints',
     'has constraints of version %s, expected version %s')
@@ -493,11 +495,7 @@ local function check_data()
   return '0'
 end
 
-local function exists(id)
-  local number, at = pieces.place_of(id)
-  return cache.text_at(redis_keys.job(id))
-    or (number and (cache.text_at(redis_keys.piece(number)) or ''):sub(at, at) == '1')
-end
+local function exists(id) return cache.text_at(redis_keys.job(id)) or whereabouts.is_packed(id) end
 
 local function check_key(name)
   local id, side = name:match('^job:(%d+)(:?)')

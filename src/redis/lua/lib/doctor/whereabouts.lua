@@ -42,7 +42,7 @@ function whereabouts.fetch(ids)
   cache.fetch(keys)
 end
 
-function whereabouts.is_twice(id)
+function whereabouts.is_packed(id)
   local number, at = pieces.place_of(id)
   local piece = number and whereabouts.piece(number)
   return piece and pieces.has(piece, at)

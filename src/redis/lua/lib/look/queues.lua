@@ -17,7 +17,7 @@ function queues.row(name)
   if oldest == '' or (other ~= '' and other < oldest) then oldest = other end
   return row_of.queue {
     name = name,
-    document = cjson.encode(queue_record),
+    settings = cjson.encode(queue_record),
     lanes = lanes.count(name),
     ready = at('ready'),
     pull = at('ready:pull'),
