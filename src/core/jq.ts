@@ -3,7 +3,7 @@ import { CLOSED, type Closed } from './codec/json.ts'
 import { writeMsgpack } from './codec/msgpack-writer.ts'
 import { type Encoded, raw } from './codec/value.ts'
 import { check } from './issues.ts'
-import type { Changes, Snapshot } from './run.ts'
+import type { Changes, RunError, Snapshot } from './run.ts'
 import { closed } from './schemas.ts'
 import { SECOND } from './units.ts'
 
@@ -59,7 +59,7 @@ export type ResultMap = {
 export function changesIn(map: ResultMap): Pick<Changes, 'end' | 'result' | 'error'> {
   const { type, result, reason, should_retry, error: detail, message = '' } = map
   if (type === 'success') return { end: 'completed', result }
-  const error = { message: String(message), reason: reason === 'timeout' ? reason : ('other' as const), detail }
+  const error: RunError = { message: String(message), reason: reason === 'timeout' ? reason : 'other', detail }
   return { end: 'failed', error: should_retry === false ? { ...error, retry: false } : error }
 }
 
