@@ -1,4 +1,5 @@
 import { type Constraint, constraint } from '../../core/constraint.ts'
+import { isObject } from '../../core/is-object.ts'
 import { check } from '../../core/issues.ts'
 import { jsonText, numberIn } from './form.ts'
 import { boundFields } from './limit.ts'
@@ -9,42 +10,34 @@ export type Typed = Partial<Record<(typeof fields)[number], string>>
 
 export function bodyOf({ queue, class: name, args, groupBy, concurrency, limit, period }: Typed): object {
   return {
-    match: {
-      ...(queue ? { queue } : {}),
-      ...(name ? { class: name } : {}),
-      ...(args ? { args: JSON.parse(jsonText(args, 'args')) } : {}),
-    },
-    ...(groupBy ? { groupBy } : {}),
-    ...(concurrency ? { concurrency: numberIn(concurrency, 'concurrency') } : {}),
-    ...(limit || period ? { rate: { ...(limit ? { limit: numberIn(limit, 'limit') } : {}), period } } : {}),
+    match: { queue, class: name, args: args && JSON.parse(jsonText(args, 'args')) },
+    groupBy,
+    concurrency: concurrency && numberIn(concurrency, 'concurrency'),
+    rate: limit || period ? { limit: limit && numberIn(limit, 'limit'), period } : undefined,
   }
 }
 
 export const constraintOf = (typed: Typed): Constraint => check(constraint, bodyOf(typed))
 
-export function fieldsOf({ match, groupBy, concurrency, rate }: Constraint): Typed {
-  return {
-    ...(match.queue ? { queue: match.queue } : {}),
-    ...(match.class ? { class: match.class } : {}),
-    ...(match.args ? { args: JSON.stringify(match.args) } : {}),
-    ...(groupBy ? { groupBy } : {}),
-    ...boundFields({ concurrency, rate }),
-  }
-}
+export const fieldsOf = ({ match: { args, ...match }, groupBy, ...bounds }: Constraint): Typed => ({
+  ...match,
+  args: args && JSON.stringify(args),
+  groupBy,
+  ...boundFields(bounds),
+})
 
 function conditionOf(path: string, condition: unknown): string {
-  if (condition === null || typeof condition !== 'object') return `args.${path} = ${JSON.stringify(condition)}`
-  if ('equals' in condition) return `args.${path} = ${JSON.stringify(condition.equals)}`
-  return `args.${path} ${Object.entries(condition)
-    .map(([name, value]) => `${name} ${JSON.stringify(value)}`)
-    .join(', ')}`
+  const value = isObject(condition) && 'equals' in condition ? condition.equals : condition
+  if (!isObject(value)) return `args.${path} = ${JSON.stringify(value)}`
+  const bounds = Object.entries(value).map(([name, bound]) => `${name} ${JSON.stringify(bound)}`)
+  return `args.${path} ${bounds.join(', ')}`
 }
 
 export function matchesOf({ match: { queue, class: name, args }, groupBy }: Constraint): string {
   const about = [
-    ...(queue ? [`queue ${queue}`] : []),
-    ...(name ? [`class ${name}`] : []),
+    queue && `queue ${queue}`,
+    name && `class ${name}`,
     ...Object.entries(args ?? {}).map(([path, condition]) => conditionOf(path, condition)),
   ]
-  return `${about.join(', ') || 'all jobs'}${groupBy ? `, by args.${groupBy}` : ''}`
+  return `${about.filter(Boolean).join(', ') || 'all jobs'}${groupBy ? `, by args.${groupBy}` : ''}`
 }

@@ -82,7 +82,7 @@ function confirmed({ form }: ActAsked): Confirm | undefined {
   if (form.has('sure')) return undefined
   const { match, concurrency, rate } = constraintOf(typedIn(form))
   if (!concurrency && !rate) throw unexpected('concurrency', 'max running or starts per period, got neither')
-  if (Object.keys(match).length > 0) return undefined
+  if (match.queue || match.class || match.args) return undefined
   return {
     title: 'Limit all jobs?',
     text: ['Queue, class and args are empty, so the constraint matches each job.'],
