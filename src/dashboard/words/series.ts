@@ -20,6 +20,8 @@ export const ranges: readonly Range[] = [
   { name: '7d', text: '7 d', span: 168 * HOUR, step: 'hour', columns: 56 },
 ]
 
+const unitOf = (step: Range['step']): number => (step === 'minute' ? MINUTE : HOUR)
+
 export const rangeOf = (name: string | null): Range => ranges.find((range) => range.name === name) ?? ranges[1]!
 
 const [MOST_MINUTES, MOST_HOURS] = [keptSteps.minute * MINUTE, keptSteps.hour * HOUR]
@@ -29,7 +31,7 @@ function stretchOf(query: URLSearchParams, now: number): Range | undefined {
   const [from, to] = ['from', 'to'].map((name) => Number(query.get(name) || Number.NaN)) as [number, number]
   if (!(from < to) || from < now - MOST_HOURS) return undefined
   const step = from >= now - MOST_MINUTES && to - from <= HOUR ? 'minute' : 'hour'
-  const unit = step === 'minute' ? MINUTE : HOUR
+  const unit = unitOf(step)
   const columns = Math.max(FEWEST, Math.ceil((to - from) / unit))
   const end = Math.min(Math.ceil(to / unit), Math.floor(now / unit) + 1) * unit
   return { name: '', text: many(columns, step), span: columns * unit, step, columns, to: end }
@@ -38,15 +40,13 @@ function stretchOf(query: URLSearchParams, now: number): Range | undefined {
 export const rangeIn = (query: URLSearchParams, now: number): Range =>
   stretchOf(query, now) ?? rangeOf(query.get('range'))
 
-export const endOf = ({ step, to }: Range, now: number): number => {
-  const unit = step === 'minute' ? MINUTE : HOUR
-  return to ?? Math.floor(now / unit) * unit + unit
-}
+export const endOf = ({ step, to }: Range, now: number): number =>
+  to ?? (Math.floor(now / unitOf(step)) + 1) * unitOf(step)
 
 export const deploysIn = (deploys: readonly Deploy[], range: Range, now: number): Deploy[] =>
   deploys.filter(({ at }) => at > endOf(range, now) - range.span && at <= endOf(range, now))
 
-export const perOf = ({ span, columns, step }: Range): number => span / columns / (step === 'minute' ? MINUTE : HOUR)
+export const perOf = ({ span, columns, step }: Range): number => span / columns / unitOf(step)
 
 export function columnsOf(points: readonly Point[], range: Range, now: number): Point[] {
   const { span, columns } = range
