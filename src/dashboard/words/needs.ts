@@ -189,7 +189,7 @@ const wentBack: Rule = ({ restored, now }) =>
       ]
     : []
 
-export const openBreakers: Rule = ({ breakers }) =>
+const openBreakers: Rule = ({ breakers }) =>
   breakers.map(
     ({ host, of, failures }): Need =>
       need('breaker', {

@@ -5,12 +5,12 @@ import type { Asked } from '../../page.ts'
 import { Card, Choice, Name, NameLink, Zero } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { sum } from '../../words/counts.ts'
+import type { ClassRow } from '../../words/failing.ts'
 import { classJobsPath, jobsPath } from '../../words/paths.ts'
 import { about, atLeast, count, longDay, many, percent } from '../../words/text.ts'
 import { isPast } from './past.tsx'
 
 type ByClassData = Awaited<ReturnType<Engine['stats']['classes']>>
-export type ClassRow = ByClassData['classes'][number]
 
 const SHARED = 2_000
 

@@ -1,5 +1,5 @@
 import { groupKey } from '../../../core/constraint.ts'
-import type { JobRow } from '../../../engine/engine.ts'
+import type { GroupView, JobRow } from '../../../engine/engine.ts'
 import { asset as style } from '../../built/limits-css.generated.ts'
 import { type Asked, page } from '../../page.ts'
 import { LinkButton, Pause } from '../../parts/act.tsx'
@@ -7,9 +7,9 @@ import { Further } from '../../parts/further.tsx'
 import { Ago, Card, Empty, Head, JobId, Link, Name, NameLink, StatusMark, Zero } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { searchRows } from '../../search-on.ts'
-import { boundOf, elsewhereIn } from '../../words/limit.ts'
-import { changeLimitPath, jobPath, jobsPath } from '../../words/paths.ts'
-import { cut, many } from '../../words/text.ts'
+import { boundOf, colourOf, elsewhereIn, slotsText } from '../../words/limit.ts'
+import { changeLimitPath, jobPath, jobsPath, limitPath } from '../../words/paths.ts'
+import { count, cut, many } from '../../words/text.ts'
 import { WhatHappened } from '../jobs/rows.tsx'
 import { acts } from './acts.ts'
 import { type Near, nearOf, Opened } from './opened.tsx'
@@ -106,3 +106,52 @@ export const group = page({
   acts: { pause: acts.pause, resume: acts.resume },
   styles: [style.name],
 })
+
+const SHOWN = 60
+
+const groupColumns: readonly Column<GroupView>[] = [
+  {
+    head: 'Group',
+    cell: ({ id, paused }) => (
+      <>
+        <NameLink to={limitPath(groupKey(id))} of={id} most={28} isMain /> {paused && <span class="tag">paused</span>}
+      </>
+    ),
+  },
+  {
+    head: 'Share',
+    kind: 'fill',
+    cell: ({ id, concurrency, running }) => (
+      <div class={colourOf(id)}>
+        <Slots limit={{ concurrency, running }} small />
+      </div>
+    ),
+  },
+  { head: '#Running', cell: slotsText },
+  { head: '#Wait for limit', kind: 'dim', cell: ({ waiting }) => count(waiting) },
+  { head: '#Wait elsewhere', kind: 'dim', cell: (group) => count(elsewhereIn(group)) },
+  {
+    head: '-Acts',
+    cell: ({ id }) => (
+      <LinkButton to={changeLimitPath(groupKey(id))} scope="admin" small label={`Change group ${id}`}>
+        Change
+      </LinkButton>
+    ),
+  },
+]
+
+const byUse = (a: GroupView, b: GroupView): number => b.jobs - a.jobs || b.running - a.running || (a.id < b.id ? -1 : 1)
+
+export function Groups({ groups }: { groups: GroupView[] }) {
+  return (
+    <Card title="Groups">
+      <DataTable
+        caption="Groups"
+        empty="No group has queued or running jobs."
+        rows={groups.toSorted(byUse).slice(0, SHOWN)}
+        columns={groupColumns}
+        kind="lined"
+      />
+    </Card>
+  )
+}

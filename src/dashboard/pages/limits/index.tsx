@@ -12,11 +12,10 @@ import { changeLimitPath, limitPath } from '../../words/paths.ts'
 import { count, jobsWait, many } from '../../words/text.ts'
 import { acts } from './acts.ts'
 import { Breakers, reset } from './breakers.tsx'
-import { ChangeForm } from './change.tsx'
+import { ChangeForm, previewIn } from './change.tsx'
 import { ConstraintForm, Constraints, acts as constraintActs, draftedIn } from './constraints.tsx'
-import { Groups } from './groups.tsx'
+import { Groups } from './group.tsx'
 import { type Near, nearOf, Opened } from './opened.tsx'
-import { previewIn } from './preview.tsx'
 import { Slots } from './slots.tsx'
 
 type LimitsData = Awaited<ReturnType<typeof load>>

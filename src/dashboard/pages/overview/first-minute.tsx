@@ -1,12 +1,51 @@
 import { missing } from '../../../core/errors.ts'
 import type { JobView } from '../../../engine/engine.ts'
+import { askCounted, startCounted } from '../../counted.ts'
 import { useLook } from '../../look.ts'
-import type { Asked } from '../../page.ts'
-import { Act, LinkButton } from '../../parts/act.tsx'
+import type { Act, Asked } from '../../page.ts'
+import { Act as Button, LinkButton } from '../../parts/act.tsx'
 import { Card, Icon, Link, To } from '../../parts/layout.tsx'
 import { OWN_CLASS, Snippet } from '../../parts/snippet.tsx'
+import { sampleGraph } from '../../words/flow.ts'
+import { jobLink } from '../../words/paths.ts'
 import { many } from '../../words/text.ts'
-import { GROUP } from './acts.ts'
+
+const GROUP = 'demo'
+const JOBS = 24
+
+const group = { id: GROUP }
+
+const flow = { queue: 'core', class: 'flow', group, inputs: { __graph: [sampleGraph] } }
+
+const single = (n: number) => ({ queue: 'core', class: 'split', group, inputs: { in: [`job ${n},of,the,demo`] } })
+
+export const demo: Record<string, Act> = {
+  demo: {
+    scope: 'write',
+    async does({ call }) {
+      const jobs = [flow, ...Array.from({ length: JOBS }, (_, i) => single(i + 1))]
+      const { jobs: made } = await call<{ jobs: { id: number }[] }>('POST', '/v1/jobs', jobs)
+      const { id } = made[0]!
+      return { say: `A flow and ${JOBS} jobs were created`, to: `/?first=${id}`, link: jobLink(id) }
+    },
+  },
+  undemo: {
+    scope: 'admin',
+    confirm: (asked) =>
+      askCounted(asked, {
+        of: { filter: { group: GROUP }, action: 'delete' },
+        verb: 'Delete',
+        what: ' of the demo',
+        text: [`This terminates and deletes all jobs of the group "${GROUP}", and cannot be undone.`],
+        isTyped: true,
+      }),
+    async does(asked) {
+      await startCounted(asked, 'terminate')
+      const id = await startCounted(asked, 'delete')
+      return { say: 'The demo is being removed', to: '/', link: jobLink(id) }
+    },
+  },
+}
 
 type FirstMinuteData = { flow?: string; own?: JobView; demo: { open: number; all: number } }
 
@@ -72,9 +111,9 @@ function Demo({ data: { flow, demo } }: { data: FirstMinuteData }) {
   const ended = demo.all - demo.open
   return (
     <>
-      <Act act="undemo" scope="admin">
+      <Button act="undemo" scope="admin">
         Remove the demo
-      </Act>
+      </Button>
       <span class="note">
         {many(ended, 'job')} of the demo {ended === 1 ? 'has' : 'have'} ended, {demo.open} remain.{' '}
         {flow && <Link to={`/flows/${flow}`}>Open its flow</Link>} <Link to={`/jobs?group=${GROUP}`}>See its jobs</Link>
@@ -97,9 +136,9 @@ export function FirstMinute({ data }: { data: FirstMinuteData }) {
       <h1>Get started</h1>
       <p>Run the demo, or copy the commands below.</p>
       <div class="go">
-        <Act act="demo" scope="write" icon="play" kind="primary">
+        <Button act="demo" scope="write" icon="play" kind="primary">
           Run the demo
-        </Act>
+        </Button>
         <LinkButton to="/workers/core/split" icon="workers">
           Try a worker in a form
         </LinkButton>

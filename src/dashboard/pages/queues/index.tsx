@@ -6,7 +6,7 @@ import { byTrouble, isInUse, withPulled } from '../../words/queue.ts'
 import { rangeIn } from '../../words/series.ts'
 import { count, many } from '../../words/text.ts'
 import { QueueTable } from '../overview/tables.tsx'
-import { acts } from './acts.ts'
+import { acts } from './settings.tsx'
 
 export const queues = page({
   path: '/queues',

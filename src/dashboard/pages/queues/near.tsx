@@ -4,10 +4,11 @@ import { useLook } from '../../look.ts'
 import { Ago, Card, JobId, Link, Name, NameLink, Since, Tag, To } from '../../parts/layout.tsx'
 import { runColumns } from '../../parts/runs.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
+import type { ClassRow } from '../../words/failing.ts'
 import { jobsPath, limitPath } from '../../words/paths.ts'
 import { startableIn } from '../../words/queue.ts'
 import { count, cut, jobsWait, listed, many, span } from '../../words/text.ts'
-import { type ClassRow, queuePageColumns } from '../jobs/by-class.tsx'
+import { queuePageColumns } from '../jobs/by-class.tsx'
 import { type Program, Seen } from '../workers/classes.tsx'
 
 const [RUNS, CLASSES] = [6, 12]

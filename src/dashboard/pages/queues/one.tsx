@@ -13,9 +13,8 @@ import { readDeploys } from '../jobs/kinds.tsx'
 import { Ends } from '../overview/chart.tsx'
 import { QueueTable } from '../overview/tables.tsx'
 import { programsIn } from '../workers/classes.tsx'
-import { acts } from './acts.ts'
 import { Held, ItsClasses, Next, Serves, UnderWay } from './near.tsx'
-import { Settings } from './settings.tsx'
+import { acts, Settings } from './settings.tsx'
 
 const LATER = 10_000
 const NEXT = 20

@@ -1,17 +1,18 @@
 import type { ScheduleRow } from '../../../engine/engine.ts'
+import type { Engine } from '../../../engine/index.ts'
 import { asset as style } from '../../built/schedules-css.generated.ts'
 import { useLook } from '../../look.ts'
 import { type Asked, page } from '../../page.ts'
 import { LinkButton } from '../../parts/act.tsx'
-import { Card, Choice, Head } from '../../parts/layout.tsx'
+import { Card, Choice, Head, Link, To } from '../../parts/layout.tsx'
 import { First } from '../../parts/snippet.tsx'
 import { isOverdue, movedBy, type Shown, shownIn, spans } from '../../words/calendar.ts'
 import { pausedNames } from '../../words/queue.ts'
 import { dayAndHour, many } from '../../words/text.ts'
+import { OnlyLastRun, RunRows } from '../job/runs.tsx'
 import { acts, fieldsOf } from './acts.ts'
 import { Calendar, zoneOf } from './calendar.tsx'
 import { NewSchedule, previewOf } from './new.tsx'
-import { PastRuns, pastOf } from './past.tsx'
 
 type SchedulesData = Awaited<ReturnType<typeof load>>
 
@@ -37,6 +38,33 @@ function Moves({ shown }: { shown: Shown }) {
         ]}
       />
     </>
+  )
+}
+
+const SHOWN = 20
+
+type Past = Awaited<ReturnType<typeof pastOf>>
+
+async function pastOf(engine: Engine, job: string) {
+  const [{ id, class: name, aliases, history }, { runs }] = await Promise.all([
+    engine.jobs.get(job),
+    engine.jobs.runs(job, { details: true }),
+  ])
+  return { id, name: aliases[0] ?? name, history, runs }
+}
+
+function PastRuns({ past: { id, name, history, runs } }: { past: Past }) {
+  const more = runs.length - SHOWN
+  return (
+    <Card title={`Last runs of ${name}`} id="past" right={<Link to="/schedules">Close</Link>}>
+      <RunRows id={id} runs={runs.slice(0, SHOWN)} />
+      {more > 0 && (
+        <p class="body">
+          <To kind="link" to={`/jobs/${id}?tab=runs`}>{`${many(more, 'run')} more`}</To>
+        </p>
+      )}
+      <OnlyLastRun history={history} />
+    </Card>
   )
 }
 

@@ -6,10 +6,11 @@ import { Ago, Card, Empty, Name, NameLink, Zero } from '../../parts/layout.tsx'
 import { First } from '../../parts/snippet.tsx'
 import { Bars } from '../../parts/spark.tsx'
 import { Table } from '../../parts/table.tsx'
+import type { ClassRow } from '../../words/failing.ts'
 import { classJobsPath, queuePath, workerPath } from '../../words/paths.ts'
 import { isBuiltIn } from '../../words/queue.ts'
 import { about, count, cut, jobsWait, many, short } from '../../words/text.ts'
-import { byClass, type ClassRow } from '../jobs/by-class.tsx'
+import { byClass } from '../jobs/by-class.tsx'
 
 export type Worker = WorkerView
 

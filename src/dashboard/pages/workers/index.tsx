@@ -11,7 +11,7 @@ import { pausedNames, runsIn } from '../../words/queue.ts'
 import { count, jobsWait, many, title } from '../../words/text.ts'
 import { Kinds, kindsOf, readDeploys } from '../jobs/kinds.tsx'
 import { make } from '../new-job.tsx'
-import { Change, change, found } from './change.tsx'
+import { Change, change, found, Register, register } from './change.tsx'
 import {
   Classes,
   ClassTable,
@@ -25,9 +25,7 @@ import {
   type Worker,
 } from './classes.tsx'
 import { draftOfChange, draftOfNew } from './draft.tsx'
-import { About, Ports, TryIt } from './one.tsx'
-import { Register, register } from './register.tsx'
-import { NEWEST, Newest, Today } from './runs.tsx'
+import { About, NEWEST, Newest, Ports, Today, TryIt } from './one.tsx'
 
 type WorkersData = Awaited<ReturnType<typeof loadAll>>
 
