@@ -5,6 +5,8 @@ import { pages as table } from '../../src/dashboard/pages/index.ts'
 import type { Engine } from '../../src/engine/index.ts'
 import { createEngine } from '../../src/engine/index.ts'
 import { createPlaces } from '../../src/http/places.ts'
+import { defineWorker } from '../../src/index.ts'
+import { drain } from '../../src/testing/index.ts'
 import { ORIGIN, startPages, type Visitor } from './kit.ts'
 
 const names = ['acme', 'globex'] as const
@@ -120,6 +122,14 @@ describe.each([...names, HOME])('%s', (name) => {
     expect(html.includes('first served this tenant')).toBe(isTenant)
   })
 
+  test('read on empty pages that nothing exists, and to bind a bucket of the deployment', async () => {
+    const isTenant = name !== HOME
+    expect(await visitors[name]!.html('/ui/callbacks')).toContain(
+      `No callbacks${isTenant ? ' of this tenant' : ''} yet.`,
+    )
+    expect((await visitors[name]!.html('/ui/files')).includes('R2 bucket')).toBe(!isTenant)
+  })
+
   test('finds nothing of other tenants by their names, and changes nothing', async () => {
     for (const other of others(name)) {
       for (const path of [`/jobs/alias-${other}`, `/queues/queue-${other}`, `/workers/default/class-${other}`])
@@ -135,4 +145,41 @@ describe.each([...names, HOME])('%s', (name) => {
     const { jobs } = (await answer.json()) as { jobs: { class: string }[] }
     expect(new Set(jobs.map((job) => job.class))).toEqual(new Set([`class-${name}`]))
   })
+})
+
+test('a tenant read of its first use of the deployment as a deploy, and to roll back', async () => {
+  const [tenant] = names
+  const work = defineWorker({
+    class: 'work',
+    retry: { max: 0 },
+    perform() {
+      throw new Error('a new kind of error')
+    },
+  })
+  async function deploy(version: string): Promise<string> {
+    const namespace = namespaceOf('sidejob:', tenant)
+    const engine = createEngine({
+      ...pages.engineOptions,
+      apiKey: undefined,
+      namespace,
+      tenant,
+      workers: [work],
+      version,
+    })
+    await engine.tick()
+    await engine.jobs.enqueue([{ queue: 'default', class: 'work' }])
+    await drain(engine, { errors: 'keep' })
+    return visitors[tenant]!.html('/ui/deploys')
+  }
+  const { deployments } = await engines[tenant]!.deployments.list()
+  expect(deployments.map(({ deploys }) => deploys.length)).toEqual([1])
+  const none = await visitors[tenant]!.html('/ui/deploys')
+  expect(none).toContain('<h1>Deploys</h1>')
+  expect(none).toContain('No deploy since the first use of this tenant.')
+  await deploy('v1')
+  const second = await deploy('v2')
+  expect(second).toContain('<h1>Deploy of v2</h1>')
+  expect(second).toContain('>v1<')
+  expect(second).toContain('<span class="tag">2</span>')
+  expect(second).not.toContain('npx wrangler')
 })

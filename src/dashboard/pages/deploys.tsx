@@ -6,7 +6,7 @@ import { LinkButton } from '../parts/act.tsx'
 import { Ago, Card, Empty, Head, Name, To } from '../parts/layout.tsx'
 import { Snippet } from '../parts/snippet.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
-import { type Deploy, deployPath, deploysOf } from '../words/deploy.ts'
+import { type Deploy, deployPath, deploysFor, deploysOf } from '../words/deploy.ts'
 import { about, count, dayAndHour, percent, span } from '../words/text.ts'
 import { classColumns } from './jobs/by-class.tsx'
 import { Kinds } from './jobs/kinds.tsx'
@@ -16,15 +16,15 @@ type Row = Comparison['classes'][number]
 type Period = Row['before']
 type DeploysData = Awaited<ReturnType<typeof load>>
 
-async function load({ engine, query }: Asked) {
+async function load({ engine, query, look }: Asked) {
   const at = query.has('at') ? Number(query.get('at')) : undefined
   const [{ deployments }, comparison] = await Promise.all([
     engine.deployments.list(),
     engine.deployments.compare(query.get('of') ?? undefined, { at }).catch(missing),
   ])
-  const deploys = deploysOf(deployments)
+  const deploys = deploysFor(look.tenant, deploysOf(deployments))
   const open = deploys.find((one) => one.id === comparison?.deployment && one.at === comparison.at)
-  return { deploys, severalIn: deployments.length > 1, open, comparison }
+  return { deploys, severalIn: deployments.length > 1, open, comparison: open && comparison }
 }
 
 const nameOf = ({ version }: { version: string | null }): string => version ?? 'a deploy without a version'
@@ -104,6 +104,7 @@ function NewErrors({ of: { errors, more } }: { of: Comparison }) {
 }
 
 function Back({ data: { deploys, open, comparison } }: { data: DeploysData }) {
+  const { tenant } = useLook()
   const own = deploys.filter(({ id }) => id === open?.id)
   const [last, previous] = [own[0], own[own.indexOf(open!) + 1]]
   if (!open || !last || comparison?.errors.length === 0) return null
@@ -116,6 +117,15 @@ function Back({ data: { deploys, open, comparison } }: { data: DeploysData }) {
       </Card>
     )
   if (!previous) return null
+  if (tenant !== undefined)
+    return (
+      <Card title="Roll back" id="back">
+        <p class="body">
+          The operator of the deployment can restore {nameOf(previous)}. Then press “Retry all” above. Before the
+          rollback, the jobs would fail again.
+        </p>
+      </Card>
+    )
   return (
     <div id="back">
       <Snippet title="Roll back" note={`restores ${nameOf(previous)}`} text="npx wrangler rollback">
@@ -147,7 +157,11 @@ function List({ data: { deploys, severalIn, open } }: { data: DeploysData }) {
     <Card title="Deploys" tag={count(deploys.length)}>
       <DataTable
         caption="Deploys, newest first"
-        empty="No deployment has registered its classes yet."
+        empty={
+          tenant === undefined
+            ? 'No deployment has registered its classes yet.'
+            : 'No deploy since the first use of this tenant.'
+        }
         rows={deploys}
         columns={columns.filter(({ head }) => severalIn || head !== 'Deployment')}
       />

@@ -8,6 +8,7 @@ import { useLook } from '../look.ts'
 import { type Asked, page } from '../page.ts'
 import { Act, CopyButton, LinkButton } from '../parts/act.tsx'
 import { Ago, Card, Head, Icon, Link, NameLink, Shape, Since, StatusText, To } from '../parts/layout.tsx'
+import { CREATE_WORKER } from '../parts/snippet.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
 import { countsOf, sum, sumOf } from '../words/counts.ts'
 import { faultsTitle, lookedAt } from '../words/doctor.ts'
@@ -22,8 +23,6 @@ type DoctorData = Awaited<ReturnType<typeof load>>
 const sliceAt = (cursor: string): string => `/doctor?cursor=${encodeURIComponent(cursor)}`
 
 type Checked = { ok: boolean; text: string; says: Child; remedy?: Child }
-
-const CREATE = 'npx sidejob create my-worker --template python'
 
 const refusedBy = ({ message, inARow }: Problem): string => `${message}${inARow ? `, ${count(inARow)} in a row` : ''}`
 
@@ -44,7 +43,7 @@ function unclaimedCheck(unclaimed: readonly QueueView[]): Checked {
       <>
         Start a pull worker that claims from the queue. This command creates one:
         <br />
-        <code>{CREATE}</code> <CopyButton text={CREATE} />
+        <code>{CREATE_WORKER}</code> <CopyButton text={CREATE_WORKER} />
       </>
     ),
   }

@@ -58,10 +58,16 @@ function noteOf({ files, cursor, total, looked }: FilesData): string {
 }
 
 function None({ data: { total, wanted } }: { data: FilesData }) {
+  const { tenant } = useLook()
   if (!total)
     return (
       <Empty>
-        This deployment has no bucket, so it cannot store files. Bind an R2 bucket as <code>FILES</code>, then deploy.
+        This deployment has no bucket, so it cannot store files.{' '}
+        {tenant === undefined && (
+          <>
+            Bind an R2 bucket as <code>FILES</code>, then deploy.
+          </>
+        )}
       </Empty>
     )
   if (!wanted)

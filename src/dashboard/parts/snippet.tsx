@@ -35,6 +35,8 @@ export const double = defineWorker({
   },
 })`
 
+export const CREATE_WORKER = 'npx sidejob create my-worker --template python'
+
 const FIRST_JOB = `npx sidejob run split --queue core --input in='"to,be,or,not"'`
 
 /** Classes of the standard library, because other classes may not be registered. */
@@ -51,14 +53,18 @@ const firsts: Partial<Record<NavName, string>> = {
 }
 
 export function First({ of }: { of: NavName }) {
-  const { base } = useLook()
+  const { base, tenant } = useLook()
   const { title, says } = entryOf(of)
   return (
     <div class="empty">
       <p>
-        <b>No {title.toLowerCase()} yet.</b> This page shows {says}.
+        <b>{`No ${title.toLowerCase()}${tenant === undefined ? '' : ' of this tenant'} yet.`}</b> This page shows {says}
+        .
       </p>
-      <Snippet title="Create the first" text={firsts[of] ?? FIRST_JOB} />
+      <Snippet
+        title="Create the first"
+        text={(of === 'workers' && tenant !== undefined ? CREATE_WORKER : firsts[of]) ?? FIRST_JOB}
+      />
       <a class="link" href={`${base.slice(0, -2)}docs#${of}`}>
         API of {title.toLowerCase()}
       </a>

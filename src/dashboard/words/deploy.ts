@@ -7,6 +7,10 @@ type Deployed = { id: string; deploys: readonly DeployMark[] }
 export const deploysOf = (deployments: readonly Deployed[]): Deploy[] =>
   deployments.flatMap(({ id, deploys }) => deploys.map((one) => ({ ...one, id }))).sort((a, b) => b.at - a.at)
 
+/** The oldest entry of a deployment in a tenant is the first use by the tenant, not a deploy. */
+export const deploysFor = (tenant: string | undefined, deploys: readonly Deploy[]): Deploy[] =>
+  deploys.filter((one) => tenant === undefined || one !== deploys.findLast(({ id }) => id === one.id))
+
 export const deployName = ({ version }: DeployMark): string => (version === null ? 'deploy' : `deploy of ${version}`)
 
 export const deployPath = ({ id, at }: Deploy): string => `/deploys?of=${id}&at=${at}`

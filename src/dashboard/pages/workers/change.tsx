@@ -4,7 +4,7 @@ import { Hidden, LinkButton } from '../../parts/act.tsx'
 import { Field } from '../../parts/field.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Card, Head, Link } from '../../parts/layout.tsx'
-import { Snippet } from '../../parts/snippet.tsx'
+import { CREATE_WORKER, Snippet } from '../../parts/snippet.tsx'
 import { given, naming } from '../../words/form.ts'
 import { workerPath } from '../../words/paths.ts'
 import {
@@ -60,7 +60,7 @@ export const Register = ({ draft, taken, query }: RegisterProps) => (
           <Preview draft={draft} taken={taken} query={query} />
         </Form>
       </Card>
-      <Snippet title="Create a pull worker in Python" text="npx sidejob create my-worker --template python" />
+      <Snippet title="Create a pull worker in Python" text={CREATE_WORKER} />
     </div>
   </>
 )

@@ -5,6 +5,7 @@ import { Act as Button, LinkButton } from '../../parts/act.tsx'
 import { Choice, Head, Name, NameLink, To } from '../../parts/layout.tsx'
 import { Search } from '../../parts/search.tsx'
 import { searchRows } from '../../search-on.ts'
+import { deploysFor } from '../../words/deploy.ts'
 import { limitOfClass, slotsText } from '../../words/limit.ts'
 import { limitPath, queuePath, workerPath } from '../../words/paths.ts'
 import { pausedNames, runsIn } from '../../words/queue.ts'
@@ -171,7 +172,7 @@ async function loadOne(asked: Asked) {
     paused: pausedNames(stats),
     last,
     kinds,
-    deploys,
+    deploys: deploysFor(asked.look.tenant, deploys),
     draft: await draftOfChange(asked, worker),
   }
 }
