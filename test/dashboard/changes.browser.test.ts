@@ -43,7 +43,8 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         '#3',
         '#1',
       ])
-      expect(await rows.first().innerText()).toMatch(/print\s+shop-9\s+priority 1; waits for a pull worker/)
+      expect(await rows.first().innerText()).toMatch(/print\s+shop-9\s+priority 1\s/)
+      expect(await card(page, 'Next jobs').innerText()).toContain('All wait for a pull worker.')
       expect(await card(page, 'Next jobs').locator('header').innerText()).toContain('smallest priority first')
       expect(await card(page, 'Next jobs').locator('header .tag').innerText()).toBe('3')
       expect(await page.getByRole('button', { name: 'Save' }).getAttribute('title')).toBe(

@@ -226,7 +226,7 @@ test('Workers shows own classes before the standard library, and links to the qu
   pages.forget()
   const queues = await reader.html('/ui/queues')
   expect(queues).toMatch(/kiln<.*1 waits for a pull worker<.*title="0 completed, 1 failed".*class="f-failed"/s)
-  expect(await reader.html('/ui/queues/kiln')).toContain('; waits for a pull worker<')
+  expect(await reader.html('/ui/queues/kiln')).toContain('>All wait for a pull worker.<')
   expect(queues.indexOf('/ui/queues/kiln"')).toBeLessThan(queues.indexOf('/ui/queues/core"'))
 })
 

@@ -70,6 +70,7 @@ export async function queuePage(facts: Facts, { site: { engine } }: Scene, name:
   const pauses = entries.filter(({ path, change }) => path === `/v1/queues/${name}` && change?.includes('paused'))
   const running = having(facts, { queue: name, status: 'running' })
   const failed = counted(facts, { queue: name, status: 'failed' })
+  const areAllPull = queue.next.every(({ pull }) => pull)
   return {
     'main > .card .tbl.lined tbody tr': [queueRow(facts, queue, false)],
     ...chart(facts, name),
@@ -83,7 +84,15 @@ export async function queuePage(facts: Facts, { site: { engine } }: Scene, name:
       [
         i + 1,
         `#${job}`,
-        [of, group, `priority ${priority}${pull ? '; waits for a pull worker' : ''}`].filter(Boolean).join(' '),
+        [
+          of,
+          group,
+          [priority !== 0 && `priority ${priority}`, pull && !areAllPull && 'waits for a pull worker']
+            .filter(Boolean)
+            .join('; '),
+        ]
+          .filter(Boolean)
+          .join(' '),
         time(at),
       ].join(' | '),
     ),

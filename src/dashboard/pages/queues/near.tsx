@@ -112,10 +112,10 @@ export function UnderWay({ queue: { name, runs, counts } }: { queue: QueueDetail
 
 type Place = Pick<QueueDetail['next'][number], 'priority' | 'since' | 'pull'>
 
-function reason({ priority, since, pull }: Place, ageing: number | null, now: number): string {
+function reason({ priority, since }: Place, ageing: number | null, now: number): string {
   const steps = ageing === null ? 0 : Math.floor((now - since) / ageing)
-  const raised = steps === 0 ? '' : `, raised ${many(steps, 'step')} by waiting`
-  return `priority ${priority}${raised}${pull ? '; waits for a pull worker' : ''}`
+  if (steps > 0) return `priority ${priority}, raised ${many(steps, 'step')} by waiting`
+  return priority === 0 ? '' : `priority ${priority}`
 }
 
 const orderOf = (ageing: number | null): string =>
@@ -157,12 +157,16 @@ export function Held({ queue: { name: queue, counts }, held }: HeldProps) {
 
 export function Next({ queue, queue: { next, ageing, paused, counts } }: { queue: QueueDetail }) {
   const { now } = useLook()
+  const areAllPull = next.length > 0 && next.every(({ pull }) => pull)
+  const notesOf = (one: Place): string =>
+    [reason(one, ageing, now), one.pull && !areAllPull && 'waits for a pull worker'].filter(Boolean).join('; ')
   return (
     <Card
       title={paused ? 'Next jobs after the pause' : 'Next jobs'}
       tag={count(startableIn(queue))}
       right={orderOf(ageing)}
     >
+      {areAllPull && <p class="note body">All wait for a pull worker.</p>}
       <DataTable
         caption="Ready jobs, in starting order"
         empty={counts.limited > 0 ? 'No jobs are ready. Jobs wait for room in a limit.' : 'No jobs are ready.'}
@@ -178,7 +182,7 @@ export function Next({ queue, queue: { next, ageing, paused, counts } }: { queue
                 <span class="listener">
                   <Name of={name} most={40} /> {group && <Tag of={group} />}
                 </span>{' '}
-                <span class="listener note">{reason(one, ageing, now)}</span>
+                <span class="listener note">{notesOf(one)}</span>
               </>
             ),
           },
