@@ -135,7 +135,7 @@ function tiles(facts: Facts): Claims {
     '.tiles .big': [
       short(ready + pull + limited + inPaused),
       short(running),
-      `${rate < 10 ? rate.toFixed(1) : short(Math.round(rate))}per minute`,
+      `≈ ${rate < 10 ? rate.toFixed(1) : short(Math.round(rate))}per minute`,
       short(failed),
       `≤ ${took(half)}${most === half ? '' : ` ≤ ${took(most)}`}`,
     ],

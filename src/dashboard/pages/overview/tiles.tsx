@@ -52,6 +52,7 @@ function EndTiles({ data: { points, range } }: TilesProps) {
         head="Ended"
         big={
           <>
+            {minute > 0 && '≈ '}
             {minute < 10 && minute > 0 ? minute.toFixed(1) : short(Math.round(minute))}
             <small>per minute</small>
           </>
