@@ -5,7 +5,7 @@ import { type JobRecord, pastRunOf, statusOf } from '../../redis/record.ts'
 import { LANE_MARK } from '../../redis/store.ts'
 import type { JobFacts, JobUnique, RunFacts } from '../engine.ts'
 
-/** Must match lib/job/ending.lua. */
+/** Must match lib/job/expiry.lua. */
 const RETAIN = DAY
 const RETAIN_FAILED = 30 * DAY
 
@@ -33,22 +33,20 @@ export function runOf(doc: JobRecord): RunFacts | null {
 function keptUntil(doc: JobRecord, retain?: number): number | null {
   const status = statusOf(doc)
   if (doc.endedAt === undefined || !ended.has(status)) return null
-  const inputs = Object.keys(doc).filter((name): name is `i:${string}` => name.startsWith('i:'))
+  const inputs = Object.keys(doc).filter((name) => name.startsWith('i:')) as `i:${string}`[]
   // lib/job/retention.lua never removes a job that listens.
-  if (inputs.some((name) => name === 'i:*' || doc[`c${name}`] !== undefined)) return null
+  if (inputs.some((name) => name === 'i:*' || doc[`c${name}`])) return null
   if (status === 'completed' && inputs.some((name) => !doc[name]!.endsWith(',d'))) return null
-  const own = status === 'failed' ? doc.retainFailed : doc.retain
-  return doc.endedAt + (own ?? retain ?? (status === 'failed' ? RETAIN_FAILED : RETAIN))
+  const [own, usual] = status === 'failed' ? [doc.retainFailed, RETAIN_FAILED] : [doc.retain, RETAIN]
+  return doc.endedAt + (own ?? retain ?? usual)
 }
-
-const linesOf = (text: string | undefined): string[] => text?.split('\n').filter(Boolean) ?? []
 
 export function factsOf(
   doc: JobRecord,
   { now, ownLimit, retain }: { now: number; ownLimit?: string; retain?: number },
 ): JobFacts {
   return {
-    limits: [...linesOf(doc.limits), ...(ownLimit ? [ownLimit] : [])],
+    limits: [...(doc.limits?.split('\n').filter(Boolean) ?? []), ...(ownLimit ? [ownLimit] : [])],
     waitingAt: doc.place === PLACE.limited ? (doc.waitingLimit ?? null) : null,
     tag: doc.tag ?? null,
     retry: doc.retry === undefined ? null : (JSON.parse(doc.retry) as NonNullable<JobFacts['retry']>),
