@@ -3,10 +3,10 @@ import { SidejobError } from '../core/errors.ts'
 import { leaveWord } from './cookies.ts'
 import { type Draw, wantsData } from './draw.tsx'
 import { formOf } from './form.ts'
-import { documentOf, htmlOf, type Look, useLook } from './look.ts'
+import { htmlOf, useLook } from './look.ts'
 import type { ActAsked, Confirm, Done, Page } from './page.ts'
 import { Hidden } from './parts/act.tsx'
-import { type Frame, Shell } from './parts/shell.tsx'
+import type { Frame } from './parts/shell.tsx'
 import { type Env, expectOurs, expectScope } from './session.ts'
 
 /** Maximum bytes of a form. Browsers encode a value of 1 MiB in up to 3 MiB, and other fields need space too. */
@@ -65,21 +65,13 @@ function ConfirmForm({ confirm, form }: { confirm: Confirm; form: FormData }) {
 }
 
 export function createActs({ base, draw }: Parts) {
-  function card(c: Context<Env>, look: Look, { title, at, children }: Pick<Frame, 'title' | 'at' | 'children'>) {
-    return c.html(
-      documentOf(
-        look,
-        <Shell look={look} title={title} at={at} there={draw.there}>
-          <div class="card confirm">{children}</div>
-        </Shell>,
-      ),
-    )
-  }
+  const card = (c: Context<Env>, { children, ...frame }: Pick<Frame, 'look' | 'title' | 'at' | 'children'>) =>
+    c.html(draw.whole({ ...frame, children: <div class="card confirm">{children}</div> }))
 
   function confirmation(c: Context<Env>, { nav: at }: Page, { look, form }: ActAsked, confirm: Confirm) {
     const children = <ConfirmForm confirm={confirm} form={form} />
     if (wantsData(c)) return c.json({ confirm: htmlOf(look, children) })
-    return card(c, look, { title: confirm.title, at, children })
+    return card(c, { look, title: confirm.title, at, children })
   }
 
   /** Shows a secret in the response to the form. A redirect would have to store the secret for the next page. */
@@ -87,7 +79,7 @@ export function createActs({ base, draw }: Parts) {
     if (wantsData(c)) return c.json(done)
     if (done.secret) {
       const children = [<p>{done.say}</p>, <pre>{done.secret}</pre>]
-      return card(c, look, { title: 'Copy it now', at: 'keys', children })
+      return card(c, { look, title: 'Copy it now', at: 'keys', children })
     }
     leaveWord(c, base, done.say)
     return c.redirect(`${base}${done.to ?? look.here}`, 303)

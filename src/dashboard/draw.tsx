@@ -12,7 +12,7 @@ import { documentOf, htmlOf, type Look } from './look.ts'
 import { entryOf } from './nav.ts'
 import type { Asked, Brief, Page } from './page.ts'
 import { ErrorPage } from './parts/error.tsx'
-import { Shell } from './parts/shell.tsx'
+import { type Frame, Shell } from './parts/shell.tsx'
 import type { Env } from './session.ts'
 import { patchOf, withoutTimes } from './words/chunks.ts'
 
@@ -64,6 +64,8 @@ export function createDraw({ deps, base, name: ownName, pages, ask }: Parts) {
   const answers = createAnswers()
   const there = new Set(pages.flatMap(({ nav = [] }) => nav))
 
+  const whole = (frame: Omit<Frame, 'there'>): string => documentOf(frame.look, <Shell {...frame} there={there} />)
+
   function asked(c: Context<Env>): Asked {
     const { place, caller, csrf } = c.get('seen')
     const { name, scopes, tenant } = caller
@@ -93,7 +95,7 @@ export function createDraw({ deps, base, name: ownName, pages, ask }: Parts) {
 
   function page(
     c: Context<Env>,
-    { path, nav, navOf, every, slim, scripts = [], styles, title: titleOf, crumbs, View }: Page,
+    { path, nav, navOf, every, slim, scripts, styles, title: titleOf, crumbs, View }: Page,
     drawn: Drawn,
   ) {
     const { asked, data, around, word } = drawn
@@ -102,29 +104,28 @@ export function createDraw({ deps, base, name: ownName, pages, ask }: Parts) {
     const entry = at && entryOf(at)
     const title = titleOf?.(data, look) ?? entry!.title
     const own = entry?.path === path ? [] : [{ name: title }]
-    const html = documentOf(
+    const html = whole({
       look,
-      <Shell
-        look={look}
-        title={title}
-        at={at}
-        crumbs={[...(entry ? [{ name: entry.title, to: entry.path }] : []), ...(crumbs?.(data, look) ?? own)]}
-        every={every}
-        commands={costs[path]?.[1]}
-        slim={slim}
-        there={there}
-        scripts={scripts}
-        styles={styles}
-        {...around}
-      >
-        <View data={data} look={look} query={query} />
-        {word && (
-          <p class="toast" role="status">
-            {word}
-          </p>
-        )}
-      </Shell>,
-    )
+      title,
+      at,
+      crumbs: [...(entry ? [{ name: entry.title, to: entry.path }] : []), ...(crumbs?.(data, look) ?? own)],
+      every,
+      commands: costs[path]?.[1],
+      slim,
+      scripts,
+      styles,
+      ...around,
+      children: (
+        <>
+          <View data={data} look={look} query={query} />
+          {word && (
+            <p class="toast" role="status">
+              {word}
+            </p>
+          )}
+        </>
+      ),
+    })
     return answer(c, html)
   }
 
@@ -137,20 +138,15 @@ export function createDraw({ deps, base, name: ownName, pages, ask }: Parts) {
     const { look, engine, cache } = page
     const known = code === 'NOT_FOUND' ? around(page).catch(() => undefined) : cache.last<Around>('around')
     const { signs, foot }: Partial<Around> = (await known) ?? { foot: { ok: true, text: 'Redis is up' } }
-    const html = documentOf(
+    const html = whole({
       look,
-      <Shell
-        look={look}
-        title={code === 'NOT_FOUND' ? 'Not found' : 'Error'}
-        there={there}
-        signs={signs}
-        foot={status < 500 ? foot : { ok: false, text: 'Something is wrong' }}
-      >
-        <ErrorPage code={code} message={message} hasHistory={engine.history.isOn} />
-      </Shell>,
-    )
+      title: code === 'NOT_FOUND' ? 'Not found' : 'Error',
+      signs,
+      foot: status < 500 ? foot : { ok: false, text: 'Something is wrong' },
+      children: <ErrorPage code={code} message={message} hasHistory={engine.history.isOn} />,
+    })
     return c.html(html, status as 400)
   }
 
-  return { asked, page, error, there, forget: answers.expire }
+  return { asked, whole, page, error, forget: answers.expire }
 }
