@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from '../client/index.ts'
 import { counted } from '../core/counted.ts'
 import { ended } from '../core/job.ts'
-import { type Command, chosen, filters, type Given, type Io, UsageError, yes } from './command.ts'
+import { mapValues } from '../core/map-values.ts'
+import { type Command, chosen, filters, type Given, type Io, type Option, UsageError, yes } from './command.ts'
 
 type Input = Parameters<Client['bulk']['start']>[0]
 type Done = { done: number; passed: number }
@@ -26,7 +27,7 @@ const jobFilters = {
 } as const
 
 const filterOptions: Command['options'] = {
-  ...jobFilters,
+  ...mapValues(jobFilters, (option, name): Option => ({ ...option, fields: [`filter.${name}`] })),
   wait: { type: 'boolean', short: 'w', does: 'wait until all jobs are changed (default in a terminal)' },
   yes,
 }
@@ -69,11 +70,10 @@ const move: Command = {
     if (given.to === undefined)
       throw new UsageError('--to: expected a version or the address of a push worker, got none')
     const filter = filterOf(given)
-    const all = { waits: 'function' } as const
     const which =
       jobs.length > 0
         ? { ids: jobs.map((job) => Number(job) || job) as number[] }
-        : { filter: Object.keys(filter).length > 0 ? filter : all }
+        : { filter: Object.keys(filter).length > 0 ? filter : { waits: 'function' as const } }
     return act(client, { ...which, action: 'move', to: given.to as string }, given, io)
   },
 }

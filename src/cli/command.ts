@@ -4,7 +4,15 @@ import type { Io } from './io.ts'
 
 export type { Io } from './io.ts'
 
-export type Option = { type: 'string' | 'boolean'; short?: string; default?: string; multiple?: true; does: string }
+export type Option = {
+  type: 'string' | 'boolean'
+  short?: string
+  default?: string
+  multiple?: true
+  /** Fields that the option sets in the API, if their names differ from its own. */
+  fields?: readonly string[]
+  does: string
+}
 
 export type Given = Record<string, string | boolean | undefined>
 
@@ -68,7 +76,9 @@ export const look = (does: string, takes: string, perform: Perform): Command => 
 
 export const JSON_HELP = 'JSON, @file or - for standard input'
 
-export const reason = { reason: { type: 'string', does: 'reason for the audit log' } } as const
+export const reason = {
+  reason: { type: 'string', fields: ['Sidejob-Reason'], does: 'reason for the audit log' },
+} as const
 
 export const chosen = (given: Given, ...names: string[]): Record<string, string> =>
   Object.fromEntries(names.flatMap((name) => (typeof given[name] === 'string' ? [[name, given[name]]] : [])))
@@ -91,24 +101,39 @@ export async function pagesOf<P extends { cursor: string | null }>(
   return pages
 }
 
-export function pairsIn<As extends string>(
-  given: Given,
-  option: string,
-  as: As,
-  word = 'name',
-): { [Name in As]?: Record<string, string> } {
-  const all = ((given[option] ?? []) as unknown as string[]).map((one) => {
+export function pairsIn(given: Given, option: string, word = 'name'): Record<string, string> | undefined {
+  const all = given[option] as unknown as string[] | undefined
+  const pairs = all?.map((one) => {
     const [, name, value] = /^([^=]+)=(.*)$/s.exec(one) ?? []
     if (name === undefined) throw new UsageError(`--${option}: expected ${word}=value, got ${one}`)
     return [name, value!] as const
   })
-  return (all.length > 0 ? { [as]: Object.fromEntries(all) } : {}) as { [Name in As]?: Record<string, string> }
+  return pairs && Object.fromEntries(pairs)
 }
+
+export const pairsOf = (given: Given) => ({ args: pairsIn(given, 'arg', 'path'), labels: pairsIn(given, 'label') })
 
 export const filters = {
   queue: { type: 'string', short: 'q', does: 'only jobs in this queue' },
   class: { type: 'string', short: 'c', does: 'only jobs of this class' },
   group: { type: 'string', does: 'only jobs in this group' },
+} as const
+
+/** Options of lists of jobs. They set `labels.<name>` and `args.<path>`. */
+export const pairs = {
+  label: {
+    type: 'string',
+    short: 'l',
+    multiple: true,
+    fields: ['labels'],
+    does: 'only jobs with this label: customer=7',
+  },
+  arg: {
+    type: 'string',
+    multiple: true,
+    fields: ['args'],
+    does: 'only jobs with this value at a path in their args: order.id=4711',
+  },
 } as const
 
 export const paging = {

@@ -6,7 +6,6 @@ const BATCH = 500
 const AT_ONCE = 16
 
 type Download = { id: number; url: string }
-type Counts = { stored: number; failed: number }
 
 async function urlsOf(lines: AsyncIterable<string>): Promise<string[]> {
   const urls: string[] = []
@@ -48,12 +47,8 @@ type Result = { type: 'success'; result: { file: string } } | { type: 'failure';
 
 const TAKEN: Result = { type: 'failure', message: 'another caller has taken the result of the download' }
 
-async function follow(
-  client: Client,
-  downloads: readonly Download[],
-  { row, tell: say, progress }: Io,
-): Promise<Counts> {
-  const counts: Counts = { stored: 0, failed: 0 }
+async function follow(client: Client, downloads: readonly Download[], { row, tell: say, progress }: Io) {
+  const counts = { stored: 0, failed: 0 }
   const tell = () => progress(counts.stored + counts.failed, downloads.length, `${counts.failed} failed`)
   tell()
   await forEach(downloads, AT_ONCE, async (download) => {
@@ -76,10 +71,17 @@ export const download: Command = {
     aggregation: {
       type: 'string',
       short: 'a',
+      fields: ['group.id'],
       does: 'group whose downloads share --limit; by default the host of each URL',
     },
-    limit: { type: 'string', short: 'l', default: '4', does: 'maximum number of simultaneous downloads per group' },
-    callback: { type: 'string', short: 'c', does: 'URL to call when a download ends' },
+    limit: {
+      type: 'string',
+      short: 'l',
+      fields: ['group.concurrency'],
+      default: '4',
+      does: 'maximum number of simultaneous downloads per group',
+    },
+    callback: { type: 'string', short: 'c', fields: ['callback.url'], does: 'URL to call when a download ends' },
     dedup: { type: 'boolean', does: 'do not store a file again if it is unchanged' },
     wait: { type: 'boolean', does: 'wait for each download (default); --no-wait prints only the ids of the jobs' },
   },

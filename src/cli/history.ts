@@ -1,13 +1,12 @@
 import type { Client } from '../client/index.ts'
-import { type Command, chosen, count, filters, paging, pairsIn } from './command.ts'
+import { type Command, chosen, count, filters, paging, pairs, pairsOf } from './command.ts'
 
 type Query = Parameters<Client['history']['list']>[0]
 
 const options = {
   status: { type: 'string', short: 's', does: 'only completed, failed or terminated jobs' },
   ...filters,
-  label: { type: 'string', short: 'l', multiple: true, does: 'only jobs with this label: customer=7' },
-  arg: { type: 'string', multiple: true, does: 'only jobs with this value at a path in their args: order.id=4711' },
+  ...pairs,
   text: { type: 'string', short: 't', does: 'only jobs with this text in their error or args' },
   error: { type: 'string', does: 'only jobs with this kind of error' },
   longer: { type: 'string', does: "only jobs whose last run took at least this long: '1m'" },
@@ -23,8 +22,7 @@ export const historyCommands: Record<string, Command> = {
     async run(client, given, { show, note, json }) {
       const page = await client.history.list({
         ...chosen(given, ...Object.keys(options)),
-        ...pairsIn(given, 'label', 'labels'),
-        ...pairsIn(given, 'arg', 'args', 'path'),
+        ...pairsOf(given),
       } as Query)
       if (json) return show(page)
       show(page.jobs, ['id', 'class', 'queue', 'status', 'attempts', 'took', 'endedAt', 'error'])

@@ -10,7 +10,8 @@ import {
   jsonFrom,
   look,
   paging,
-  pairsIn,
+  pairs,
+  pairsOf,
   reason,
 } from './command.ts'
 import { log, tail } from './follow.ts'
@@ -27,8 +28,8 @@ const listOptions = {
   },
   ...filters,
   parent: { type: 'string', does: 'only children of this job' },
-  arg: { type: 'string', multiple: true, does: 'only jobs with this value at a path in their args: order.id=4711' },
-  label: { type: 'string', short: 'l', multiple: true, does: 'only jobs with this label: customer=7' },
+  arg: pairs.arg,
+  label: pairs.label,
   sort: { type: 'string', does: 'ended: only ended jobs, most recently ended first' },
   ...paging,
 } as const satisfies Command['options']
@@ -38,8 +39,7 @@ const ls: Command = {
   options: listOptions,
   async run(client, given, { show, note, json }) {
     const query = chosen(given, ...Object.keys(listOptions))
-    const pairs = { ...pairsIn(given, 'arg', 'args', 'path'), ...pairsIn(given, 'label', 'labels') }
-    const page = await client.jobs.list({ ...query, ...pairs } as Parameters<Client['jobs']['list']>[0])
+    const page = await client.jobs.list({ ...query, ...pairsOf(given) } as Parameters<Client['jobs']['list']>[0])
     if (json) return show(page)
     const moment = given.sort === 'ended' ? 'endedAt' : 'createdAt'
     show(page.jobs, ['id', 'class', 'queue', 'status', 'attempt', moment, 'error'])
@@ -94,7 +94,7 @@ const read: Command = {
   does: 'Read values from an output port of a job and remove them',
   takes: ['job', 'port'],
   options: {
-    max: { type: 'string', short: 'n', default: '100', does: 'maximum number of values' },
+    max: { type: 'string', short: 'n', fields: ['max', 'limit'], default: '100', does: 'maximum number of values' },
     peek: { type: 'boolean', does: 'leave the values in the port' },
     in: { type: 'boolean', does: 'read an input port' },
   },

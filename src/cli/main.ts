@@ -1,21 +1,20 @@
 import { parseArgs } from 'node:util'
 import { createClient } from '../client/index.ts'
 import { backup } from './backup.ts'
-import { callbacksResend } from './callbacks-resend.ts'
 import { type Command, type CommonFlag, chosen, type Given, type Io, type Option, UsageError } from './command.ts'
 import { completion, firstsOf, verbsOf } from './completion.ts'
 import { deployCommands } from './deploys.ts'
 import { doctor } from './doctor.ts'
 import { download } from './download.ts'
 import { messageOf } from './failures.ts'
-import { filesPurge } from './files-purge.ts'
 import { historyCommands } from './history.ts'
 import { createIo } from './io.ts'
 import { jobs } from './jobs.ts'
 import { nearest } from './nearest.ts'
+import { callbacksResend, filesPurge } from './previewed.ts'
 import { projectCommands } from './project/index.ts'
 import { resources } from './resources.ts'
-import { profileCommands, type Target, targetOf } from './target.ts'
+import { DEFAULT_URL, profileCommands, type Target, targetOf } from './target.ts'
 import { version } from './version.ts'
 
 export const commands: Record<string, Command> = {
@@ -41,8 +40,6 @@ export const common: Record<CommonFlag, Option> = {
   json: { type: 'boolean', does: 'print JSON instead of tables' },
   help: { type: 'boolean', short: 'h', does: 'show this help' },
 }
-
-const NO_TARGET: Target = { url: 'http://127.0.0.1:8787', key: '' }
 
 const flagNames = Object.keys(common) as CommonFlag[]
 
@@ -179,14 +176,14 @@ export async function main(words: string[], io: (json: boolean) => Io = createIo
     if (!isLocal) target = targetOf(values)
     return (
       (await command.run(
-        createClient({ ...(target ?? NO_TARGET), ...chosen(values, 'reason') }),
+        createClient({ ...(target ?? { url: DEFAULT_URL, key: '' }), ...chosen(values, 'reason') }),
         values,
         plain,
         words,
       )) ?? 0
     )
   } catch (error) {
-    plain.note(`sidejob ${name}: ${await messageOf(error, target)}`)
+    plain.note(`sidejob ${name}: ${await messageOf(error, target, command.options)}`)
     return error instanceof UsageError ? 2 : 1
   }
 }

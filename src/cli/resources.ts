@@ -1,5 +1,5 @@
 import type { Client } from '../client/index.ts'
-import { missedWays } from '../core/repeat.ts'
+import { type Missed, missedWays } from '../core/repeat.ts'
 import { bulkCommands } from './bulk.ts'
 import {
   argsIn,
@@ -15,8 +15,6 @@ import {
   reason,
   UsageError,
 } from './command.ts'
-
-type MissedWay = (typeof missedWays)[number]
 
 type KeyScope = Parameters<Client['keys']['add']>[0]['scopes'][number]
 
@@ -58,8 +56,8 @@ const queuePatchOf = (given: Given) => ({
 
 const limitOptions = {
   concurrency: { type: 'string', does: 'maximum number of jobs that run at once' },
-  rate: { type: 'string', does: 'maximum number of jobs that start in each period' },
-  per: { type: 'string', default: '1s', does: "period of the rate: '1s', '1m'" },
+  rate: { type: 'string', fields: ['rate.limit'], does: 'maximum number of jobs that start in each period' },
+  per: { type: 'string', fields: ['rate.period'], default: '1s', does: "period of the rate: '1s', '1m'" },
 } as const
 
 function settingsOf(given: Given) {
@@ -74,7 +72,7 @@ function settingsOf(given: Given) {
 
 function repeatOf({ cron, tz, missed }: Given) {
   if (cron === undefined) throw new UsageError("expected --cron, such as --cron '0 2 * * *', got nothing")
-  return { cron: String(cron), tz: tz as string | undefined, missed: missed as MissedWay | undefined }
+  return { cron: String(cron), tz: tz as string | undefined, missed: missed as Missed | undefined }
 }
 
 const signal = (word: 'quiet' | 'stop' | null, does: string): Command =>
@@ -188,9 +186,13 @@ export const resources: Record<string, Command> = {
     does: 'Create a job that repeats',
     takes: ['class'],
     options: {
-      cron: { type: 'string', does: "cron pattern of the schedule: '0 2 * * *'" },
-      tz: { type: 'string', does: "time zone: 'Europe/Berlin'" },
-      missed: { type: 'string', does: `handling of missed slots: ${missedWays.join(', ')}` },
+      cron: { type: 'string', fields: ['repeat.cron'], does: "cron pattern of the schedule: '0 2 * * *'" },
+      tz: { type: 'string', fields: ['repeat.tz'], does: "time zone: 'Europe/Berlin'" },
+      missed: {
+        type: 'string',
+        fields: ['repeat.missed'],
+        does: `handling of missed slots: ${missedWays.join(', ')}`,
+      },
       args: { type: 'string', short: 'a', does: `arguments of the runs: ${JSON_HELP}` },
       queue: { type: 'string', short: 'q', does: 'queue of the job' },
       unique: { type: 'string', does: 'key that only one schedule of its class can have' },
@@ -303,7 +305,9 @@ export const resources: Record<string, Command> = {
     'Create an API key, which is shown only once',
     'name',
     (client, name, { scope }) => client.keys.add({ name, scopes: String(scope).split(',') as KeyScope[] }),
-    { scope: { type: 'string', default: 'read', does: 'scopes of the key: read,write,work,admin' } },
+    {
+      scope: { type: 'string', fields: ['scopes'], default: 'read', does: 'scopes of the key: read,write,work,admin' },
+    },
   ),
   'keys rm': act('Revoke an API key', 'id', (client, id) => client.keys.remove(id)),
   ...bulkCommands,

@@ -9,7 +9,7 @@ export type Target = { url: string; key: string }
 type Profiles = Record<string, Target>
 
 const { env } = process
-const DEFAULT_URL = 'http://127.0.0.1:8787'
+export const DEFAULT_URL = 'http://127.0.0.1:8787'
 
 const file = () => env.SIDEJOB_PROFILES ?? join(homedir(), '.config', 'sidejob', 'profiles.json')
 

@@ -1,3 +1,4 @@
+import type { Stack } from '../../dev/index.ts'
 import { type Command, type Given, UsageError } from '../command.ts'
 
 function stopping() {
@@ -16,9 +17,7 @@ export function portOf({ port = process.env.PORT || '8787' }: Given, setting: st
   throw new UsageError(`${setting}: expected a whole number from 1 to 65535, got ${port}`)
 }
 
-type Started = { url: string; apiKey: string; redis: { describe: string } }
-
-const introduction = ({ url, apiKey, redis }: Started, login: string | undefined): string[] => [
+const introduction = ({ url, apiKey, redis }: Stack, login: string | undefined): string[] => [
   `Redis      ${redis.describe}`,
   `API key    ${apiKey}`,
   `API        ${url}/docs`,

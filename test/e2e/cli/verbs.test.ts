@@ -529,3 +529,40 @@ test('deploy first reports missing values, and destroy asks for confirmation', a
     noted: expect.stringContaining('QSTASH_TOKEN'),
   })
 })
+
+const LONG = '50000000000'
+
+test.each([
+  ['--per: expected a duration', ['limits', 'set', 'mine', '--rate', '5', '--per', 'banana']],
+  ['--rate: expected at most 1000000, got', ['limits', 'set', 'mine', '--rate', LONG]],
+  ['--concurrency: expected at most', ['limits', 'set', 'mine', '--concurrency', LONG]],
+  ['--reason: expected up to 200 characters', ['limits', 'set', 'mine', '--rate', '5', '--reason', 'x'.repeat(201)]],
+  ['--cron: expected 5 or 6 fields', ['schedules', 'add', 'noop', '--cron', 'banana']],
+  ['--tz: expected a time zone', ['schedules', 'add', 'noop', '--cron', '0 2 * * *', '--tz', 'banana']],
+  ['--missed: expected "run"', ['schedules', 'add', 'noop', '--cron', '0 2 * * *', '--missed', 'banana']],
+  ['--mode: expected "push" or "pull", got "banana"', ['queues', 'set', 'default', '--mode', 'banana']],
+  ['--scope: expected "admin"', ['keys', 'add', 'mine', '--scope', 'read,banana']],
+  ['--until: expected a time', ['errors', 'mute', '0123456789abcdef', '--until', 'banana']],
+  ['--until: expected a time', ['alerts', 'mute', 'history', '--until', 'banana']],
+  ['--days: expected a whole number', ['stats', '--days', 'banana']],
+  ['--limit: expected a whole number', ['audit', 'ls', '--limit', 'banana']],
+  ['--delay: expected a duration', ['run', 'noop', '--delay', 'banana']],
+  ['--label a b: expected a label name', ['run', 'noop', '--label', 'a b=1']],
+  ['--input text[0]: expected a string, got 5 (input port "text"', ['run', 'count_words', '--input', 'text=5']],
+  ['--status: expected "queued"', ['ls', '--status', 'banana']],
+  ['--label a b: expected a label name', ['ls', '--label', 'a b=1']],
+  ['--since: expected a time', ['history', 'ls', '--since', 'banana']],
+  ['--status: expected "queued"', ['bulk', 'retry', '--status', 'banana']],
+  ['--to: expected a version', ['move', '--to', 'banana']],
+  ['--max: expected at most 10000', ['read', '1', 'out', '--max', LONG]],
+  ['--max: expected at most 1000', ['read', '1', 'out', '--max', LONG, '--peek']],
+  ['--at: expected a time', ['deploys', 'compare', 'sidejob', '--at', 'banana']],
+  ['--limit: expected at most', ['download', '--limit', LONG]],
+  ['--aggregation: expected 1 to 255 bytes', ['download', '--aggregation', '']],
+  ['--callback: expected a URL', ['download', '--callback', 'banana']],
+  ['--older-than: expected a duration', ['files', 'purge', '--older-than', 'banana']],
+])('an error names the option that the user typed: %s', async (message, words) => {
+  lines.splice(0, Infinity, ...(words[0] === 'download' ? ['http://127.0.0.1/file'] : []))
+  const { exit, noted } = await run(...words)
+  expect([exit > 0, noted.replace(/^sidejob [a-z ]+: (\d+ )?/, '').slice(0, message.length)]).toEqual([true, message])
+})

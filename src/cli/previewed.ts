@@ -6,8 +6,6 @@ const AT_ONCE = 8
 /** Finds ids of files: alone, in URLs, and in lines of an access log. */
 const ID = /(?:^|\/)([\w-]{14})(?=$|[?\s])/
 
-type File = Awaited<ReturnType<Client['files']['list']>>['files'][number]
-
 async function idsOf(lines: AsyncIterable<string>): Promise<Set<string>> {
   const ids = new Set<string>()
   for await (const line of lines) {
@@ -19,7 +17,15 @@ async function idsOf(lines: AsyncIterable<string>): Promise<Set<string>> {
   return ids
 }
 
-async function chooser(given: Given, io: Pick<Io, 'lines'>): Promise<(file: File) => boolean> {
+function lengthOf(age: string): number {
+  try {
+    return duration(age)
+  } catch (error) {
+    throw new UsageError(`--older-than: ${(error as Error).message}`)
+  }
+}
+
+async function chooser(given: Given, io: Io): Promise<(file: { id: string; storedAt: string }) => boolean> {
   const age = given['older-than']
   if (!given.named === (age === undefined))
     throw new UsageError(`expected either --older-than or --named, got ${given.named ? 'both' : 'neither'}`)
@@ -27,7 +33,7 @@ async function chooser(given: Given, io: Pick<Io, 'lines'>): Promise<(file: File
     const ids = await idsOf(io.lines())
     return ({ id }) => ids.has(id)
   }
-  const before = Date.now() - duration(String(age))
+  const before = Date.now() - lengthOf(String(age))
   return ({ storedAt }) => Date.parse(storedAt) < before
 }
 
@@ -61,6 +67,33 @@ export const filesPurge: Command = {
       progress(++gone, found.length, 'removed')
     })
     tell({ files: found.length, bytes, removed: gone }, `${all} removed`)
+    return 0
+  },
+}
+
+async function failedOnes(client: Client, host: string | boolean | undefined) {
+  const pages = await pagesOf((at) => client.callbacks.list({ state: 'FAILED', limit: 1_000, ...at }))
+  const found = pages.flatMap(({ callbacks }) => callbacks)
+  return host === undefined ? found : found.filter(({ url }) => new URL(url).host === host)
+}
+
+export const callbacksResend: Command = {
+  does: 'Resend failed callbacks',
+  options: { host: { type: 'string', does: 'only callbacks to this host' }, yes },
+  async run(client, { host, yes: really }, { row, tell, progress }) {
+    const found = await failedOnes(client, host)
+    for (const { of, url, attempts, lastError } of found)
+      row({ job: of, url, attempts, lastError }, `job ${of}\t${url}\t${attempts} tries\t${lastError ?? ''}`)
+    if (!really) {
+      tell({ found: found.length, sent: 0 }, `${found.length} callbacks would be resent; add --yes to resend them`)
+      return 0
+    }
+    let sent = 0
+    await forEach(found, AT_ONCE, async ({ job }) => {
+      await client.callbacks.resend(job)
+      progress(++sent, found.length, 'resent')
+    })
+    tell({ found: found.length, sent }, `${sent} resent`)
     return 0
   },
 }
