@@ -11,9 +11,9 @@ import { stepFrom } from './steps.ts'
 import { createView } from './view.ts'
 
 export function lookOf(node: FlowNodeView, data: Parameters<typeof factsOf>[1], now: number): NodeLook {
-  const { name, queue, class: of, status } = node
+  const { name, queue, class: className, status } = node
   const facts = factsOf(node, data, now)
-  const [fact, cls] = [factOf(node, facts), `${queue}/${of}`]
+  const [fact, cls] = [factOf(node, facts), `${queue}/${className}`]
   return {
     kind: kindOfNode(node, facts),
     mark: markOf(node, facts),

@@ -5,7 +5,8 @@
 
 local most = args.take_int()
 
-local asked = args.take_list()
+local asked = {}
+for i = 1, args.take_int() do asked[i] = args.take() end
 cache.fetch_jobs(asked)
 
 local function goes_on_at(doc)

@@ -57,14 +57,15 @@ local function check_score(id, doc, score)
 end
 
 local function check_limit(key)
+  local waits = '%s {job waits|jobs wait} for it, but '
   local settings, waiting = limits.of(key), limits.count_in_line(key)
   local counted = settings and settings.waiting or waiting
-  check_equal(key, waiting, counted, 'count', '%s {job waits|jobs wait} for it, but its count is %s')
+  check_equal(key, waiting, counted, 'count', waits .. 'its count is %s')
   if waiting == 0 or (settings and settings.paused) then return end
   local moment = tonumber(redis.call('ZSCORE', ns .. 'wake', 'k:' .. key))
-  if not moment then fault(key, 'look', '%s {job waits|jobs wait} for it, but no check is set', waiting) end
+  if not moment then fault(key, 'look', waits .. 'no check is set', waiting) end
   if moment and moment > time.now and limits.room_at(key) > 0 then
-    fault(key, 'look', '%s {job waits|jobs wait} for it, but it has room for %s', waiting, limits.room_at(key))
+    fault(key, 'look', waits .. 'it has room for %s', waiting, limits.room_at(key))
   end
 end
 

@@ -37,7 +37,7 @@ local function bound(class, concurrency, anew)
 end
 
 for _ = 1, args.take_int() do
-  local class, definition, serves, concurrency, replaced = unpack(args.take_many(5))
+  local class, definition, serves, concurrency, replaced = unpack(args.take_many(5), 1, 5)
   if replaced == '*' then
     local function_of = current[class] and (readable.decode(current[class], key .. ' ' .. class) or {})['local']
     if function_of then return reply.overtaken { definition = current[class] } end

@@ -133,7 +133,7 @@ end
 
 function mend.run(id, doc)
   local is_run = doc.token and doc.lease_until
-  if (doc.place == PLACE.leased) == (is_run and true or false) then
+  if (doc.place == PLACE.leased) == (is_run ~= nil) then
     for _, key in ipairs(tables.lines(doc.place == PLACE.leased and doc.held_limits)) do
       if limits.of(key) then cache.zset(redis_keys.limit(key, 'held'), id, tonumber(doc.lease_until)) end
     end
@@ -293,7 +293,7 @@ function mend_data.constraints()
 end
 
 function mend.data(name)
-  if mend_data[name] then return mend_data[name](name) end
+  if mend_data[name] then return mend_data[name]() end
   if name:find('^job:%d+:') or name:find('^unique:') then redis.call('DEL', ns .. name) end
 end
 
