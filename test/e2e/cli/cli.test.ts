@@ -115,7 +115,7 @@ test('files purge previews its effects, and acts with --yes', async () => {
 test('files purge does nothing unless the files are specified', async () => {
   expect(await run('files purge --yes')).toMatchObject({ exit: 2, printed: '' })
   expect(await run('files purge --named --yes', 'no id\n')).toMatchObject({ exit: 2, printed: '' })
-  expect(await run('files purge --older-than soon --yes')).toMatchObject({ exit: 1, printed: '' })
+  expect(await run('files purge --older-than soon --yes')).toMatchObject({ exit: 2, printed: '' })
 })
 
 test('an unknown option or an incomplete command is refused with the list of expected options', async () => {
