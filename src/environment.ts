@@ -2,7 +2,7 @@ import { fromBase64 } from './core/codec/base64.ts'
 import { readPrices } from './core/cost.ts'
 import { SidejobError } from './core/errors.ts'
 import type { Downloads } from './core/files.ts'
-import { MOST_HISTORY } from './core/schemas/job-options.ts'
+import { MAX_HISTORY } from './core/schemas/job-options.ts'
 import { codeVersion } from './core/schemas/names.ts'
 import { duration } from './core/time.ts'
 import { addressIn, isLocal, secretFault } from './core/url.ts'
@@ -236,7 +236,7 @@ export function deploymentOf(env: Environment): Deployment {
       dispatch: env.SIDEJOB_DISPATCH === 'eager' ? 'eager' : 'bell',
       lane: laneOf(env),
       ...(env.SIDEJOB_PRICES ? { prices: readPrices(env.SIDEJOB_PRICES) } : {}),
-      ...(env.SIDEJOB_HISTORY ? { history: wholeNumber('SIDEJOB_HISTORY', env.SIDEJOB_HISTORY, MOST_HISTORY) } : {}),
+      ...(env.SIDEJOB_HISTORY ? { history: wholeNumber('SIDEJOB_HISTORY', env.SIDEJOB_HISTORY, MAX_HISTORY) } : {}),
       version: versionOf(env),
       ...(env.SIDEJOB_AUTHOR ? { author: env.SIDEJOB_AUTHOR.slice(0, MOST_AUTHOR) } : {}),
       ...tracesOf(env),

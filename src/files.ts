@@ -2,7 +2,7 @@ import {
   type Bucket,
   type Files,
   fileId,
-  isKindred,
+  isSameFile,
   keyOf,
   numberIn,
   type Range,
@@ -115,7 +115,7 @@ export function createFiles(options: { bucket: Bucket; secret: string; publicUrl
     idOf,
     async jobOf(id) {
       const job = numberIn(id)
-      return job !== undefined && isKindred(await idOf(job), id) ? job : undefined
+      return job !== undefined && isSameFile(await idOf(job), id) ? job : undefined
     },
     async sign(id, length, since) {
       const expires = Math.ceil(((since ?? now()) + length) / 1000)

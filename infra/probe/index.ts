@@ -12,10 +12,10 @@ type ProbeOptions = {
   record?: number
   /** Milliseconds of silence before a subscription is tested again. */
   silence?: number
-  cronPatience?: number
+  cronMaxWait?: number
   delays?: readonly number[]
   say?: (line: string) => void
-  patience?: number
+  maxWait?: number
   pause?: number
 }
 
@@ -62,7 +62,7 @@ export async function probe({
   env,
   record,
   silence,
-  cronPatience,
+  cronMaxWait,
   delays,
   say = () => {},
   ...waits
@@ -87,7 +87,7 @@ export async function probe({
   const worker = questionsOfWorker({
     ...where,
     ...waits,
-    cronPatience,
+    cronMaxWait,
     key: env.SIDEJOB_API_KEY,
     versionUrl: env.SIDEJOB_VERSION_URL,
     queue: `${name} a%b?ä`,

@@ -7,7 +7,7 @@ type JobsPlace = Where & {
   key?: string
   /** Seconds. */
   delays?: readonly number[]
-  patience?: number
+  maxWait?: number
   pause?: number
 }
 
@@ -20,7 +20,7 @@ const [P50_MS, LATE_MS] = [2_000, 3_000]
 const ABOUT = [`${JOBS} jobs in sequence, from the call to the end`, 'jobs with a delay'] as const
 
 export function questionsOfJobs(place: JobsPlace) {
-  const { key, delays = DELAYS_S, patience = PATIENCE_MS, pause = PAUSE_MS } = place
+  const { key, delays = DELAYS_S, maxWait = PATIENCE_MS, pause = PAUSE_MS } = place
   const expected = [
     `the median below ${P50_MS / 1_000} s`,
     `each begins at most ${LATE_MS / 1_000} s after its time`,
@@ -54,7 +54,7 @@ export function questionsOfJobs(place: JobsPlace) {
         const all: number[] = []
         for (let n = 0; n < JOBS; n++) {
           const from = Date.now()
-          await ended(await make(), patience)
+          await ended(await make(), maxWait)
           all.push(Date.now() - from)
         }
         const sorted = all.toSorted((a, b) => a - b)
@@ -69,7 +69,7 @@ export function questionsOfJobs(place: JobsPlace) {
         const late = await Promise.all(
           delays.map(async (delay) => {
             const runAt = Date.now() + delay * 1_000
-            return (await ended(await make(runAt), delay * 1_000 + patience)) - runAt
+            return (await ended(await make(runAt), delay * 1_000 + maxWait)) - runAt
           }),
         )
         const shown = delays.map((delay, i) => `${delay} s: ${late[i]} ms late`)

@@ -35,13 +35,13 @@ const short = (text: string): string =>
     .slice(0, 160)
 
 async function accepts(asked: Promise<unknown>) {
-  const said = await refusalOf(asked)
-  return is(said === undefined, said ? short(said) : 'accepted')
+  const answer = await refusalOf(asked)
+  return is(answer === undefined, answer ? short(answer) : 'accepted')
 }
 
 async function refuses(asked: Promise<unknown>, words = '', otherwise = 'accepted') {
-  const said = await refusalOf(asked)
-  return is(said?.includes(words) ?? false, said ? short(said) : otherwise)
+  const answer = await refusalOf(asked)
+  return is(answer?.includes(words) ?? false, answer ? short(answer) : otherwise)
 }
 
 function askedAt({ url, token, namespace, record, silence = SILENCE_MS }: RedisPlace) {
@@ -158,17 +158,17 @@ const sizeQuestions = (asked: Asked): Question[] => {
     {
       about: 'a message to a subscription over HTTP',
       expected: 'received',
-      ask: async () => is(true, await heard(asked, () => redis.publish(key('channel'), 'here'))),
+      ask: async () => is(true, await receivedBy(asked, () => redis.publish(key('channel'), 'here'))),
     },
     {
       about: 'a message that a script publishes',
       expected: 'received',
-      ask: async () => is(true, await heard(asked, () => publishByScript(asked))),
+      ask: async () => is(true, await receivedBy(asked, () => publishByScript(asked))),
     },
     {
       about: `the same after ${asked.silence / 1_000} s of silence`,
       expected: 'received, because lanes keep subscriptions open that long',
-      ask: async () => is(true, await heard(asked, () => publishByScript(asked), asked.silence)),
+      ask: async () => is(true, await receivedBy(asked, () => publishByScript(asked), asked.silence)),
     },
     crowdQuestion(asked),
   ]
@@ -185,12 +185,12 @@ function recordQuestion({ redis, record, key, run }: Asked): Question {
     async ask() {
       const fill = `redis.call('SET', KEYS[1], 'kept')
         for i = 1, 110 do redis.call('RPUSH', KEYS[2], string.rep('x', tonumber(ARGV[1]))) end`
-      const said = await refusalOf(run(fill, [key('before'), key('full')], [String(Math.floor(record / 100))]))
+      const answer = await refusalOf(run(fill, [key('before'), key('full')], [String(Math.floor(record / 100))]))
       const kept = (await redis.get(key('before'))) === 'kept'
       await redis.unlink(key('full'))
       return is(
-        (said?.includes('max single record size exceeded') ?? false) && kept,
-        `${said ? short(said) : 'accepted'}; the earlier write is ${kept ? 'kept' : 'lost'}`,
+        (answer?.includes('max single record size exceeded') ?? false) && kept,
+        `${answer ? short(answer) : 'accepted'}; the earlier write is ${kept ? 'kept' : 'lost'}`,
       )
     },
   }
@@ -199,9 +199,9 @@ function recordQuestion({ redis, record, key, run }: Asked): Question {
 const publishByScript = ({ run, key }: Asked) =>
   run("return redis.call('PUBLISH', KEYS[1], ARGV[1])", [key('channel')], ['here'])
 
-async function heard({ client, key }: Asked, publish: () => Promise<unknown>, after = 0): Promise<string> {
-  const begun = performance.now()
-  const seconds = () => `${((performance.now() - begun) / 1_000).toFixed(1)} s`
+async function receivedBy({ client, key }: Asked, publish: () => Promise<unknown>, after = 0): Promise<string> {
+  const startedAt = performance.now()
+  const seconds = () => `${((performance.now() - startedAt) / 1_000).toFixed(1)} s`
   for await (const message of client.listen(key('channel'), AbortSignal.timeout(after + 10_000))) {
     if (message !== '') return `received "${message}" after ${seconds()}`
     await sleep(after)

@@ -8,8 +8,8 @@ type WorkerPlace = Where & {
   queue: string
   key?: string
   versionUrl?: string
-  cronPatience?: number
-  patience?: number
+  cronMaxWait?: number
+  maxWait?: number
   pause?: number
 }
 
@@ -21,11 +21,11 @@ const CRON_PATIENCE_MS = 130_000
 
 type Ticked = { tickAt?: string | null; tickBy?: 'cron' | 'qstash' | null }
 
-async function cronArrives(url: string, patience: number, pause: number): Promise<{ as?: boolean; got: string }> {
+async function cronArrives(url: string, maxWait: number, pause: number): Promise<{ as?: boolean; got: string }> {
   const asked = Date.now()
   const look = async () => (await (await fetch(`${url}/health?details=true`)).json()) as Ticked
   const first = await look()
-  for (const end = asked + patience; ; await sleep(pause)) {
+  for (const end = asked + maxWait; ; await sleep(pause)) {
     const { tickAt, tickBy } = await look()
     const isNew = tickAt && tickAt !== first.tickAt
     if (isNew && tickBy === 'cron')
@@ -51,8 +51,8 @@ function earlierVersion(url: string | undefined): Question {
 }
 
 export function questionsOfWorker(place: WorkerPlace): Question[] {
-  const { patience = PATIENCE, pause = PAUSE, cronPatience = CRON_PATIENCE_MS } = place
-  const waits = { patience, pause }
+  const { maxWait = PATIENCE, pause = PAUSE, cronMaxWait = CRON_PATIENCE_MS } = place
+  const waits = { maxWait, pause }
 
   async function ring(): Promise<string> {
     const client = clientFor(place)
@@ -65,7 +65,7 @@ export function questionsOfWorker(place: WorkerPlace): Question[] {
       },
     ])
     const { messageId } = sent as { messageId: string }
-    for (const end = Date.now() + patience; ; await sleep(pause)) {
+    for (const end = Date.now() + maxWait; ; await sleep(pause)) {
       const { logs } = await client.logs({ filter: { messageId } })
       const state = logs.map((log) => log.state as string).find((one) => ENDED.has(one))
       if (state || Date.now() > end) return state ?? 'not delivered yet'
@@ -100,8 +100,8 @@ export function questionsOfWorker(place: WorkerPlace): Question[] {
     },
     {
       about: "a tick of Cloudflare's cron trigger",
-      expected: `recorded within ${cronPatience / 1_000} s, in \`tickAt\` and \`tickBy\` of /health`,
-      ask: () => cronArrives(place.publicUrl, cronPatience, pause),
+      expected: `recorded within ${cronMaxWait / 1_000} s, in \`tickAt\` and \`tickBy\` of /health`,
+      ask: () => cronArrives(place.publicUrl, cronMaxWait, pause),
     },
     {
       about: `the bell of a queue whose name has to be escaped, "${place.queue}"`,

@@ -25,7 +25,7 @@ type RedisOptions = {
   port?: number
   say?: (line: string) => void
   /** The server exited and is not restarted. */
-  onGone?: (error: Error) => void
+  onExit?: (error: Error) => void
 }
 
 export async function startRedis({
@@ -34,7 +34,7 @@ export async function startRedis({
   persist = true,
   port,
   say = () => {},
-  onGone = () => {},
+  onExit = () => {},
 }: RedisOptions = {}): Promise<RunningRedis> {
   const binary = findServer()
   const choice = force ?? (binary ? 'server' : 'embedded')
@@ -42,7 +42,7 @@ export async function startRedis({
   if (choice === 'embedded') return useEmbedded(persist ? dir : undefined, port)
   if (choice !== 'server' && choice !== 'strict')
     throw new Error(`SIDEJOB_REDIS: expected embedded, server, strict or redis://host:port, got "${choice}"`)
-  const options = { persist, dir: resolve(dir), say, onGone }
+  const options = { persist, dir: resolve(dir), say, onExit }
   if (binary && choice === 'strict') return strictly(await keepRunning(binary, options), port)
   if (binary) return keepRunning(binary, { ...options, port })
   throw new Error('neither redis-server nor valkey-server is on the PATH: install one, or set SIDEJOB_REDIS=embedded')
@@ -95,7 +95,7 @@ type KeepOptions = Required<Omit<RedisOptions, 'force' | 'port'>> & { port?: num
 const MIN_UPTIME_MS = 1_000
 
 /** Restarts a server that crashes, with its data and port. */
-async function keepRunning(binary: string, { persist, dir, port, say, onGone }: KeepOptions): Promise<RunningRedis> {
+async function keepRunning(binary: string, { persist, dir, port, say, onExit }: KeepOptions): Promise<RunningRedis> {
   let current = start(port)
 
   async function start(port?: number): Promise<Server> {
@@ -108,7 +108,7 @@ async function keepRunning(binary: string, { persist, dir, port, say, onGone }: 
       current = start(server.port)
       return current
     }
-    server.crashed.then(restart).catch(onGone)
+    server.crashed.then(restart).catch(onExit)
     return server
   }
 
@@ -210,9 +210,9 @@ function spawnServer(binary: string, options: string[]) {
     detached: true,
   })
   const pipe = child.stdio[3] as Socket
-  let said = ''
+  let printed = ''
   for (const output of [child.stdout as Socket, child.stderr as Socket]) {
-    output.on('data', (chunk) => (said = (said + chunk).slice(-4_000)))
+    output.on('data', (chunk) => (printed = (printed + chunk).slice(-4_000)))
     output.unref()
   }
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve(void pipe.end('ended\n'))))
@@ -223,7 +223,7 @@ function spawnServer(binary: string, options: string[]) {
 
   return {
     pid: child.pid!,
-    said: () => said,
+    said: () => printed,
     hasExited: () => child.exitCode !== null || child.signalCode !== null,
     /** Resolves if the server exits before a call of `stop`. */
     crashed: new Promise<void>((resolve) => exited.then(() => isStopping || resolve())),

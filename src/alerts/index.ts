@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { type AlertState, newAlert, nextStep, type Problem, type Told } from '../core/alert.ts'
-import { type Length, milliseconds } from '../core/time.ts'
+import { type AlertState, type Notice, newAlert, nextStep, type Problem } from '../core/alert.ts'
+import { type Duration, milliseconds } from '../core/time.ts'
 import type { Worker } from '../core/worker.ts'
 import { sum } from '../dashboard/words/counts.ts'
 import { deploysOf } from '../dashboard/words/deploy.ts'
@@ -19,13 +19,13 @@ export { type AlertMessage, type AlertTarget, pagerDuty, slack, webhook } from '
 export type AlertOptions = {
   to: readonly AlertTarget[]
   /** `false` disables a rule. `after` delays the message of a rule. By default, all rules are on. */
-  rules?: { readonly [Name in RuleName]?: boolean | { after: Length } }
+  rules?: { readonly [Name in RuleName]?: boolean | { after: Duration } }
   /** Maximum number of ready jobs in each queue, or by queue. */
   depth?: number | Readonly<Record<string, number>>
   /** Maximum of `runs` or a counter such as `tokens`, per UTC day in all queues. */
   budget?: Readonly<Record<string, number>>
   /** Interval between reminders until the alert is acknowledged (default: none). */
-  every?: Length
+  every?: Duration
 }
 
 /** A problem of this queue starts no alert, because no message about it could be sent. */
@@ -133,7 +133,7 @@ export function alerts({ to, rules = {}, depth, budget, every }: AlertOptions): 
   }
   const times = { after, ...(every === undefined ? {} : { every: milliseconds(every) }) }
 
-  async function tell(engine: Engine, { key, what, alert, once }: Told, at: number) {
+  async function send(engine: Engine, { key, what, alert, once }: Notice, at: number) {
     const { text, rule, since, link, isSevere } = alert
     const message: AlertMessage = { key, what, text, rule, since, link, isSevere, at }
     await engine.jobs.enqueue(
@@ -163,12 +163,12 @@ export function alerts({ to, rules = {}, depth, budget, every }: AlertOptions): 
         const known: AlertState = states.get(key) ?? {}
         const isNew = problem !== undefined && known.alert === undefined
         const before = isNew ? await engine.alerts.open(key, { ...known, alert: newAlert(problem, now) }) : known
-        const { state, told } = nextStep(key, before, problem, times, now)
+        const { state, notice } = nextStep(key, before, problem, times, now)
         const isSame = JSON.stringify(state) === JSON.stringify(before)
         // A closed alert stays stored until its message is sent.
-        if (!isSame && (state.alert || !told)) await engine.alerts.save(key, state)
-        if (!told) continue
-        await tell(engine, told, now)
+        if (!isSame && (state.alert || !notice)) await engine.alerts.save(key, state)
+        if (!notice) continue
+        await send(engine, notice, now)
         await engine.alerts.save(key, state.alert ? { ...state, alert: { ...state.alert, toldAt: now } } : state)
       }
     },

@@ -1,9 +1,9 @@
-import type { Told } from '../core/alert.ts'
+import type { Notice } from '../core/alert.ts'
 import { SidejobError } from '../core/errors.ts'
 import { addressIn } from '../core/url.ts'
 import { webhookHeaders } from '../engine/remote/sign.ts'
 
-export type AlertMessage = Pick<Told, 'key' | 'what'> & {
+export type AlertMessage = Pick<Notice, 'key' | 'what'> & {
   text: string
   rule: string
   since: number

@@ -1,5 +1,5 @@
 import { open, rm, stat, truncate } from 'node:fs/promises'
-import { readable } from '../core/readable.ts'
+import { tryRead } from '../core/readable.ts'
 import { NAMESPACE } from '../core/tenant.ts'
 import { exported, imported, type Line, namespacesIn } from '../redis/backup.ts'
 import { type Client, createClient } from '../redis/client.ts'
@@ -37,12 +37,12 @@ async function* linesOf(path: string): AsyncGenerator<string> {
   yield* file.readLines()
 }
 
-type Begun = { cursor?: string; keys: number; bytes: number; isWhole: boolean }
+type PartialBackup = { cursor?: string; keys: number; bytes: number; isWhole: boolean }
 
 /** Finds the last cursor of an unfinished export. A continued export replaces all lines after this cursor. */
-async function begunIn(path: string, namespace: string): Promise<Begun> {
-  const begun: Begun = { keys: 0, bytes: 0, isWhole: false }
-  if (!(await stat(path).catch(() => undefined))?.size) return begun
+async function partialBackupIn(path: string, namespace: string): Promise<PartialBackup> {
+  const partial: PartialBackup = { keys: 0, bytes: 0, isWhole: false }
+  if (!(await stat(path).catch(() => undefined))?.size) return partial
   let [bytes, keys] = [0, 0]
   for await (const text of linesOf(path)) {
     bytes += Buffer.byteLength(text) + 1
@@ -50,27 +50,27 @@ async function begunIn(path: string, namespace: string): Promise<Begun> {
     if (bytes === Buffer.byteLength(text) + 1 && !(line && 'sidejob' in line && line.namespace === namespace))
       throw new UsageError(`${path}: expected a new file, or an unfinished export of ${namespace}`)
     if (line && 'key' in line && !line.from) keys++
-    if (line && 'cursor' in line) Object.assign(begun, { cursor: line.cursor, keys, bytes })
-    if (line && 'end' in line) begun.isWhole = true
+    if (line && 'cursor' in line) Object.assign(partial, { cursor: line.cursor, keys, bytes })
+    if (line && 'end' in line) partial.isWhole = true
   }
-  return begun
+  return partial
 }
 
-const parsed = (text: string): Line | undefined => readable(() => JSON.parse(text) as Line)
+const parsed = (text: string): Line | undefined => tryRead(() => JSON.parse(text) as Line)
 
 async function write(path: string, { note, tell, progress }: Io): Promise<void> {
   const { client, namespace } = await place()
-  const begun = await begunIn(path, namespace)
-  if (begun.isWhole) throw new UsageError(`${path} is already a complete export: choose another name`)
+  const partial = await partialBackupIn(path, namespace)
+  if (partial.isWhole) throw new UsageError(`${path} is already a complete export: choose another name`)
   const file = await open(path, 'a', 0o600)
   try {
-    await truncate(path, begun.bytes)
-    if (begun.cursor) note(`continuing after ${begun.keys} keys`)
+    await truncate(path, partial.bytes)
+    if (partial.cursor) note(`continuing after ${partial.keys} keys`)
     // Redis counts the keys of all namespaces, so this is an upper bound.
     const most = await client.ask((redis) => redis.dbsize())
     let text = ''
-    let keys = begun.keys
-    for await (const line of exported({ client, namespace }, begun)) {
+    let keys = partial.keys
+    for await (const line of exported({ client, namespace }, partial)) {
       text += `${JSON.stringify(line)}\n`
       if ('key' in line && !line.from) keys++
       if ('end' in line && line.end.keys === 0) {

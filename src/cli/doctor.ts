@@ -15,7 +15,7 @@ async function look(client: Client, { row }: Io, withRemedy: boolean): Promise<{
   return { jobs, faults }
 }
 
-async function mend(client: Client, { row, tell }: Io): Promise<number> {
+async function repairAll(client: Client, { row, tell }: Io): Promise<number> {
   let [repaired, left] = [0, 0]
   for await (const slice of everyPage((at) => client.doctor.repair(at))) {
     for (const one of slice.repaired)
@@ -42,6 +42,6 @@ export const doctor: Command = {
     io.tell({ jobs, faults }, `${jobs} jobs, ${faults === 0 ? 'no faults' : `${faults} faults`}`)
     if (faults === 0) return 0
     if (!yes) return 1
-    return (await mend(client, io)) === 0 ? 0 : 1
+    return (await repairAll(client, io)) === 0 ? 0 : 1
   },
 }

@@ -49,8 +49,8 @@ const TAKEN: Result = { type: 'failure', message: 'another caller has taken the 
 
 async function follow(client: Client, downloads: readonly Download[], { row, tell: say, progress }: Io) {
   const counts = { stored: 0, failed: 0 }
-  const tell = () => progress(counts.stored + counts.failed, downloads.length, `${counts.failed} failed`)
-  tell()
+  const showProgress = () => progress(counts.stored + counts.failed, downloads.length, `${counts.failed} failed`)
+  showProgress()
   await forEach(downloads, AT_ONCE, async (download) => {
     const result = ((await resultOf(client, download.id, {})) as Result | null) ?? TAKEN
     if (result.type === 'success') {
@@ -60,7 +60,7 @@ async function follow(client: Client, downloads: readonly Download[], { row, tel
       counts.failed++
       say({ ...download, error: result.message }, `failed: ${download.url}: ${result.message}`)
     }
-    tell()
+    showProgress()
   })
   return counts
 }

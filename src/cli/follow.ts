@@ -36,7 +36,7 @@ export const log: Command = {
 
 type Change = { channel: string; message: unknown }
 
-async function told(
+async function printChange(
   client: Client,
   { channel, message }: Change,
   given: Given,
@@ -67,7 +67,7 @@ export const tail: Command = {
     const changes = await client.channels.subscribe('/sidejob/job', undefined, { signal: stop.signal })
     try {
       for await (const change of changes) {
-        if (await told(client, change as Change, given, io)) left--
+        if (await printChange(client, change as Change, given, io)) left--
         if (left <= 0) break
       }
     } finally {

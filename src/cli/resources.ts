@@ -1,5 +1,5 @@
 import type { Client } from '../client/index.ts'
-import { type Missed, missedWays } from '../core/repeat.ts'
+import { type Missed, missedPolicies } from '../core/repeat.ts'
 import { bulkCommands } from './bulk.ts'
 import {
   argsIn,
@@ -191,7 +191,7 @@ export const resources: Record<string, Command> = {
       missed: {
         type: 'string',
         fields: ['repeat.missed'],
-        does: `handling of missed slots: ${missedWays.join(', ')}`,
+        does: `handling of missed slots: ${missedPolicies.join(', ')}`,
       },
       args: { type: 'string', short: 'a', does: `arguments of the runs: ${JSON_HELP}` },
       queue: { type: 'string', short: 'q', does: 'queue of the job' },

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { readable } from '../core/readable.ts'
+import { tryRead } from '../core/readable.ts'
 import { isLocal } from '../core/url.ts'
 import { type Command, type Given, UsageError } from './command.ts'
 
@@ -13,7 +13,7 @@ export const DEFAULT_URL = 'http://127.0.0.1:8787'
 
 const file = () => env.SIDEJOB_PROFILES ?? join(homedir(), '.config', 'sidejob', 'profiles.json')
 
-const jsonIn = <T>(path: string): T | undefined => readable(() => JSON.parse(readFileSync(path, 'utf8')) as T)
+const jsonIn = <T>(path: string): T | undefined => tryRead(() => JSON.parse(readFileSync(path, 'utf8')) as T)
 
 const profiles = (): Profiles => jsonIn<Profiles>(file()) ?? {}
 

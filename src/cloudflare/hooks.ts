@@ -2,7 +2,7 @@ import type { CallOptions, Client, JobInput } from '../client/index.ts'
 import { readUpTo } from '../core/bytes.ts'
 import { type Code, codes, errorBody, SidejobError } from '../core/errors.ts'
 import { checkSignature, type Dialect } from '../core/hook-signature.ts'
-import { HOOK } from '../core/idempotency.ts'
+import { HOOK_PREFIX } from '../core/idempotency.ts'
 
 export type HookEvent = {
   /** All deliveries of an event have the same id. For GitHub, this is the SHA-256 of the body. */
@@ -83,7 +83,10 @@ async function received<E>(request: Request, { name, hook, client, env, now }: S
     throw new SidejobError('BAD_REQUEST', 'the event has no id, so repeated deliveries could not be recognized')
   const type = headers.get('x-github-event') ?? (typeof body?.type === 'string' ? body.type : undefined)
   const wanted = await hook.to({ id, type, body, headers }, env)
-  const options = { idempotencyKey: `${HOOK}${name}:${id}`, traceparent: headers.get('traceparent') ?? undefined }
+  const options = {
+    idempotencyKey: `${HOOK_PREFIX}${name}:${id}`,
+    traceparent: headers.get('traceparent') ?? undefined,
+  }
   return Response.json(await done(client, wanted, options))
 }
 

@@ -13,7 +13,7 @@ export * from './worker.ts'
  * @example export { Isolate } from 'sidejob/cloudflare'
  */
 export class Isolate extends WorkerEntrypoint<SidejobEnv> {
-  run(lent: ClaimedJob, tenant?: string): Promise<SentOutcome | undefined> {
-    return performIsolated(lent, this.env, tenant)
+  run(claimed: ClaimedJob, tenant?: string): Promise<SentOutcome | undefined> {
+    return performIsolated(claimed, this.env, tenant)
   }
 }

@@ -7,7 +7,7 @@ const levels = ['log', 'debug', 'info', 'warn', 'error'] as const
 
 const running = new AsyncLocalStorage<RunStart>()
 
-const isTold = ({ outcome, error }: RunReport, level: LogLevel): boolean =>
+const isLogged = ({ outcome, error }: RunReport, level: LogLevel): boolean =>
   level === 'all' ? outcome !== 'released' : level === 'failed' && error !== undefined
 
 const textOf = (value: unknown): string => {
@@ -59,7 +59,7 @@ export function printRejections(): void {
 }
 type Listen = (type: 'unhandledrejection', listener: (event: { reason: unknown }) => void) => void
 
-const tell = (report: RunReport): void => {
+const logReport = (report: RunReport): void => {
   const line = JSON.stringify({ sidejob: 'run', ...report })
   if (report.error) console.error(line)
   else console.log(line)
@@ -101,7 +101,7 @@ export function runHook(options: Hooks & { level: LogLevel; keep: (work: Promise
       ended?.()
     }
     if (!report) return
-    if (isTold(report, level)) tell(report)
+    if (isLogged(report, level)) logReport(report)
     call(onRun, report)
     if (report.outcome === 'failed') call(onFailed, report)
   }

@@ -14,7 +14,7 @@ export class Isolate {
     this.env = env
   }
 
-  run(lent: ClaimedJob, tenant?: string): Promise<SentOutcome | undefined> {
-    return performIsolated(lent, this.env, tenant)
+  run(claimed: ClaimedJob, tenant?: string): Promise<SentOutcome | undefined> {
+    return performIsolated(claimed, this.env, tenant)
   }
 }

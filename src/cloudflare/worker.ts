@@ -3,9 +3,9 @@ import type { Resources } from '../../functions/download.ts'
 import { type Client, createClient } from '../client/index.ts'
 import { checkWorkers, readRetry } from '../core/definition.ts'
 import { errorBody, isOutage, messageOf, SidejobError } from '../core/errors.ts'
-import { fakeInPlace } from '../core/fake.ts'
+import { currentFake } from '../core/fake.ts'
 import type { Downloads } from '../core/files.ts'
-import { tellLoaded } from '../core/loading.ts'
+import { reportLoaded } from '../core/loading.ts'
 import type { RetryOptions, Worker } from '../core/worker.ts'
 import { createEngine, type EngineOptions } from '../engine/index.ts'
 import type { Payload } from '../engine/remote/callbacks.ts'
@@ -35,7 +35,7 @@ type RateLimit = { limit: (options: { key: string }) => Promise<{ success: boole
 export type ExecutionContext = {
   waitUntil: (work: Promise<unknown>) => void
   /** Each call is a separate invocation. */
-  exports?: { Isolate?: { run: (lent: ClaimedJob, tenant?: string) => Promise<SentOutcome | undefined> } }
+  exports?: { Isolate?: { run: (claimed: ClaimedJob, tenant?: string) => Promise<SentOutcome | undefined> } }
 }
 
 type Handler = (...given: never[]) => unknown
@@ -77,12 +77,18 @@ type Served = {
   tenants: Tenants<ReturnType<typeof createEngine>>
 }
 
-let performAlone: ((lent: ClaimedJob, env: SidejobEnv, tenant?: string) => Promise<SentOutcome | undefined>) | undefined
+let performAlone:
+  | ((claimed: ClaimedJob, env: SidejobEnv, tenant?: string) => Promise<SentOutcome | undefined>)
+  | undefined
 
-export function performIsolated(lent: ClaimedJob, env: SidejobEnv, tenant?: string): Promise<SentOutcome | undefined> {
+export function performIsolated(
+  claimed: ClaimedJob,
+  env: SidejobEnv,
+  tenant?: string,
+): Promise<SentOutcome | undefined> {
   if (!performAlone)
     throw new Error('Isolate was called before createWorker: call createWorker in the entry of the Worker')
-  return performAlone(lent, env, tenant)
+  return performAlone(claimed, env, tenant)
 }
 
 /** Resources for programs that only read the classes of a Worker. */
@@ -168,7 +174,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
   const { storing, alerts, cron = TICK } = settings
   const functions = alerts ? [...settings.functions, alerts.worker] : settings.functions
   checkWorkers(functions)
-  tellLoaded(() => [...functions, ...(storing?.(NO_RESOURCES) ?? [])])
+  reportLoaded(() => [...functions, ...(storing?.(NO_RESOURCES) ?? [])])
   const retry = settings.retry && readRetry(settings.retry)
   const mount = mountOf(settings.mount)
   const invocation = new AsyncLocalStorage<ExecutionContext>()
@@ -198,8 +204,8 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
       payloads: downloads && settings.payloads?.(downloads),
       clock: () => clock.offset,
       defer: keep,
-      isolate: (lent) =>
-        invocation.getStore()?.exports?.Isolate?.run(lent, tenant) ?? performIsolated(lent, env, tenant),
+      isolate: (claimed) =>
+        invocation.getStore()?.exports?.Isolate?.run(claimed, tenant) ?? performIsolated(claimed, env, tenant),
       tenant,
       env,
       retry,
@@ -248,14 +254,14 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
 
   let served: Served | undefined
   const serve = (env: SidejobEnv): Served => (served ??= making(() => make(env)))
-  performAlone = async (lent, env, tenant) => {
+  performAlone = async (claimed, env, tenant) => {
     const { engine, tenants } = serve(env)
     const place = tenant === undefined ? { engine } : await tenants.open(tenant)
-    return place?.engine.performAlone(lent)
+    return place?.engine.performAlone(claimed)
   }
 
   function clientOf(env: SidejobEnv): Client {
-    const fake = fakeInPlace()
+    const fake = currentFake()
     if (fake) return createClient({ url: 'http://sidejob', key: 'fake', fetch: fake(functions) })
     const { app, key } = serve(env)
     const call = async (request: Request) => {

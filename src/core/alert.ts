@@ -2,13 +2,13 @@ type Fact = { rule: string; text: string; since: number; link: string; isSevere:
 
 export type Problem = Fact & { key: string }
 
-export type Alert = Fact & { at: number; goneAt?: number; toldAt?: number; acknowledged?: Noted }
+export type Alert = Fact & { at: number; goneAt?: number; toldAt?: number; acknowledged?: AlertNote }
 
-export type Noted = { by: string; at: number; reason?: string }
+export type AlertNote = { by: string; at: number; reason?: string }
 
-export type AlertState = { alert?: Alert; muted?: Noted & { until?: number } }
+export type AlertState = { alert?: Alert; muted?: AlertNote & { until?: number } }
 
-export type Told = { key: string; what: 'begins' | 'lasts' | 'is over'; alert: Alert; once: string }
+export type Notice = { key: string; what: 'begins' | 'lasts' | 'is over'; alert: Alert; once: string }
 
 type AlertTimes = {
   /** In milliseconds, by rule. */
@@ -21,7 +21,7 @@ const OVER_AFTER_MS = 90_000
 export const isMuted = ({ muted }: AlertState, now: number): boolean =>
   muted !== undefined && (muted.until === undefined || now < muted.until)
 
-type Step = { state: AlertState; told?: Told }
+type Step = { state: AlertState; notice?: Notice }
 
 const noted = (state: AlertState, alert: Alert): AlertState => ({ ...state, alert })
 
@@ -39,12 +39,12 @@ export function nextStep(
   const { goneAt: _, ...kept } = { ...newAlert(problem, now), ...alert, text: problem.text, link: problem.link }
   const next = noted(state, kept)
   if (isMuted(state, now) || now - kept.at < after(kept.rule)) return { state: next }
-  const tell = (what: Told['what'], mark: number): Step => ({
+  const stepWith = (what: Notice['what'], mark: number): Step => ({
     state: next,
-    told: { key, what, alert: kept, once: `${key} ${what} ${mark}` },
+    notice: { key, what, alert: kept, once: `${key} ${what} ${mark}` },
   })
-  if (kept.toldAt === undefined) return tell('begins', kept.at)
-  if (every !== undefined && !kept.acknowledged && now - kept.toldAt >= every) return tell('lasts', kept.toldAt)
+  if (kept.toldAt === undefined) return stepWith('begins', kept.at)
+  if (every !== undefined && !kept.acknowledged && now - kept.toldAt >= every) return stepWith('lasts', kept.toldAt)
   return { state: next }
 }
 
@@ -54,5 +54,5 @@ function withoutProblem(key: string, state: AlertState, alert: Alert, now: numbe
   if (now - goneAt < OVER_AFTER_MS) return { state }
   const { alert: _, ...over } = state
   if (alert.toldAt === undefined) return { state: over }
-  return { state: over, told: { key, what: 'is over', alert, once: `${key} is over ${alert.at}` } }
+  return { state: over, notice: { key, what: 'is over', alert, once: `${key} is over ${alert.at}` } }
 }

@@ -21,10 +21,10 @@ function readerOf(stream: Bytes): Reader {
   }
 }
 
-function asking(said: number): (size: number) => number {
+function asking(declared: number): (size: number) => number {
   let ask = FIRST_READ / 2
   return (size) => {
-    if (size < said) return Math.min(said - size, MAX_ANNOUNCED_READ)
+    if (size < declared) return Math.min(declared - size, MAX_ANNOUNCED_READ)
     ask = Math.min(ask * 2, MAX_READ)
     return ask
   }
@@ -34,11 +34,11 @@ function asking(said: number): (size: number) => number {
 export async function readUpTo(
   stream: Bytes | null,
   most: number,
-  { readOn = most, said = 0 } = {},
+  { readOn = most, declared = 0 } = {},
 ): Promise<Uint8Array | undefined> {
   if (!stream) return new Uint8Array()
   const { read, cancel } = readerOf(stream)
-  const ask = asking(said)
+  const ask = asking(declared)
   const chunks: Uint8Array[] = []
   let size = 0
   for (let chunk = await read(ask(0)); chunk; chunk = await read(ask(size))) {

@@ -18,7 +18,8 @@ const callbackDelays: readonly number[] = [
 
 export const CALLBACKS = { queue: 'sidejob', class: 'callback' } as const
 
-export const isOurs = (queue: string): boolean => queue === CALLBACKS.queue || queue.startsWith(`${CALLBACKS.queue}.`)
+export const isCallbackQueue = (queue: string): boolean =>
+  queue === CALLBACKS.queue || queue.startsWith(`${CALLBACKS.queue}.`)
 
 /** The API refuses group names that begin with this prefix. */
 export const CALLBACK_GROUP = 'callback:'
@@ -32,7 +33,7 @@ export const callbackRetry = (delays: readonly number[] = callbackDelays): Retry
   backoff: { delays: [...delays], jitter: JITTER },
 })
 
-export const patienceOf = (delays: readonly number[] = callbackDelays): number =>
+export const totalDelay = (delays: readonly number[] = callbackDelays): number =>
   delays.reduce((sum, delay) => sum + delay, 0) * (1 + JITTER)
 
 export type Ended = {

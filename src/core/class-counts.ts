@@ -1,6 +1,6 @@
 import { type Counted, countedBy, events } from './series.ts'
 import { HOUR } from './units.ts'
-import { sumOf, waitBelow } from './waits.ts'
+import { sumOf, waitPercentile } from './waits.ts'
 
 /** Upper bounds of the buckets in milliseconds, as in lib/queue/class_counts.lua. */
 export const classEnds = [
@@ -30,7 +30,7 @@ function spreadOf(numbers: readonly number[], at: number): Spread | null {
   const buckets = classEnds.map((_, i) => numbers[at + 1 + i] ?? 0)
   const all = sumOf(buckets)
   if (all === 0) return null
-  const below = (share: number) => waitBelow(buckets, share, classEnds)!
+  const below = (share: number) => waitPercentile(buckets, share, classEnds)!
   return { mean: Math.round((numbers[at] ?? 0) / all), p50: below(0.5), p95: below(0.95), buckets }
 }
 

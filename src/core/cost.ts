@@ -27,5 +27,5 @@ type Known = { cost?: Pick<Spent, 'whole'>; history: number }
 
 const lacksRuns = ({ cost }: Known): boolean => cost?.whole === false
 
-export const lacksFailures = (job: Known, { length }: { length: number }): boolean =>
+export const lacksFailedRuns = (job: Known, { length }: { length: number }): boolean =>
   lacksRuns(job) && length >= (job.history || FAILURES_KEPT)

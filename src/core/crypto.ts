@@ -25,7 +25,7 @@ export async function hmac(secret: Uint8Array, content: Uint8Array): Promise<Uin
 const textHmac = async (secret: string, text: string) => hex(await hmac(encoder.encode(secret), encoder.encode(text)))
 
 /** A proof needs the secret too, because everyone who can read Redis or an export knows the hash. */
-export const proofOf = async (secret: string, hash: string, path: string, until: number): Promise<string> =>
+export const linkSignature = async (secret: string, hash: string, path: string, until: number): Promise<string> =>
   textHmac(await textHmac(secret, `tokens of ${hash}`), `GET ${path} until ${until}`)
 
 /** `chance` is a stored random string, so that a repeated call returns the same key. */

@@ -5,9 +5,9 @@ type Fake = (functions: readonly Worker[]) => (request: Request) => Promise<Resp
 const PLACE = Symbol.for('sidejob.fake')
 const here = globalThis as { [PLACE]?: Fake }
 
-export const fakeInPlace = (): Fake | undefined => here[PLACE]
+export const currentFake = (): Fake | undefined => here[PLACE]
 
-export function placeFake(fake: Fake | undefined): void {
+export function setFake(fake: Fake | undefined): void {
   if (fake) here[PLACE] = fake
   else delete here[PLACE]
 }

@@ -82,7 +82,7 @@ export function numberIn(id: string): number | undefined {
   return job > 0 ? job : undefined
 }
 
-export const isKindred = (one: string, other: string): boolean =>
+export const isSameFile = (one: string, other: string): boolean =>
   bitsOf(one) >> (NUMBER + LASTING) === bitsOf(other) >> (NUMBER + LASTING) && numberIn(one) === numberIn(other)
 
 /** Returns undefined for the whole file and for unsupported ranges, and null if no byte matches. */

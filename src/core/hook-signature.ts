@@ -102,8 +102,8 @@ export async function checkSignature(
   const keys = secrets.map((secret) => (dialect === 'standard' ? standardKey(secret) : encoder.encode(secret)))
   const bytes = await body()
   const content = joined([encoder.encode(prefix), bytes])
-  const ours = await Promise.all(keys.map((key) => hmac(key, content)))
-  const matches = ours.flatMap((own) => signatures.map((signature) => isSame(own, signature)))
+  const expected = await Promise.all(keys.map((key) => hmac(key, content)))
+  const matches = expected.flatMap((own) => signatures.map((signature) => isSame(own, signature)))
   if (!matches.includes(true)) throw unsigned(header)
   if (dialect === 'github') return { id: await hashOfBytes(bytes), bytes }
   return { id, bytes }

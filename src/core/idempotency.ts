@@ -1,10 +1,10 @@
 import { DAY } from './units.ts'
 
-export const RETRY = 'retry:'
-export type RetryKey = `${typeof RETRY}${string}`
+export const RETRY_PREFIX = 'retry:'
+export type RetryKey = `${typeof RETRY_PREFIX}${string}`
 /** In milliseconds. */
-export const RETRY_FOR = 600_000
+export const RETRY_KEPT_MS = 600_000
 
-export const HOOK = 'hook:'
+export const HOOK_PREFIX = 'hook:'
 /** Services resend an event for several days. */
-export const HOOK_FOR = 7 * DAY
+export const HOOK_KEPT_MS = 7 * DAY

@@ -1,5 +1,5 @@
 /** Rates are per second. Each isolate counts separately. */
-export const doors = {
+export const requestLimits = {
   /** For each API key. */
   requests: { rate: 1_000, burst: 2_000 },
   /** Unknown keys, by IPv4 address or IPv6 /64 network. */

@@ -5,7 +5,7 @@ type Listener = (functions: () => readonly Worker[]) => void
 const PLACE = Symbol.for('sidejob.loading')
 const here = globalThis as { [PLACE]?: Listener }
 
-export const tellLoaded: Listener = (functions) => here[PLACE]?.(functions)
+export const reportLoaded: Listener = (functions) => here[PLACE]?.(functions)
 
 export async function workersOf(load: () => Promise<unknown>): Promise<Worker[]> {
   const found: Worker[] = []

@@ -17,11 +17,11 @@ export function patched(of: Tree, patch: Tree): Tree {
   return Object.fromEntries(all)
 }
 
-export function differing(one: Tree, other: Tree, above = ''): string[] {
+export function changedPaths(one: Tree, other: Tree, above = ''): string[] {
   const names = new Set([...Object.keys(one), ...Object.keys(other)])
   return [...names].flatMap((name) => {
     const [a, b] = [one, other].map((of) => (Object.hasOwn(of, name) ? of[name] : undefined))
-    if (isObject(a) && isObject(b)) return differing(a, b, `${above}${name}.`)
+    if (isObject(a) && isObject(b)) return changedPaths(a, b, `${above}${name}.`)
     return JSON.stringify(a) === JSON.stringify(b) ? [] : [`${above}${name}`]
   })
 }

@@ -4,7 +4,7 @@ import { MINUTE } from './units.ts'
 
 const MINUTES = 10
 
-export function minutesOf(counted: string | undefined, now: number): number[] {
+export function parseMinutes(counted: string | undefined, now: number): number[] {
   const [minute, ...counts] = (counted ?? '').split(':').map(Number) as [number, ...number[]]
   const behind = counted ? Math.max(0, Math.floor(now / MINUTE) - minute) : MINUTES
   return Array.from({ length: MINUTES }, (_, i) => counts[MINUTES - 1 - i - behind] ?? 0)

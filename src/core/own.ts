@@ -1,2 +1,2 @@
-export const ownOf = <T>(record: Record<string, T>, name: string): T | undefined =>
+export const ownProperty = <T>(record: Record<string, T>, name: string): T | undefined =>
   Object.hasOwn(record, name) ? record[name] : undefined

@@ -3,7 +3,7 @@ import { SidejobError } from './errors.ts'
 import type { Graph, GraphNode, GraphPort } from './graph.ts'
 import type { Status } from './job.ts'
 import { mapValues } from './map-values.ts'
-import { ownOf } from './own.ts'
+import { ownProperty } from './own.ts'
 import type { Op, PortOptions, PortRef, Wiring } from './run.ts'
 import type { GraphChange } from './schemas.ts'
 import { type End, endText, type GraphWire, wiresOf } from './wires.ts'
@@ -55,7 +55,7 @@ const isOther = (node: GraphNode, was: GraphNode): boolean =>
 function changed(ports: GraphNode['inports'], was: GraphNode['inports']): PortOptions | undefined {
   const [now, before] = [specsOf(ports), specsOf(was)]
   const wanted = Object.keys({ ...before, ...now }).filter((name) => {
-    const spec = ownOf(before, name)
+    const spec = ownProperty(before, name)
     return !spec || !isSame(now[name] ?? {}, spec)
   })
   return wanted.length ? Object.fromEntries(wanted.map((name) => [name, now[name] ?? {}])) : undefined
@@ -67,7 +67,7 @@ const refused = (message: string, path: (string | number)[]) =>
 function checkAdoption(name: string, node: GraphNode, facts: FlowFacts): void {
   const id = node.init as number
   const path = ['nodes', name, 'init']
-  const child = ownOf(facts.children, name)
+  const child = ownProperty(facts.children, name)
   if (child) throw refused(`node ${name} has already started as job ${child.id}`, path)
   const job = facts.jobs[id]
   if (!job) throw refused(`job ${id} does not exist`, path)
@@ -86,28 +86,28 @@ function checkAdoption(name: string, node: GraphNode, facts: FlowFacts): void {
 
 export const adoptions = (graph: Graph, before?: Graph): { node: string; job: number }[] =>
   Object.entries(graph.nodes)
-    .filter(([name, { init }]) => typeof init === 'number' && ownOf(before?.nodes ?? {}, name)?.init !== init)
+    .filter(([name, { init }]) => typeof init === 'number' && ownProperty(before?.nodes ?? {}, name)?.init !== init)
     .map(([node, { init }]) => ({ node, job: init as number }))
 
 export function compare(graph: Graph, before: Graph | undefined, facts: FlowFacts) {
-  const wasNode = (name: string) => ownOf(before?.nodes ?? {}, name)
+  const wasNode = (name: string) => ownProperty(before?.nodes ?? {}, name)
   const isReplaced = (name: string): boolean => {
-    const [node, was] = [ownOf(graph.nodes, name), wasNode(name)]
+    const [node, was] = [ownProperty(graph.nodes, name), wasNode(name)]
     return node !== undefined && was !== undefined && isOther(node, was)
   }
   const wires = wiresOf(graph)
   const children = Object.entries(facts.children).map(([node, { id }]) => ({ node, job: id }))
-  const gone = children.filter(({ node }) => !ownOf(graph.nodes, node))
+  const removedNodes = children.filter(({ node }) => !ownProperty(graph.nodes, node))
   const replaced = children.filter(({ node }) => isReplaced(node))
   const adopted = adoptions(graph, before)
-  const kept = children.filter(({ node }) => ownOf(graph.nodes, node) && !isReplaced(node))
+  const kept = children.filter(({ node }) => ownProperty(graph.nodes, node) && !isReplaced(node))
   return {
     graph,
     before,
     facts,
     wasNode,
     isReplaced,
-    gone,
+    removedNodes,
     replaced,
     adopted,
     running: new Set([...kept, ...adopted].map(({ node }) => node)),
@@ -118,7 +118,9 @@ export function compare(graph: Graph, before: Graph | undefined, facts: FlowFact
       facts.wires.find((row) => row.child === child && row.dir === dir && row.port === port),
     given(side: 'inports' | 'outports', name: string): Record<string, Encoded[]> {
       const was = isReplaced(name) ? {} : initsOf(wasNode(name)?.[side])
-      return Object.fromEntries(Object.entries(initsOf(graph.nodes[name]![side])).filter(([port]) => !ownOf(was, port)))
+      return Object.fromEntries(
+        Object.entries(initsOf(graph.nodes[name]![side])).filter(([port]) => !ownProperty(was, port)),
+      )
     },
   }
 }
@@ -130,11 +132,11 @@ const wantsStart = (init: GraphNode['init']): boolean =>
 
 function hasData({ graph, facts, running, rowOf, given }: Comparison, { node, port }: End): boolean {
   if (node === null) {
-    const input = ownOf(facts.inputs, port)
+    const input = ownProperty(facts.inputs, port)
     return (input?.size ?? 0) > 0 || input?.default === true || graph.inports[port]!.default !== undefined
   }
   if (given('outports', node)[port]?.length) return true
-  if (!running.has(node)) return ownOf(graph.nodes[node]!.outports ?? {}, port)?.default !== undefined
+  if (!running.has(node)) return ownProperty(graph.nodes[node]!.outports ?? {}, port)?.default !== undefined
   const row = rowOf(node, 'out', port)
   return row !== undefined && (row.size > 0 || row.default)
 }
@@ -166,16 +168,16 @@ const defaultsOf = (inports: Graph['inports']): Record<string, GraphPort> =>
   mapValues(inports, ({ default: value }) => (value === undefined ? {} : { default: value }))
 
 function ownAmends({ graph, before, facts }: Comparison): Op[] {
-  const was = Object.entries(defaultsOf(before?.inports ?? {})).filter(([port]) => ownOf(graph.inports, port))
+  const was = Object.entries(defaultsOf(before?.inports ?? {})).filter(([port]) => ownProperty(graph.inports, port))
   const ports = Object.entries(changed(defaultsOf(graph.inports), Object.fromEntries(was)) ?? {}).filter(
-    ([port, spec]) => 'default' in spec || !ownOf(facts.inputs, port),
+    ([port, spec]) => 'default' in spec || !ownProperty(facts.inputs, port),
   )
   return ports.length ? [{ op: 'amend', in: Object.fromEntries(ports) }] : []
 }
 
 const amendsOf = (seen: Comparison): Op[] => [
   ...[...seen.running].flatMap((name): Op[] => {
-    const was = ownOf(seen.facts.children, name) && seen.wasNode(name)
+    const was = ownProperty(seen.facts.children, name) && seen.wasNode(name)
     const ins = changed(seen.graph.nodes[name]!.inports, was?.inports)
     const outs = changed(seen.graph.nodes[name]!.outports, was?.outports)
     return ins || outs ? [{ op: 'amend', of: { child: name }, in: ins, out: outs }] : []
@@ -194,10 +196,10 @@ const movesOf = (seen: Comparison): Op[] =>
       .map(({ port }): Op => ({ op: 'connect', from: { job, in: port }, to: [{ child: node, in: port }] })),
   )
 
-export const nearEnd = ({ node, port }: End): PortRef => (node === null ? { in: port } : { child: node, out: port })
-export const farEnd = ({ node, port }: End): PortRef => (node === null ? { out: port } : { child: node, in: port })
+export const sourceRef = ({ node, port }: End): PortRef => (node === null ? { in: port } : { child: node, out: port })
+export const targetRef = ({ node, port }: End): PortRef => (node === null ? { out: port } : { child: node, in: port })
 
-const isLaid = ({ facts, running }: Comparison, to: Wiring['to'], wires: GraphWire[]): boolean =>
+const isWired = ({ facts, running }: Comparison, to: Wiring['to'], wires: GraphWire[]): boolean =>
   to !== 'call' &&
   to.length === wires.length &&
   wires.every(({ to: { node, port } }, i) => {
@@ -205,18 +207,18 @@ const isLaid = ({ facts, running }: Comparison, to: Wiring['to'], wires: GraphWi
     return to[i]!.job === job && to[i]!.port === port && to[i]!.dir === (node === null ? 'out' : 'in')
   })
 
-function laysAt(seen: Comparison, start: Set<string>, wires: GraphWire[]): Op[] {
+function wireOpsAt(seen: Comparison, start: Set<string>, wires: GraphWire[]): Op[] {
   const { from } = wires[0]!
   const isUp = (node: string | null) => node === null || seen.running.has(node) || start.has(node)
   if (!isUp(from.node)) return []
   const isOld = from.node === null || seen.running.has(from.node)
   const row = isOld ? seen.rowOf(from.node ?? undefined, from.node === null ? 'in' : 'out', from.port) : undefined
   if (wires.every(({ to }) => isUp(to.node))) {
-    if (row && row.size === 0 && isLaid(seen, row.to, wires)) return []
-    return [{ op: 'wire', from: nearEnd(from), to: wires.map(({ to }) => farEnd(to)) }]
+    if (row && row.size === 0 && isWired(seen, row.to, wires)) return []
+    return [{ op: 'wire', from: sourceRef(from), to: wires.map(({ to }) => targetRef(to)) }]
   }
-  if (from.node === null) return row?.to.length ? [{ op: 'wire', from: nearEnd(from), to: [] }] : []
-  return row?.to === 'call' ? [] : [{ op: 'wire', from: nearEnd(from), call: true }]
+  if (from.node === null) return row?.to.length ? [{ op: 'wire', from: sourceRef(from), to: [] }] : []
+  return row?.to === 'call' ? [] : [{ op: 'wire', from: sourceRef(from), call: true }]
 }
 
 const looseIn = ({ facts, running, wires }: Comparison): Wiring[] =>
@@ -228,9 +230,11 @@ const looseIn = ({ facts, running, wires }: Comparison): Wiring[] =>
       !wires.some(({ from }) => from.node === (child ?? null) && from.port === port),
   )
 
-export const laysOf = (seen: Comparison, start: Set<string>): Op[] => [
-  ...seen.sources.flatMap((wires) => laysAt(seen, start, wires)),
-  ...looseIn(seen).map(({ child, port }): Op => ({ op: 'wire', from: nearEnd({ node: child ?? null, port }), to: [] })),
+export const wireOps = (seen: Comparison, start: Set<string>): Op[] => [
+  ...seen.sources.flatMap((wires) => wireOpsAt(seen, start, wires)),
+  ...looseIn(seen).map(
+    ({ child, port }): Op => ({ op: 'wire', from: sourceRef({ node: child ?? null, port }), to: [] }),
+  ),
 ]
 
 function writesOf({ graph, given }: Comparison, start: Set<string>): Op[] {
@@ -244,11 +248,11 @@ function writesOf({ graph, given }: Comparison, start: Set<string>): Op[] {
 }
 
 function orphansOf(seen: Comparison): Orphan[] {
-  const { gone, replaced, facts, rowsOf } = seen
+  const { removedNodes, replaced, facts, rowsOf } = seen
   const orphan = (node: string | null, job: number, { dir, port, size }: Wiring): Orphan[] =>
     size > 0 ? [{ node, job, dir, port, values: size }] : []
   return [
-    ...[...gone, ...replaced].flatMap(({ node, job }) =>
+    ...[...removedNodes, ...replaced].flatMap(({ node, job }) =>
       rowsOf(node).flatMap((row) => (isMoved(seen, node, row) ? [] : orphan(node, job, row))),
     ),
     ...looseIn(seen).flatMap((row) =>
@@ -263,10 +267,10 @@ function orphansOf(seen: Comparison): Orphan[] {
  */
 export function planGraph(graph: Graph, before: Graph | undefined, facts: FlowFacts) {
   const seen = compare(graph, before, facts)
-  const { gone, replaced, adopted } = seen
+  const { removedNodes, replaced, adopted } = seen
   for (const { node } of adopted) checkAdoption(node, graph.nodes[node]!, facts)
   const start = startsOf(seen)
-  const leave = [...gone, ...replaced]
+  const leave = [...removedNodes, ...replaced]
   const is = seen.wires.map(({ id }) => id)
   const was = before ? wiresOf(before).map(({ id }) => id) : []
   return {
@@ -276,7 +280,7 @@ export function planGraph(graph: Graph, before: Graph | undefined, facts: FlowFa
       ...[...start].map((name) => spawnOf(graph, name, seen.given('inports', name))),
       ...amendsOf(seen),
       ...movesOf(seen),
-      ...laysOf(seen, start),
+      ...wireOps(seen, start),
       ...writesOf(seen, start),
       ...leave
         .filter(({ node }) => seen.wasNode(node))
@@ -284,7 +288,7 @@ export function planGraph(graph: Graph, before: Graph | undefined, facts: FlowFa
     ],
     start: [...start].filter((name) => !seen.isReplaced(name)),
     adopt: adopted.map(({ node }) => node),
-    stop: gone,
+    stop: removedNodes,
     replace: replaced,
     wires: { added: is.filter((id) => !was.includes(id)), removed: was.filter((id) => !is.includes(id)) },
     orphaned: orphansOf(seen),

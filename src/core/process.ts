@@ -17,7 +17,7 @@ const runUnderWay = z.object({
   leaseUntil: moment,
   by: z.string().describe('worker that performs the run: `function`, `pull`, or the host of the push worker'),
 })
-export type RunUnderWay = z.output<typeof runUnderWay>
+export type CurrentRun = z.output<typeof runUnderWay>
 const atWork = { id: z.string(), queues: z.array(z.string()), runs: z.array(runUnderWay) }
 
 export const processList = z.object({

@@ -1,4 +1,4 @@
-export function readable<T>(read: () => T): T | undefined {
+export function tryRead<T>(read: () => T): T | undefined {
   try {
     return read()
   } catch {
@@ -8,7 +8,7 @@ export function readable<T>(read: () => T): T | undefined {
 
 export function readObject<T extends object>(text: string | null | undefined): T | undefined {
   if (!text) return undefined
-  const value: unknown = readable(() => JSON.parse(text))
+  const value: unknown = tryRead(() => JSON.parse(text))
   return typeof value === 'object' && value !== null ? (value as T) : undefined
 }
 

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { changes, snapshot } from './run.ts'
 import { jobHead, ofClass, page, status } from './schemas.ts'
 
-export const MOST_RECORDED = 65_536
+export const MAX_RECORDED_BYTES = 65_536
 
 export const recordedRun = z.object({
   snapshot,
@@ -32,4 +32,4 @@ export const recordedPage = z.object({ jobs: z.array(recordedJob), cursor: z.str
 export type RecordedRun = z.output<typeof recordedRun>
 export type StoredRun = z.output<typeof storedRun>
 export type RecordedJob = z.output<typeof recordedJob>
-export type GivenRecordedRun = z.input<typeof recordedRun>
+export type RecordedRunInput = z.input<typeof recordedRun>

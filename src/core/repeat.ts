@@ -10,9 +10,9 @@ import { SECOND } from './units.ts'
 export { shift, shiftLength } from './repeat/bedrock.ts'
 export type { Base, Rule } from './repeat/rule.ts'
 
-export const missedWays = ['run', 'last', 'skip'] as const
+export const missedPolicies = ['run', 'last', 'skip'] as const
 
-export type Missed = (typeof missedWays)[number]
+export type Missed = (typeof missedPolicies)[number]
 type Options = { missed?: Missed; stopOnFail?: boolean }
 export type Repeat = string | ({ cron: string; tz?: string } & Options) | ({ bedrock: string } & Options)
 
@@ -35,7 +35,7 @@ const fields: Record<string, Field> = {
   bedrock: text,
   cron: text,
   tz: text,
-  missed: [(value) => missedWays.includes(value as Missed), '"run", "last" or "skip"'],
+  missed: [(value) => missedPolicies.includes(value as Missed), '"run", "last" or "skip"'],
   stopOnFail: [(value) => typeof value === 'boolean', 'true or false'],
 }
 

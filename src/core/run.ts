@@ -29,7 +29,7 @@ import {
   writeOptions,
 } from './schemas.ts'
 
-export type { PastRun, PortDeed, RunDeeds } from './schemas/past-runs.ts'
+export type { PastRun, PortEffect, RunEffects } from './schemas/past-runs.ts'
 
 const ms = z
   .number()
@@ -50,7 +50,7 @@ const snapshotIn = z.object({
 
 const snapshotOut = z.object({ size: count, default: snapshotItem.optional(), channels: z.array(z.string()) })
 
-const heir = z.object({
+const endedChild = z.object({
   id: jobId,
   name: z.string(),
   class: z.string(),
@@ -101,7 +101,9 @@ export const snapshot = z.object({
   steps: z.record(z.string(), closed).optional(),
   wires: z.array(wiring).optional(),
   moreSteps: z.literal(true).optional(),
-  family: z.object({ finished: z.array(heir), cancelled: z.array(heir), failed: z.array(heir) }).optional(),
+  family: z
+    .object({ finished: z.array(endedChild), cancelled: z.array(endedChild), failed: z.array(endedChild) })
+    .optional(),
 })
 
 export type SnapshotItem = z.output<typeof snapshotItem>

@@ -8,23 +8,23 @@ export const countedBy = (count: (at: number) => number): Counted =>
 /** Must match lib/queue/counts.lua. */
 export const keptSteps = { minute: 240, hour: 336 } as const
 
-export const standing = ['ready', 'running', 'limited'] as const
+export const gauges = ['ready', 'running', 'limited'] as const
 
-type Standing = Record<(typeof standing)[number], number> & { oldestReady: number | null }
+type Gauges = Record<(typeof gauges)[number], number> & { oldestReady: number | null }
 
 /** `longestWait`: milliseconds from ready to claimed. */
-export type Point = { at: number; longestWait: number } & Counted & Standing
+export type Point = { at: number; longestWait: number } & Counted & Gauges
 
-export const nothing = (at: number): Point => ({
-  ...(Object.fromEntries([...events, ...standing].map((name) => [name, 0])) as Omit<Point, 'at'>),
+export const emptyPoint = (at: number): Point => ({
+  ...(Object.fromEntries([...events, ...gauges].map((name) => [name, 0])) as Omit<Point, 'at'>),
   at,
   longestWait: 0,
   oldestReady: null,
 })
 
-type Mark = { moment: number; waited: number; counts: number[]; standing: Standing }
+type Mark = { moment: number; waited: number; counts: number[]; gauges: Gauges }
 
-function standingOf([ready, running, limited, front]: string[]): Standing {
+function parseGauges([ready, running, limited, front]: string[]): Gauges {
   const oldestReady = front ? Math.floor(Number.parseInt(front, 16) / 1000) : null
   return { ready: Number(ready ?? 0), running: Number(running ?? 0), limited: Number(limited ?? 0), oldestReady }
 }
@@ -32,7 +32,7 @@ function standingOf([ready, running, limited, front]: string[]): Standing {
 function markOf(text: string): Mark {
   const [moment, waited, ...words] = text.split(',')
   const counts = words.slice(0, events.length).map(Number)
-  return { moment: Number(moment), waited: Number(waited), counts, standing: standingOf(words.slice(events.length)) }
+  return { moment: Number(moment), waited: Number(waited), counts, gauges: parseGauges(words.slice(events.length)) }
 }
 
 export function pointsOf(
@@ -45,14 +45,14 @@ export function pointsOf(
     const at = mark.moment * step
     if (at < since || at >= to) return []
     const counts = countedBy((n) => (next.counts[n] ?? 0) - (mark.counts[n] ?? 0))
-    return [{ at, longestWait: next.waited, ...counts, ...mark.standing }]
+    return [{ at, longestWait: next.waited, ...counts, ...mark.gauges }]
   })
 }
 
 const earlier = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.min(a, b)
 
-export function summed(series: readonly Point[][]): Point[] {
+export function sumSeries(series: readonly Point[][]): Point[] {
   const all = new Map<number, Point>()
   for (const point of series.flat()) {
     const sum = all.get(point.at)
@@ -60,7 +60,7 @@ export function summed(series: readonly Point[][]): Point[] {
       all.set(point.at, { ...point })
       continue
     }
-    for (const name of [...events, ...standing]) sum[name] += point[name]
+    for (const name of [...events, ...gauges]) sum[name] += point[name]
     sum.oldestReady = earlier(sum.oldestReady, point.oldestReady)
     sum.longestWait = Math.max(sum.longestWait, point.longestWait)
   }

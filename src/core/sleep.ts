@@ -1,5 +1,5 @@
 /** In milliseconds. JavaScript fires a longer timer immediately. */
-export const LONGEST_TIMER = 2 ** 31 - 1
+export const MAX_TIMER_MS = 2 ** 31 - 1
 
 export const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { count, flag, moment, queueName, queueView, time } from './schemas.ts'
-import { events, keptSteps, standing } from './series.ts'
+import { events, gauges, keptSteps } from './series.ts'
 
 const counts = z.record(z.string(), z.int()).describe('number of events by name')
 const waits = z
@@ -110,11 +110,11 @@ export const classes = z.object({
 })
 
 const stood = Object.fromEntries(
-  standing.map((name) => [
+  gauges.map((name) => [
     name,
     z.int().describe(`number of ${name} jobs when the first event of this minute or hour occurred`),
   ]),
-) as Named<typeof standing>
+) as Named<typeof gauges>
 
 const pointView = z.object({
   at: moment,

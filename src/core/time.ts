@@ -2,7 +2,7 @@ import { SidejobError } from './errors.ts'
 import { DAY, HOUR, MINUTE, SECOND } from './units.ts'
 
 /** Milliseconds, or a string like '3 days'. */
-export type Length = number | string
+export type Duration = number | string
 
 const lengths: Record<string, number> = { s: SECOND, m: MINUTE, h: HOUR, d: DAY }
 const units: Record<string, number> = { ms: 1, ...lengths, w: 7 * DAY }
@@ -108,12 +108,12 @@ export function durationText(ms: number): string {
   return text || '0s'
 }
 
-export function exactly(ms: number): string {
+export function exactDuration(ms: number): string {
   const [unit, length] = Object.entries(lengths).findLast(([, length]) => ms > 0 && ms % length === 0) ?? ['s', SECOND]
   return `${ms / length}${unit}`
 }
 
-export const lengthOf = (text: string): number | undefined => {
+export const parseDuration = (text: string): number | undefined => {
   const found = /^(\d{1,6})([smhd])$/.exec(text)
   return found ? Number(found[1]) * lengths[found[2]!]! : undefined
 }

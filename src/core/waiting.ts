@@ -31,4 +31,4 @@ export const waitingJob = z.object({
 export const waitingPage = z.object({ jobs: z.array(waitingJob), cursor: z.string().nullable() })
 
 export type WaitingJob = z.output<typeof waitingJob>
-export type GivenWaitingJob = z.input<typeof waitingJob>
+export type WaitingJobInput = z.input<typeof waitingJob>

@@ -1,5 +1,5 @@
 import type { Graph } from './graph.ts'
-import { compare, type FlowFacts, laysOf } from './plan.ts'
+import { compare, type FlowFacts, wireOps } from './plan.ts'
 import type { Op, PortRef, Wiring } from './run.ts'
 import { type End, endText } from './wires.ts'
 
@@ -25,7 +25,7 @@ const wantedOf = (op: WireOp): string => ('call' in op ? CALL : list(op.to.map((
 
 export function wireFaults(graph: Graph, facts: FlowFacts): WireFault[] {
   const seen = compare(graph, graph, facts)
-  return laysOf(seen, new Set()).flatMap((op) => {
+  return wireOps(seen, new Set()).flatMap((op) => {
     if (op.op !== 'wire') return []
     const from = endOf(op.from)
     const row = seen.rowOf(from.node ?? undefined, from.node === null ? 'in' : 'out', from.port)

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { type Length, milliseconds } from './time.ts'
+import { type Duration, milliseconds } from './time.ts'
 
 /** The type of a port's values, their default, and the channels that the port belongs to. */
 export type Port<T = unknown> = {
@@ -64,7 +64,7 @@ export class Later extends Error {
 
   constructor(
     message: string,
-    { after = 0, detail, cause }: { after?: Length; detail?: unknown; cause?: unknown } = {},
+    { after = 0, detail, cause }: { after?: Duration; detail?: unknown; cause?: unknown } = {},
   ) {
     super(message, { cause })
     this.name = 'Later'
@@ -81,13 +81,13 @@ export class Later extends Error {
 export type WorkerLimit<Args = any> = {
   key?: string | ((args: Args) => string | number | undefined)
   concurrency?: number
-  rate?: { limit: number; period: Length }
+  rate?: { limit: number; period: Duration }
 }
 
 /** If `backoff` is a duration, it is the first delay. */
 export type RetryOptions = {
   max?: number
-  backoff?: Length | { base?: Length; factor?: number; cap?: Length; jitter?: number; delays?: Length[] }
+  backoff?: Duration | { base?: Duration; factor?: number; cap?: Duration; jitter?: number; delays?: Duration[] }
 }
 
 /**
@@ -112,7 +112,7 @@ export type WorkerOptions = {
   description?: string
   retry?: RetryOptions
   /** Maximum time of a run: milliseconds, or a string like '2m' (default 30 s). Then `job.signal` aborts. */
-  timeout?: Length
+  timeout?: Duration
   /** Maximum concurrent runs of the class in all lanes and deployments, as the limit `worker:<queue>/<class>`. */
   concurrency?: number
   /** Limits for all jobs of the class. The key defaults to the class. */
@@ -121,7 +121,7 @@ export type WorkerOptions = {
    * Retention of completed and terminated jobs: milliseconds, a string like '7 days', or 'forever'. The default is a
    * day, or 30 days if new input can wake the job. Failed jobs are kept for 30 days.
    */
-  retain?: Length
+  retain?: Duration
   cron?: Cron
   /**
    * Number of runs to record per job, up to 100 (default: the last ten failed or lost runs). With `values`, also keeps

@@ -1,13 +1,13 @@
 import type { Context } from 'hono'
 import { SidejobError } from '../core/errors.ts'
-import { leaveWord } from './cookies.ts'
+import { setFlash } from './cookies.ts'
 import { type Draw, wantsData } from './draw.tsx'
 import { formOf } from './form.ts'
 import { htmlOf, useLook } from './look.ts'
 import type { ActAsked, Confirm, Done, Page } from './page.ts'
 import { Hidden } from './parts/act.tsx'
 import type { Frame } from './parts/shell.tsx'
-import { type Env, expectOurs, expectScope } from './session.ts'
+import { checkCsrf, type Env, expectScope } from './session.ts'
 
 /** Maximum bytes of a form. Browsers encode a value of 1 MiB in up to 3 MiB, and other fields need space too. */
 const MOST = 4 * 1024 * 1024
@@ -81,14 +81,14 @@ export function createActs({ base, draw }: Parts) {
       const children = [<p>{done.say}</p>, <pre>{done.secret}</pre>]
       return card(c, { look, title: 'Copy it now', at: 'keys', children })
     }
-    leaveWord(c, base, done.say)
+    setFlash(c, base, done.say)
     return c.redirect(`${base}${done.to ?? look.here}`, 303)
   }
 
   return async (c: Context<Env>, page: Page): Promise<Response> => {
     const form = await formOf(c.req.raw, MOST)
     const { csrf } = c.get('seen')
-    expectOurs(c.req.raw, c.req.header('x-csrf') ?? String(form.get('csrf') ?? ''), csrf)
+    checkCsrf(c.req.raw, c.req.header('x-csrf') ?? String(form.get('csrf') ?? ''), csrf)
     const name = String(form.get('act') ?? '')
     const act = Object.hasOwn(page.acts ?? {}, name) ? page.acts![name] : undefined
     if (!act)

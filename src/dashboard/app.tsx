@@ -5,13 +5,13 @@ import { createHono } from '../http/hono.ts'
 import { createActs } from './acts.tsx'
 import { around as aroundOf } from './around.ts'
 import { assets } from './assets.ts'
-import { sessionOf, takeWord } from './cookies.ts'
+import { sessionOf, takeFlash } from './cookies.ts'
 import { createDraw, type Draw, drawBrief, hereIn, wantsData } from './draw.tsx'
 import { AGAIN, comesFromElsewhere, createLogin } from './login.tsx'
 import { Elsewhere, type Page } from './page.ts'
 import { pages } from './pages/index.ts'
 import { withPolicy } from './policy.ts'
-import { createSessionDoor, type Env, expectOurs, expectScope, whoLooks } from './session.ts'
+import { authenticate, checkCsrf, createSessionDoor, type Env, expectScope } from './session.ts'
 import { queryWith } from './words/query.ts'
 
 export type DashboardOptions = {
@@ -29,23 +29,29 @@ function serveAsset(c: Context): Response {
 export function createPages({ deps, gate, api }: Given, { name }: DashboardOptions): Hono {
   const base = `${new URL(deps.publicUrl).pathname.replace(/\/+$/, '')}/ui`
   const app = createHono<Env>()
-  const door = createSessionDoor()
-  const inner = api(door.admit)
-  const draw = createDraw({ deps, base, name, pages, ask: (request, seen) => inner.fetch(door.let(request, seen)) })
+  const sessionDoor = createSessionDoor()
+  const inner = api(sessionDoor.admit)
+  const draw = createDraw({
+    deps,
+    base,
+    name,
+    pages,
+    ask: (request, seen) => inner.fetch(sessionDoor.let(request, seen)),
+  })
   const acts = createActs({ base, draw })
 
   app.use(withPolicy)
   app.get('/assets/:name', serveAsset)
   app.route('/', createLogin({ deps, gate, base }) as unknown as Hono<Env>)
   app.use(async (c, next) => {
-    const seen = await whoLooks(c, { deps, gate })
+    const seen = await authenticate(c, { deps, gate })
     if (!seen) return refuse(c, base)
     const { method } = c.req
     const isOfApi = c.req.path.includes('/ui/v1/')
-    if (isOfApi && method !== 'GET') expectOurs(c.req.raw, c.req.header('x-csrf') ?? null, seen.csrf)
+    if (isOfApi && method !== 'GET') checkCsrf(c.req.raw, c.req.header('x-csrf') ?? null, seen.csrf)
     c.set('seen', seen)
     gate.count(seen.caller)
-    door.let(c.req.raw, seen)
+    sessionDoor.let(c.req.raw, seen)
     await next()
   })
   app.route('/', inner as unknown as Hono<Env>)
@@ -84,5 +90,5 @@ async function show(c: Context<Env>, page: Page, draw: Draw): Promise<Response> 
   if (page.brief && c.req.header('x-live') && wantsData(c))
     return drawBrief(c, page.brief, { asked, data: await page.load(asked) })
   const [data, around] = await Promise.all([page.load(asked), aroundOf(asked)])
-  return draw.page(c, page, { asked, data, around, word: takeWord(c, asked.look.base) })
+  return draw.page(c, page, { asked, data, around, word: takeFlash(c, asked.look.base) })
 }

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { type Code, SidejobError } from '../core/errors.ts'
-import { RETRY } from '../core/idempotency.ts'
+import { RETRY_PREFIX } from '../core/idempotency.ts'
 import type { CallApi } from './page.ts'
 import type { Env, Seen } from './session.ts'
 
@@ -15,14 +15,15 @@ export function callerOf(ask: AskApi, c: Context<Env>): CallApi {
   let calls = 0
   return async <Answer>(...[method, path, body, reason]: Parameters<CallApi>) => {
     const headers = new Headers({ 'content-type': 'application/json', accept: 'application/json' })
-    if (key && method !== 'GET') headers.set('idempotency-key', `${RETRY}${key}-${calls++}`)
+    if (key && method !== 'GET') headers.set('idempotency-key', `${RETRY_PREFIX}${key}-${calls++}`)
     if (reason) headers.set('sidejob-reason', encodeURIComponent(reason.slice(0, 200)))
     const url = new URL(path, new URL(c.req.url).origin)
     const text = typeof body === 'string' ? body : JSON.stringify(body ?? {})
     const sent = method === 'GET' || method === 'DELETE' ? undefined : text
     const answer = await ask(new Request(url, { method, headers, body: sent }), seen)
-    const told = (await answer.json().catch(() => ({}))) as { error?: Refused }
-    if (told.error) throw new SidejobError(told.error.code, told.error.message, { path: told.error.path })
-    return told as Answer
+    const answered = (await answer.json().catch(() => ({}))) as { error?: Refused }
+    if (answered.error)
+      throw new SidejobError(answered.error.code, answered.error.message, { path: answered.error.path })
+    return answered as Answer
   }
 }

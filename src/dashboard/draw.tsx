@@ -6,7 +6,7 @@ import type { Deps } from '../http/deps.ts'
 import { type Around, around } from './around.ts'
 import { createAnswers, createCache } from './cache.ts'
 import { type AskApi, callerOf } from './call.ts'
-import { likesOf } from './cookies.ts'
+import { preferencesOf } from './cookies.ts'
 import { costs } from './costs.ts'
 import { documentOf, htmlOf, type Look } from './look.ts'
 import { entryOf } from './nav.ts'
@@ -53,9 +53,9 @@ export async function drawBrief(
     id,
     htmlOf(look, <View data={data} look={look} query={query} />),
   ])
-  const told = { as: as(data), data: dataOf(data), parts: Object.fromEntries(drawn) }
-  if (await isSeen(c, JSON.stringify(told))) return c.body(null, 304)
-  return c.json({ ...told, now: look.now })
+  const brief = { as: as(data), data: dataOf(data), parts: Object.fromEntries(drawn) }
+  if (await isSeen(c, JSON.stringify(brief))) return c.body(null, 304)
+  return c.json({ ...brief, now: look.now })
 }
 
 export function createDraw({ deps, base, name: ownName, pages, ask }: Parts) {
@@ -79,7 +79,7 @@ export function createDraw({ deps, base, name: ownName, pages, ask }: Parts) {
       here: hereIn(c),
       who: { name, scopes },
       csrf,
-      ...likesOf(c),
+      ...preferencesOf(c),
     }
     const { engine } = place
     return {

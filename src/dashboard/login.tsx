@@ -7,12 +7,12 @@ import type { Gate } from '../http/gate.ts'
 import { createHono } from '../http/hono.ts'
 import type { Caller, Place } from '../http/places.ts'
 import { list } from '../http/routes.ts'
-import { dropSession, keepSession, LIFE, likesOf, sessionOf } from './cookies.ts'
+import { dropSession, keepSession, preferencesOf, SESSION_MS, sessionOf } from './cookies.ts'
 import { formOf } from './form.ts'
 import { entries } from './nav.ts'
 import { Icon } from './parts/layout.tsx'
 import { Document, Logo } from './parts/shell.tsx'
-import { expectOurs, placeOfSession, whoLooks } from './session.ts'
+import { authenticate, checkCsrf, placeOfSession } from './session.ts'
 import { title } from './words/text.ts'
 
 const FORM_BYTES = 65_536
@@ -36,7 +36,7 @@ type PageProps = { base: string; c: Context; to: string; wrong?: string; host: s
 
 function EntryPage({ base, c, children }: Pick<PageProps, 'base' | 'c'> & { children: unknown }) {
   return (
-    <Document look={{ base, csrf: '', ...likesOf(c) }} title="Log in · sidejob" kind="enter">
+    <Document look={{ base, csrf: '', ...preferencesOf(c) }} title="Log in · sidejob" kind="enter">
       <main class="login card">
         <h1 class="row">
           <Logo /> sidejob
@@ -162,7 +162,7 @@ export function createLogin({ deps, gate, base }: Parts & { base: string }): Hon
     const found = await find.byLink(once, c.req.raw)
     if (!found) return usedUp(c)
     await recorded(found, 'redeem', '/ui/login')
-    const name = await found.place.engine.sessions.redeem(once, LIFE)
+    const name = await found.place.engine.sessions.redeem(once, SESSION_MS)
     return name ? enter(c, name, to) : usedUp(c)
   }
 
@@ -170,7 +170,7 @@ export function createLogin({ deps, gate, base }: Parts & { base: string }): Hon
     if (!/^\S{1,500}$/.test(key)) return draw(c, to, 'expected an API key, got none', 401)
     const found = await find.byKey(key, c.req.raw)
     await recorded(found, 'open', '/ui/login')
-    const name = await found.place.engine.sessions.open(key, { life: LIFE })
+    const name = await found.place.engine.sessions.open(key, { life: SESSION_MS })
     return name ? enter(c, name, to) : draw(c, to, 'this API key is unknown', 401)
   }
 
@@ -195,7 +195,7 @@ export function createLogin({ deps, gate, base }: Parts & { base: string }): Hon
         return html(c, <LinkPage {...{ base, c, to, host, once }} who={found.who} />, 200)
       }
       // Pages send `again` to get a new session before their session ends.
-      const isIn = c.req.query('again') === undefined && (await whoLooks(c, { deps, gate }))
+      const isIn = c.req.query('again') === undefined && (await authenticate(c, { deps, gate }))
       return isIn ? c.redirect(`${base}${to}`, 303) : draw(c, to)
     })
   })
@@ -211,9 +211,9 @@ export function createLogin({ deps, gate, base }: Parts & { base: string }): Hon
   })
 
   app.post('/logout', async (c) => {
-    const seen = await whoLooks(c, { deps, gate })
+    const seen = await authenticate(c, { deps, gate })
     if (seen) {
-      expectOurs(c.req.raw, String((await formOf(c.req.raw, FORM_BYTES)).get('csrf') ?? ''), seen.csrf)
+      checkCsrf(c.req.raw, String((await formOf(c.req.raw, FORM_BYTES)).get('csrf') ?? ''), seen.csrf)
       await recorded({ place: seen.place, who: seen.caller }, 'end', '/ui/logout')
       await seen.place.engine.sessions.end(sessionOf(c)!)
     }

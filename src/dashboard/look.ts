@@ -7,9 +7,9 @@ type Theme = 'light' | 'dark'
 type Density = 'comfortable' | 'compact'
 
 /** The browser stores likes in cookies, so that the server can apply them. */
-export type Likes = { theme?: Theme; density?: Density; zone: string }
+export type Preferences = { theme?: Theme; density?: Density; zone: string }
 
-export type Look = Likes & {
+export type Look = Preferences & {
   /** Without a trailing slash. */
   base: string
   host: string

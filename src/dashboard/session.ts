@@ -24,7 +24,7 @@ export async function placeOfSession(name: string, deps: Deps): Promise<{ place?
 }
 
 /** Throws NOT_FOUND for an address of another tenant. */
-export async function whoLooks(c: Context, { deps, gate }: { deps: Deps; gate: Gate }): Promise<Seen | undefined> {
+export async function authenticate(c: Context, { deps, gate }: { deps: Deps; gate: Gate }): Promise<Seen | undefined> {
   const name = sessionOf(c)
   if (!name) return undefined
   const found = await gate.lookUp(c.req.raw, `session ${await hashOf(name)}`, async () => {
@@ -39,7 +39,7 @@ export async function whoLooks(c: Context, { deps, gate }: { deps: Deps; gate: G
   return { place, caller: { ...known, home: place.engine, ...ofTenant(tenant, place) }, csrf: await proofOf(name) }
 }
 
-export function expectOurs(request: Request, proof: string | null, csrf: string): void {
+export function checkCsrf(request: Request, proof: string | null, csrf: string): void {
   const site = request.headers.get('sec-fetch-site')
   if (site !== 'same-origin')
     throw new SidejobError('FORBIDDEN', `expected a request from this dashboard, got Sec-Fetch-Site: ${site ?? 'none'}`)

@@ -8,16 +8,16 @@ export type Health = { ok: boolean; version?: string; redis: boolean; redisMs?: 
 
 export type Found = Health & { url: string; cron?: string }
 
-type Patience = { patience?: number; pause?: number }
+type Polling = { maxWait?: number; pause?: number }
 
-type Asking = Patience & { key?: string }
+type Asking = Polling & { key?: string }
 
-const defaults = { patience: 180_000, pause: 3_000 }
+const defaults = { maxWait: 180_000, pause: 3_000 }
 
 /** Asks again, because a new name under workers.dev takes minutes until it resolves everywhere. */
-async function until<T>(ask: () => Promise<T | undefined>, given: Patience): Promise<T | undefined> {
-  const { patience, pause } = { ...defaults, ...given }
-  for (const end = Date.now() + patience; ; await sleep(pause)) {
+async function until<T>(ask: () => Promise<T | undefined>, given: Polling): Promise<T | undefined> {
+  const { maxWait, pause } = { ...defaults, ...given }
+  for (const end = Date.now() + maxWait; ; await sleep(pause)) {
     const answer = await ask().catch(() => undefined)
     if (answer !== undefined || Date.now() > end) return answer
   }
@@ -43,7 +43,7 @@ async function askHealth(url: string, key?: string): Promise<Asked> {
   return { health: { ...(health as Health), ...(took && { redisMs: Number(took) }) } }
 }
 
-export async function checkHealth(url: string, { key, ...patience }: Asking = {}): Promise<Found> {
+export async function checkHealth(url: string, { key, ...maxWait }: Asking = {}): Promise<Found> {
   let answered: string[] = []
   const found = await until(async () => {
     const wellKnown = await wellKnownOf(new URL(url).origin)
@@ -54,7 +54,7 @@ export async function checkHealth(url: string, { key, ...patience }: Asking = {}
       answered.push(asked.answered)
     }
     return undefined
-  }, patience)
+  }, maxWait)
   if (found) return found
   const all = answered.join('; ')
   const redis = /"redis":false/.test(all)
@@ -82,13 +82,13 @@ export async function checkSignature(url: string): Promise<void> {
 
 const ended = new Set(['DELIVERED', 'FAILED', 'CANCELED'])
 
-export async function checkTick(where: Where, patience: Patience = {}): Promise<void> {
+export async function checkTick(where: Where, maxWait: Polling = {}): Promise<void> {
   const messageId = await askForTick(where, 3)
   const client = clientFor(where)
   const state = await until(async () => {
     const { logs } = await client.logs({ filter: { messageId } })
     return logs.map((log) => log.state as string).find((one) => ended.has(one))
-  }, patience)
+  }, maxWait)
   if (state === 'DELIVERED') return
   throw new DeployFailure(
     `A test tick sent through QStash did not arrive (${state ?? 'not delivered yet'}, message ${messageId}). Look it up ` +

@@ -48,7 +48,7 @@ export type DeployOptions = {
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-type Means = { account: string; cloudflare: Cloudflare; wrangler: Wrangler }
+type DeployTools = { account: string; cloudflare: Cloudflare; wrangler: Wrangler }
 
 async function advised<T>(work: Promise<T>, account?: string): Promise<T> {
   return work.catch((error: Error) => {
@@ -72,7 +72,7 @@ async function ofQstash<T>(ask: () => Promise<T>): Promise<T> {
   })
 }
 
-async function meansOf(env: Env, project?: Project): Promise<Means> {
+async function meansOf(env: Env, project?: Project): Promise<DeployTools> {
   const printed = env.CLOUDFLARE_API_TOKEN ? '' : await advised(createWrangler(env)('auth', 'token', '--json'))
   const token = env.CLOUDFLARE_API_TOKEN || (JSON.parse(printed) as { token: string }).token
   const cloudflare = createCloudflare({ token, base: env.CLOUDFLARE_API_BASE_URL })
@@ -93,7 +93,7 @@ async function onlyAccount(cloudflare: Cloudflare): Promise<string> {
 async function addressOf(
   plan: Plan,
   { raw }: Project,
-  { account, cloudflare }: Means,
+  { account, cloudflare }: DeployTools,
 ): Promise<{ url: string; workersDev: boolean; versionUrl?: string }> {
   const given = plan.given.PUBLIC_URL?.replace(/\/+$/, '')
   const subdomain = await advised(cloudflare.subdomain(account), account)
@@ -112,7 +112,7 @@ async function freshKeys(
   { env, say }: Required<Pick<DeployOptions, 'env' | 'say'>>,
   plan: Plan,
   file: string,
-  means: Means,
+  means: DeployTools,
 ) {
   if (plan.made.length === 0) return {}
   const there = (await advised(means.cloudflare.secrets(means.account, plan.names.worker), means.account)) ?? []
@@ -126,7 +126,7 @@ async function freshKeys(
   return fresh
 }
 
-async function makeBucket({ bucket }: Names, { account, cloudflare }: Means, say: (line: string) => void) {
+async function makeBucket({ bucket }: Names, { account, cloudflare }: DeployTools, say: (line: string) => void) {
   const made = await advised(cloudflare.makeBucket(account, bucket), account)
   if (made === 'new') say(`the bucket ${bucket} is new`)
   if (made === 'off')
@@ -137,7 +137,7 @@ async function makeBucket({ bucket }: Names, { account, cloudflare }: Means, say
   return made !== 'off'
 }
 
-async function makeHistory({ history }: Names, { account, cloudflare }: Means, say: (line: string) => void) {
+async function makeHistory({ history }: Names, { account, cloudflare }: DeployTools, say: (line: string) => void) {
   try {
     const { id, isNew } = await cloudflare.makeDatabase(account, history)
     await migrate(cloudflare.sqlOf(account, id))
@@ -153,7 +153,7 @@ async function makeHistory({ history }: Names, { account, cloudflare }: Means, s
   }
 }
 
-async function placeFor(redis: string | undefined, { raw }: Project, { account, cloudflare }: Means) {
+async function placeFor(redis: string | undefined, { raw }: Project, { account, cloudflare }: DeployTools) {
   if (raw.placement) return { placement: raw.placement.region ?? raw.placement.mode, warnings: [] }
   if (!redis) return { warnings: [] }
   const placement = placementOf(redis)

@@ -10,7 +10,7 @@ import { createServing } from './serving.ts'
 import { type ProjectSettings, readSettings } from './settings.ts'
 import type { HostMessage, HostOptions, HostRequest } from './worker.ts'
 
-const tell = (message: HostMessage) => process.send?.(message)
+const send = (message: HostMessage) => process.send?.(message)
 
 // The channel closes when the parent ends. Without an exit, this process and workerd would continue to run.
 process.on('disconnect', () => process.exit())
@@ -26,10 +26,16 @@ async function serve(options: HostOptions) {
   const { wrangler } = libraries
   const build = buildName()
   const serving = options.alone
-    ? serveAlone({ ...options, ...libraries, say: (said) => tell({ said }), onReady: (ready) => tell({ ready }), fail })
-    : createServing({ ...options, ...libraries, tell, build })
+    ? serveAlone({
+        ...options,
+        ...libraries,
+        say: (output) => send({ output }),
+        onReady: (ready) => send({ ready }),
+        fail,
+      })
+    : createServing({ ...options, ...libraries, send, build })
   process.on('message', (request: HostRequest) => {
-    if (request.ask === 'running') tell({ running: serving.running() })
+    if (request.ask === 'running') send({ running: serving.running() })
   })
   let last: Build | undefined
   let turn = Promise.resolve()
@@ -39,7 +45,7 @@ async function serve(options: HostOptions) {
   }
   const onBroken = (broken: string) => {
     if (!isWatching) return fail(new Error(broken))
-    tell({ broken })
+    send({ broken })
   }
   const bundled = (settings: ProjectSettings) =>
     bundle({
@@ -86,7 +92,7 @@ function watchSettings(config: string, onChange: () => Promise<void>) {
 }
 
 function fail(error: Error): never {
-  tell({ failed: error.message })
+  send({ failed: error.message })
   setTimeout(() => process.exit(1), 100)
   throw error
 }

@@ -39,10 +39,10 @@ const printedLine = ({ job, class: name, text }: Printed, locate: Locate): strin
 export type Started = { job: number; class: string; token: string }
 type Announced = ({ sidejob: 'start' } & Started) | { sidejob: 'end'; job: number }
 
-export function announcedIn(said: string): Announced | undefined {
-  if (!/^\{"sidejob":"(start|end)"/.test(said)) return undefined
+export function announcedIn(printed: string): Announced | undefined {
+  if (!/^\{"sidejob":"(start|end)"/.test(printed)) return undefined
   try {
-    return JSON.parse(said) as Announced
+    return JSON.parse(printed) as Announced
   } catch {
     return undefined
   }
@@ -52,8 +52,8 @@ export function announcedIn(said: string): Announced | undefined {
  * @example
  * lineOf('{"sidejob":"run","job":7,"class":"double","outcome":"completed","ms":3}', locate) // ✓ double #7 3 ms
  */
-export function lineOf(said: string, locate: Locate): string {
-  const text = said.trimEnd()
+export function lineOf(printed: string, locate: Locate): string {
+  const text = printed.trimEnd()
   if (!text.startsWith('{"sidejob":')) return located(text, locate)
   try {
     const line = JSON.parse(text) as Run | Printed

@@ -17,12 +17,12 @@ type Libraries = { wrangler: typeof import('wrangler'); miniflare: typeof import
 
 type ServingOptions = HostOptions &
   Libraries & {
-    tell: (message: HostMessage) => void
+    send: (message: HostMessage) => void
     build: string
   }
 
 export function createServing(options: ServingOptions) {
-  const { dir, port, tell } = options
+  const { dir, port, send } = options
   const { Miniflare } = options.miniflare
   const root = dirname(options.config)
   const now: Now = { isServing: false, locate: () => undefined, uncaught: '', printed: [], running: new Map() }
@@ -55,13 +55,13 @@ export function createServing(options: ServingOptions) {
 
   function serve(): void {
     now.isServing = true
-    for (const line of now.printed.splice(0)) tell({ said: line })
+    for (const line of now.printed.splice(0)) send({ output: line })
   }
 
   async function keep(map: string): Promise<void> {
     if (!map || !options.isWatching) return
     const table = tableOf(map, { dir, root, bundle: 'worker.js' })
-    await keepTable(options.vars, options.build, table).catch((error: Error) => tell({ said: error.message }))
+    await keepTable(options.vars, options.build, table).catch((error: Error) => send({ output: error.message }))
   }
 
   return {
@@ -82,7 +82,7 @@ export function createServing(options: ServingOptions) {
         await keep(map)
         good = { options: workerd, bundle: String(modules[0]?.contents ?? '') }
         const pid = workerdBelow(process.pid)
-        tell(before.good ? { reloaded: pid, ms: Math.round(performance.now() - began) } : { ready: pid })
+        send(before.good ? { reloaded: pid, ms: Math.round(performance.now() - began) } : { ready: pid })
       } catch (error) {
         const why = located(now.uncaught || (error as Error).message, now.locate).trim()
         if (!options.isWatching) throw new Error(why)
@@ -91,7 +91,7 @@ export function createServing(options: ServingOptions) {
           await use(before.good.options)
           serve()
         }
-        tell({ broken: why, pid: workerdBelow(process.pid) })
+        send({ broken: why, pid: workerdBelow(process.pid) })
       }
     },
   }
@@ -106,11 +106,11 @@ type Now = {
   running: Map<number, Started>
 }
 
-function logging({ miniflare: { Log, LogLevel }, tell, isWatching }: ServingOptions, now: Now) {
+function logging({ miniflare: { Log, LogLevel }, send, isWatching }: ServingOptions, now: Now) {
   const shown = (line: string) => (isWatching ? lineOf(line, now.locate) : line)
   class HostLog extends Log {
     override error(error: Error) {
-      if (now.isServing) tell({ said: located(error.stack ?? error.message, now.locate) })
+      if (now.isServing) send({ output: located(error.stack ?? error.message, now.locate) })
     }
   }
   return {
@@ -122,14 +122,14 @@ function logging({ miniflare: { Log, LogLevel }, tell, isWatching }: ServingOpti
       if (run) return void now.running.delete(run.job)
       const thrown = /Uncaught .*/s.exec(message)
       if (thrown && !now.isServing) now.uncaught ||= thrown[0]
-      else if (now.isServing) tell({ said: shown(message) })
+      else if (now.isServing) send({ output: shown(message) })
       else now.printed.push(shown(message))
     },
   }
 }
 
 function workerdOptions(options: ServingOptions, modules: V4ModuleDefinition[], logs: object): MiniflareOptions {
-  const { wrangler, miniflare, config, dir, port, inspectorPort, vars, bounds, state, tell } = options
+  const { wrangler, miniflare, config, dir, port, inspectorPort, vars, bounds, state, send } = options
   const { name } = readSettings(wrangler, config)
   const { workerOptions } = wrangler.unstable_getMiniflareWorkerOptions(config)
   const secrets = secretsIn(dirname(config))
@@ -148,6 +148,6 @@ function workerdOptions(options: ServingOptions, modules: V4ModuleDefinition[], 
     cf: false,
     telemetry: { enabled: false },
     ...logs,
-    unsafeHandleRuntimeRestart: () => tell({ restarted: workerdBelow(process.pid) }),
+    unsafeHandleRuntimeRestart: () => send({ restarted: workerdBelow(process.pid) }),
   } as Parameters<typeof miniflare.convertV4MiniflareOptions>[0])
 }

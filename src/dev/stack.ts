@@ -8,7 +8,7 @@ import { development, startQstash } from '../../infra/stand-ins/qstash.ts'
 import { type RunningRedis, startRedis } from '../../infra/stand-ins/redis.ts'
 import { mountOf } from '../deploy/mount.ts'
 import { askForTick, EVERY_MINUTE, scheduleTick } from '../deploy/tick.ts'
-import { LAST } from '../engine/jobs/outcome.ts'
+import { LAST_ATTEMPT } from '../engine/jobs/outcome.ts'
 import type { Bounds } from './invocation/bounds.ts'
 import { loginLink } from './login-link.ts'
 import { claimPort } from './ports.ts'
@@ -106,9 +106,9 @@ async function started(options: StackOptions, running: Running) {
   const apiKey = options.apiKey ?? secretIn(folder, 'api-key', () => `dev_${randomBytes(24).toString('hex')}`, persist)
   const filesSecret = secretIn(folder, 'files-secret', () => randomUUID() + randomUUID(), persist)
   const origin = `http://127.0.0.1:${await claimPort(options.port ?? 0, { setting: options.portFrom ?? 'PORT' })}`
-  const gone = Promise.withResolvers<never>()
-  gone.promise.catch(() => {})
-  const services = await startServices(options, folder, running, gone.reject)
+  const exited = Promise.withResolvers<never>()
+  exited.promise.catch(() => {})
+  const services = await startServices(options, folder, running, exited.reject)
   const { redis, gateway, qstash, standIn } = services
   const tick: { at?: Ticking } = {}
   let url = origin
@@ -128,13 +128,13 @@ async function started(options: StackOptions, running: Running) {
       await failLooping({ url, apiKey, jobs, seconds, say: options.say }).catch(() => undefined)
       options.onLoop?.()
     },
-    onGone: gone.reject,
+    onExit: exited.reject,
   })
   await running.add('worker', worker.close)
-  await Promise.race([worker.ready, gone.promise])
+  await Promise.race([worker.ready, exited.promise])
   options.signal?.throwIfAborted()
   url = `${origin}${await mountOf(origin)}`
-  await Promise.race([healthy(url), gone.promise])
+  await Promise.race([healthy(url), exited.promise])
   const ticking = { url: qstash.url, token: qstash.token, publicUrl: url }
   tick.at = ticking
   await scheduleTick(ticking, 'local', EVERY_MINUTE)
@@ -153,7 +153,7 @@ async function started(options: StackOptions, running: Running) {
     qstash: standIn,
     login: () => loginLink({ url, key: apiKey }).catch(() => undefined),
     tick: () => askForTick(ticking),
-    gone: gone.promise,
+    gone: exited.promise,
     close: running.close,
   }
 }
@@ -204,7 +204,7 @@ async function failLooping({ url, apiKey, jobs, seconds, say = () => {} }: Loopi
   const answer = await fetch(`${url}/v1/runs/${job.token}/commit`, {
     method: 'POST',
     headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ end: 'failed', n: LAST, error: { message, retry: false } }),
+    body: JSON.stringify({ end: 'failed', n: LAST_ATTEMPT, error: { message, retry: false } }),
   })
   if (answer.ok) say(`✗ ${job.class} #${job.job} failed and is not retried: its code loops`)
 }
@@ -212,9 +212,9 @@ async function failLooping({ url, apiKey, jobs, seconds, say = () => {} }: Loopi
 type Ticking = Parameters<typeof askForTick>[0]
 type Services = Awaited<ReturnType<typeof startServices>>
 
-async function startServices(options: StackOptions, folder: string, running: Running, onGone: (error: Error) => void) {
+async function startServices(options: StackOptions, folder: string, running: Running, onExit: (error: Error) => void) {
   const { redis: force, persist = true, qstash: own, vars = {}, say } = options
-  const redis = await startRedis({ force, persist, dir: join(folder, 'redis'), say, onGone })
+  const redis = await startRedis({ force, persist, dir: join(folder, 'redis'), say, onExit })
   await running.add('redis', redis.close)
   const gateway = await startGateway({ redis, token: randomUUID() })
   await running.add('gateway', gateway.close)
@@ -243,7 +243,7 @@ function hostOf({ plan = planOf(), bounds = {}, loopAfter, say = () => {}, ...op
   }
 }
 
-type Told = Pick<Services, 'gateway' | 'qstash'> & {
+type Connections = Pick<Services, 'gateway' | 'qstash'> & {
   origin: string
   apiKey: string
   webhookSecret: string
@@ -251,7 +251,7 @@ type Told = Pick<Services, 'gateway' | 'qstash'> & {
 }
 
 const varsOf = (
-  { gateway, qstash, origin, apiKey, webhookSecret, filesSecret }: Told,
+  { gateway, qstash, origin, apiKey, webhookSecret, filesSecret }: Connections,
   vars: StackOptions['vars'] = {},
 ) =>
   defined({

@@ -1,11 +1,11 @@
 // Warns about waits without a name: an edit of the function can change the position that identifies such a wait.
 
-import type { GivenWaitingJob } from '../core/waiting.ts'
+import type { WaitingJobInput } from '../core/waiting.ts'
 import { isUnnamed, type Waited, waitText } from '../engine/run/code-change.ts'
 
 const READ = 100
 
-type Waiting = Pick<GivenWaitingJob, 'servedBy' | 'snapshot'>
+type Waiting = Pick<WaitingJobInput, 'servedBy' | 'snapshot'>
 
 function waitsOf({ snapshot: { steps = {}, run } }: Waiting): string[] {
   const open = Object.entries(steps).filter(([key, value]) => {

@@ -25,7 +25,7 @@ export type HostOptions = {
 export type HostMessage =
   | { ready: number | undefined }
   | { restarted: number | undefined }
-  | { said: string }
+  | { output: string }
   | { reloaded: number | undefined; ms: number }
   | { broken: string; pid?: number }
   | { running: RunningJob[] }
@@ -42,7 +42,7 @@ type WorkerOptions = Omit<HostOptions, 'inspectorPort'> & {
   say: (line: string) => void
   onReload?: (ms: number) => void
   onLoop?: (running: RunningJob[], seconds: number) => unknown
-  onGone: (error: Error) => void
+  onExit: (error: Error) => void
 }
 
 export type RunningWorker = Awaited<ReturnType<typeof startWorker>>
@@ -71,13 +71,13 @@ function loopText(running: readonly RunningJob[], seconds: number): string {
 
 function runningJobs(host: ChildProcess): Promise<RunningJob[]> {
   const { promise, resolve } = Promise.withResolvers<RunningJob[]>()
-  const hear = (message: HostMessage) => 'running' in message && resolve(message.running)
-  host.on('message', hear)
+  const onMessage = (message: HostMessage) => 'running' in message && resolve(message.running)
+  host.on('message', onMessage)
   host.send({ ask: 'running' } satisfies HostRequest)
   const late = setTimeout(() => resolve([]), ANSWER_MS)
   return promise.finally(() => {
     clearTimeout(late)
-    host.off('message', hear)
+    host.off('message', onMessage)
   })
 }
 
@@ -90,7 +90,7 @@ function end(pid: number | undefined) {
 }
 
 export async function startWorker(all: WorkerOptions) {
-  const { say, onReload, onLoop, onGone, cpu, memory = Number.POSITIVE_INFINITY, ...given } = all
+  const { say, onReload, onLoop, onExit, cpu, memory = Number.POSITIVE_INFINITY, ...given } = all
   const inspectorPort = Number.isFinite(memory) ? await claimPort(0, { setting: 'SIDEJOB_PLAN' }) : undefined
   const options: HostOptions = { ...given, inspectorPort }
   let workerd: number | undefined
@@ -118,7 +118,7 @@ export async function startWorker(all: WorkerOptions) {
     return new Promise<void>((resolve, reject) => {
       started.on('message', (message: HostMessage) => {
         if ('failed' in message) failure = message.failed
-        hear(message, isReady)
+        onMessage(message, isReady)
         if ('ready' in message) resolve(void (isReady = true))
       })
       started.once('exit', () => {
@@ -129,8 +129,8 @@ export async function startWorker(all: WorkerOptions) {
     })
   }
 
-  function hear(message: HostMessage, isServed: boolean): void {
-    if ('said' in message) say(message.said)
+  function onMessage(message: HostMessage, isServed: boolean): void {
+    if ('output' in message) say(message.output)
     if ('broken' in message) {
       workerd = message.pid ?? workerd
       say(message.broken)
@@ -150,9 +150,9 @@ export async function startWorker(all: WorkerOptions) {
   function relaunch(reason: string) {
     endWorkerd()
     const recent = starts.filter((at) => at > Date.now() - MINUTE).length
-    if (recent > TRIES) return onGone(new Error(`The Worker ended ${recent} times within a minute: ${reason}`))
+    if (recent > TRIES) return onExit(new Error(`The Worker ended ${recent} times within a minute: ${reason}`))
     say('The process of the Worker exited unexpectedly. It is being restarted.')
-    launch().catch(onGone)
+    launch().catch(onExit)
   }
 
   function endFor(pid: number, reason: string): void {

@@ -1,4 +1,4 @@
-import { RETRY_FOR } from '../core/idempotency.ts'
+import { RETRY_KEPT_MS } from '../core/idempotency.ts'
 import type { Status } from '../core/job.ts'
 import type { PastRun } from '../core/run.ts'
 import { DAY } from '../core/units.ts'
@@ -27,7 +27,7 @@ export type Context = {
   versions: Versions
   longPoll: LongPoll
   ring: (rings: Ring[], guest?: Guest) => Promise<void>
-  eager?: { start: () => Promise<EagerLane>; goOn: (lane: EagerLane, lent: ClaimedJob[]) => void }
+  eager?: { start: () => Promise<EagerLane>; goOn: (lane: EagerLane, claimed: ClaimedJob[]) => void }
   announce: () => Promise<void>
   change: (job: string, ops: Words[], call?: Call, period?: number) => Promise<string[]>
   view: (job: string) => Promise<JobView>
@@ -47,4 +47,4 @@ export const stepOf = ([id, status]: string[]): { id: number; status: Status } =
 export const onceOf = (call: Call | undefined, period?: number): Once =>
   call?.key
     ? { key: call.key, period: period ?? call.keep ?? DAY, fingerprint: call.fingerprint ?? '' }
-    : { key: `own:${crypto.randomUUID()}`, period: period ?? RETRY_FOR }
+    : { key: `own:${crypto.randomUUID()}`, period: period ?? RETRY_KEPT_MS }

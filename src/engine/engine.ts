@@ -6,7 +6,7 @@ import type { Code } from '../core/errors.ts'
 import type { ExaminedView } from '../core/examined.ts'
 import type { flowView, graphVersion } from '../core/graph.ts'
 import type { Status } from '../core/job.ts'
-import type { ProcessView, RunUnderWay } from '../core/process.ts'
+import type { CurrentRun, ProcessView } from '../core/process.ts'
 import type { PastRun, RunError } from '../core/run.ts'
 import type { breakerList } from '../core/schemas/dashboard.ts'
 import type { AskedJob, AskedPatch } from '../core/schemas/job-options.ts'
@@ -19,9 +19,9 @@ import type { keptWorker, storedWorker, WorkerUnfit, workerList } from '../core/
 import type { Series, Stats } from '../core/stats.ts'
 import type { Quota } from '../redis/new-job.ts'
 import type { EndedChild, Fault } from '../redis/types.ts'
-import type { Heart, Restore } from '../redis/verbs/standing.ts'
+import type { Restore, TickSource } from '../redis/verbs/system-state.ts'
 
-export type { ProcessView, RunUnderWay } from '../core/process.ts'
+export type { CurrentRun, ProcessView } from '../core/process.ts'
 export type { PortOptions as PortSpecs } from '../core/run.ts'
 export type * from '../core/schemas/flows.ts'
 export type * from '../core/schemas/history.ts'
@@ -213,7 +213,7 @@ export type Health = {
   ms?: number
   /** Accurate to two minutes. Null for tenants, which have no tick. */
   tickAt?: number | null
-  tickBy?: Heart | null
+  tickBy?: TickSource | null
   bellAt?: number | null
   version: string
   restored?: Restore
@@ -237,7 +237,7 @@ export type Glance = {
   limits: WaitedLimit[]
   moreLimits: boolean
   processes: ProcessView[]
-  others: RunUnderWay[]
+  others: CurrentRun[]
   more: boolean
   health: Health
   hasSchedules: boolean

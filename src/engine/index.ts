@@ -12,7 +12,7 @@ import { createVault } from '../redis/vault.ts'
 import { createAlerts } from './api/alerts.ts'
 import { createAudit } from './api/audit.ts'
 import { createBreakers } from './api/breakers.ts'
-import { BULK, createBulk, createBulkVerbs, FAMILY, goThroughFamily } from './api/bulk.ts'
+import { BULK, createBulk, createBulkVerbs, FAMILY, walkFamily } from './api/bulk.ts'
 import { createCallbackVerbs } from './api/callbacks.ts'
 import { createChannels } from './api/channels.ts'
 import { createRuns } from './api/claims.ts'
@@ -32,13 +32,13 @@ import { createJobs, type Jobs } from './api/jobs.ts'
 import { createKeys } from './api/keys.ts'
 import { createLimits } from './api/limits.ts'
 import { createLog } from './api/log.ts'
-import { createPastRuns, keptRunsOf, ranOf } from './api/past-runs.ts'
+import { createPastRuns, spentAndRuns, storedRunsOf } from './api/past-runs.ts'
 import { createPorts } from './api/ports.ts'
 import { createProcesses } from './api/processes.ts'
 import { createQueues } from './api/queues.ts'
 import { createRecorded } from './api/recorded.ts'
 import { createResults } from './api/results.ts'
-import { createOne } from './api/run-one.ts'
+import { createRunOne } from './api/run-one.ts'
 import { createSchedules, type Schedules } from './api/schedules.ts'
 import { createStats } from './api/stats.ts'
 import { createTenants } from './api/tenants.ts'
@@ -115,7 +115,7 @@ export type EngineOptions = {
   payloads?: Record<string, Payload>
   /** Keys of 32 bytes that encrypt args, state, values and results. The first key encrypts, and all keys decrypt. */
   encryptionKeys?: readonly Uint8Array[]
-  isolate?: (lent: ClaimedJob) => Promise<SentOutcome | undefined>
+  isolate?: (claimed: ClaimedJob) => Promise<SentOutcome | undefined>
   retry?: Retry
   /** Value of `job.env` in functions. */
   env?: unknown
@@ -185,15 +185,15 @@ function announcing(registry: Registry, workers: readonly Worker[]) {
 }
 
 function viewing(store: Store, prices: Prices | undefined): Pick<Context, 'view' | 'viewWithRuns'> {
-  const viewed = ({ id, document, ...beside }: Inspection): JobView => ({
-    ...shownJob(id, document, beside),
-    ...factsOf(document, { ...beside, retain: store.retain }),
+  const viewed = ({ id, document, ...more }: Inspection): JobView => ({
+    ...shownJob(id, document, more),
+    ...factsOf(document, { ...more, retain: store.retain }),
   })
   return {
     view: async (job) => viewed(await store.inspect(job)),
     async viewWithRuns(job) {
       const found = await store.inspect(job)
-      const { spent, runs } = ranOf(found.document, await keptRunsOf(store, found))
+      const { spent, runs } = spentAndRuns(found.document, await storedRunsOf(store, found))
       const cost = { ...spent, price: prices ? priceOf(spent, prices) : null }
       return { job: { ...viewed(found), cost }, runs }
     },
@@ -226,7 +226,7 @@ function assemble(options: EngineOptions) {
   const slices = [
     [RELAYS, createRelay()],
     [BULK, createBulk(store)],
-    [FAMILY, goThroughFamily],
+    [FAMILY, walkFamily],
   ] as const
   for (const [served, inner] of slices) registry.serve(served, { inner, longest: () => SLICE_MS })
   const versions = createVersions({ ...options, store, fetch: send, now, secret: options.tokenSecret })
@@ -282,8 +282,8 @@ function assemble(options: EngineOptions) {
     return answer
   }
 
-  async function performAlone(lent: ClaimedJob): Promise<SentOutcome | undefined> {
-    const settled = await executor.run(lent, { alone: true })
+  async function performAlone(claimed: ClaimedJob): Promise<SentOutcome | undefined> {
+    const settled = await executor.run(claimed, { alone: true })
     return settled && outcomeToSend(settled)
   }
 
@@ -293,7 +293,7 @@ function assemble(options: EngineOptions) {
     options.dispatch === 'eager' && defer
       ? {
           start: startLane,
-          goOn: (lane: EagerLane, lent: ClaimedJob[]) => defer(dispatcher.goOn(lane, lent, ringer.guest())),
+          goOn: (lane: EagerLane, claimed: ClaimedJob[]) => defer(dispatcher.goOn(lane, claimed, ringer.guest())),
         }
       : undefined
   const parts: Context = {
@@ -365,7 +365,7 @@ function assemble(options: EngineOptions) {
 
     dispatch,
     tick: createTick({ store, announce, ringer, history, serve: dispatch, budget, requests, now, isTenant }),
-    ...createOne(parts),
+    ...createRunOne(parts),
     performAlone,
     performPinned: async (headers: Headers, bytes: Uint8Array) => ({
       outcome: await performAlone(await versions.received(headers, bytes)),

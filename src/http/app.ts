@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { readUpTo } from '../core/bytes.ts'
 import { codes, errorBody, SidejobError } from '../core/errors.ts'
 import { check } from '../core/issues.ts'
-import { doors } from '../core/limits.ts'
+import { requestLimits } from '../core/limits.ts'
 import { present } from '../core/present.ts'
 import { closedIn, places } from '../core/schemas.ts'
 import { splitPath } from '../core/tenant.ts'
@@ -24,7 +24,7 @@ import type { Caller, Place } from './places.ts'
 import { type Asked, isSigned, type Method, pathParams, Reply, type Route } from './route.ts'
 import { list, listed } from './routes.ts'
 
-type Beside = {
+type AppOptions = {
   facades?: readonly Facade[]
   dashboard?: Dashboard
 }
@@ -33,7 +33,7 @@ const defaults = { body: 10 * 1024 * 1024 }
 /** A body that is too large is read up to this multiple of the limit before the error is sent. */
 const READ_ON = 3
 
-export const createApp = ({ facades = [], dashboard, ...deps }: Deps & Beside): Hono => {
+export const createApp = ({ facades = [], dashboard, ...deps }: Deps & AppOptions): Hono => {
   // The path may begin with the name of a tenant.
   const app = createHono({ getPath: ({ url }) => splitPath(new URL(url).pathname).path.replace(/^\/ui\/$/, '/ui') })
   const gate = createGate(deps)
@@ -45,15 +45,15 @@ export const createApp = ({ facades = [], dashboard, ...deps }: Deps & Beside): 
   let document: OpenApi | undefined
   const describe = () => (document ??= openapi(served, deps.publicUrl))
   const about: About = { document: describe, guide: () => llms(served, deps.publicUrl) }
-  const lay = (on: Hono, routes: readonly Listed[], door: Admit): Hono => {
+  const mount = (on: Hono, routes: readonly Listed[], door: Admit): Hono => {
     for (const route of routes)
       on.on(route.method, route.pattern ?? pattern(route.path), serve(route, deps, door, gate, about))
     return on
   }
-  lay(app, served, admit)
+  mount(app, served, admit)
   if (dashboard) {
     const api = (door: Admit) =>
-      lay(createHono(), served.filter(isOfApi), door).onError((error, c) => failed(c, error, deps))
+      mount(createHono(), served.filter(isOfApi), door).onError((error, c) => failed(c, error, deps))
     app.route('/ui', dashboard({ deps, gate, api }))
     app.get('/', (c) => c.redirect(`${new URL(deps.publicUrl).pathname.replace(/\/$/, '')}/ui`))
   }
@@ -86,7 +86,7 @@ const serve = (route: Listed, deps: Deps, admit: Admit, gate: Gate, about: About
   const params = z.object(Object.fromEntries(namesIn(path).map((name) => [name, pathParams[name]])))
   const body = route.body ?? nothing
   const closed = closedIn(body)
-  const most = scope === 'signed' ? doors.signedBody : (deps.limits?.body ?? defaults.body)
+  const most = scope === 'signed' ? requestLimits.signedBody : (deps.limits?.body ?? defaults.body)
 
   const bodyOf = (request: Request, bytes: Uint8Array) => {
     if (facade && !facade.json) return undefined
@@ -185,8 +185,8 @@ async function guarded(c: Context, next: () => Promise<void>): Promise<void> {
 
 const bytesOf = async (request: Request, most: number): Promise<Uint8Array> => {
   // Read more than the limit: many clients show a broken pipe instead of a response that comes before the body ends.
-  const said = Number(request.headers.get('content-length') ?? 0) || 0
-  const bytes = await readUpTo(request.body, most, { readOn: most * READ_ON, said })
+  const declared = Number(request.headers.get('content-length') ?? 0) || 0
+  const bytes = await readUpTo(request.body, most, { readOn: most * READ_ON, declared })
   if (!bytes) throw new SidejobError('TOO_LARGE', `the body: expected at most ${most} bytes`)
   return bytes
 }

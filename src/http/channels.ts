@@ -2,7 +2,7 @@ import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import * as z from 'zod'
 import { writeJson } from '../core/codec/json-writer.ts'
 import { raw } from '../core/codec/value.ts'
-import { doors } from '../core/limits.ts'
+import { requestLimits } from '../core/limits.ts'
 import { channelList, channelName, closed, flag, keepMessage, moment, scanCursor } from '../core/schemas.ts'
 import { tokenPath } from './door.ts'
 import { keyOf } from './places.ts'
@@ -84,7 +84,7 @@ async function events(
 ): Promise<Response> {
   const gone = new AbortController()
   const isKnown = () => caller!.home.keys.isActive(caller!.id)
-  const heard = await engine.channels.subscribe(channels, gone.signal).catch((error) => {
+  const messages = await engine.channels.subscribe(channels, gone.signal).catch((error) => {
     gone.abort()
     throw error
   })
@@ -95,7 +95,7 @@ async function events(
     if (last !== undefined) await stream.writeSSE({ event: 'gap', data: JSON.stringify({ after: last }) })
     let sent = 0
     try {
-      for await (const { channel, message } of heard) {
+      for await (const { channel, message } of messages) {
         if (gone.signal.aborted) break
         await stream.writeSSE({ id: `${Date.now()}-${++sent}`, data: writeJson({ channel, message: raw(message) }) })
       }
@@ -112,8 +112,11 @@ async function events(
 const beating = (stream: SSEStreamingApi, isKnown: () => Promise<boolean>, end: () => void) => {
   const comment = () => stream.write(': here\n\n')
   comment()
-  const beat = setInterval(async () => ((await isKnown().catch(() => true)) ? comment() : end()), doors.stream.beat)
-  const life = setTimeout(end, doors.stream.life)
+  const beat = setInterval(
+    async () => ((await isKnown().catch(() => true)) ? comment() : end()),
+    requestLimits.stream.beat,
+  )
+  const life = setTimeout(end, requestLimits.stream.life)
   return () => {
     clearInterval(beat)
     clearTimeout(life)

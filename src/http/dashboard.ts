@@ -7,7 +7,7 @@ export type Given = {
   deps: Deps
   gate: Gate
   /** The API, with the dashboard's own authentication. */
-  api: (door: Admit) => Hono
+  api: (admit: Admit) => Hono
 }
 
 export type Dashboard = (given: Given) => Hono

@@ -1,6 +1,6 @@
 import { hashOf, hashOfBytes, sameHash } from '../core/crypto.ts'
 import { SidejobError } from '../core/errors.ts'
-import { HOOK, HOOK_FOR, RETRY, RETRY_FOR } from '../core/idempotency.ts'
+import { HOOK_KEPT_MS, HOOK_PREFIX, RETRY_KEPT_MS, RETRY_PREFIX } from '../core/idempotency.ts'
 import { quotas } from '../core/limits.ts'
 import { splitPath, tenantOfKey } from '../core/tenant.ts'
 import { readTraceparent } from '../core/trace.ts'
@@ -138,8 +138,10 @@ export const expectVersion = (request: Request): void => {
 const signatureOf = (request: Request) => request.headers.get('upstash-signature') ?? undefined
 
 const unsigned = (signature: string | undefined): SidejobError => {
-  const came = signature ? 'a signature that does not match the body, the address or the time of the request' : 'none'
-  return new SidejobError('UNAUTHENTICATED', `expected a valid Upstash-Signature, got ${came}`)
+  const received = signature
+    ? 'a signature that does not match the body, the address or the time of the request'
+    : 'none'
+  return new SidejobError('UNAUTHENTICATED', `expected a valid Upstash-Signature, got ${received}`)
 }
 
 /** A part of the key's hash names the caller, so that Redis does not contain the key. */
@@ -160,8 +162,8 @@ export const callOf = async (request: Request, caller: Caller | undefined, bytes
     ...by,
     key: `${request.method} ${new URL(request.url).pathname}:${caller?.id ?? ''}:${given}`,
     fingerprint: await hashOfBytes(bytes),
-    ...(given.startsWith(RETRY) ? { keep: RETRY_FOR } : {}),
-    ...(given.startsWith(HOOK) && caller?.unlimited ? { keep: HOOK_FOR } : {}),
+    ...(given.startsWith(RETRY_PREFIX) ? { keep: RETRY_KEPT_MS } : {}),
+    ...(given.startsWith(HOOK_PREFIX) && caller?.unlimited ? { keep: HOOK_KEPT_MS } : {}),
   }
 }
 
@@ -183,8 +185,8 @@ const bearer = (request: Request): string => {
   const header = request.headers.get('authorization')
   const key = /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1]
   if (key) return key
-  const came = header === null ? 'none' : 'a different form'
-  throw new SidejobError('UNAUTHENTICATED', `expected the header "Authorization: Bearer <API key>", got ${came}`)
+  const received = header === null ? 'none' : 'a different form'
+  throw new SidejobError('UNAUTHENTICATED', `expected the header "Authorization: Bearer <API key>", got ${received}`)
 }
 
 export const tokenPath = (url: string): string => {

@@ -1,7 +1,7 @@
 // Requests are counted before Redis is asked.
 
 import { SidejobError } from '../core/errors.ts'
-import { doors } from '../core/limits.ts'
+import { requestLimits } from '../core/limits.ts'
 import { Lru } from '../core/lru.ts'
 import { buckets, type Pace } from './bucket.ts'
 import { networkOf } from './network.ts'
@@ -23,7 +23,8 @@ const STRANGERS = 'requests without a known API key, session or tenant from this
 /** Seconds until the caller should try again. By then, another stream may have ended. */
 const LISTEN_AGAIN = 5
 
-const paceOf = (rate: number | undefined): Pace => (rate === undefined ? doors.requests : { rate, burst: 2 * rate })
+const paceOf = (rate: number | undefined): Pace =>
+  rate === undefined ? requestLimits.requests : { rate, burst: 2 * rate }
 
 function limited(wait: number, what: string, { rate }: Pace): void {
   if (wait === 0) return
@@ -32,8 +33,8 @@ function limited(wait: number, what: string, { rate }: Pace): void {
 }
 
 export function createGate({ limiter }: { limiter?: Limiter }): Gate {
-  const take = buckets(doors.remembered, Date.now)
-  const known = new Lru<string, true>(doors.remembered)
+  const take = buckets(requestLimits.remembered, Date.now)
+  const known = new Lru<string, true>(requestLimits.remembered)
   const listening = new Map<string, number>()
 
   function enter(name: string, most: number, what: string): void {
@@ -52,8 +53,9 @@ export function createGate({ limiter }: { limiter?: Limiter }): Gate {
   }
 
   async function charge(network: string): Promise<void> {
-    limited(take(`network ${network}`, doors.strangers), STRANGERS, doors.strangers)
-    if (limiter && !(await limiter(network))) limited(1 / doors.strangers.rate, STRANGERS, doors.strangers)
+    limited(take(`network ${network}`, requestLimits.strangers), STRANGERS, requestLimits.strangers)
+    if (limiter && !(await limiter(network)))
+      limited(1 / requestLimits.strangers.rate, STRANGERS, requestLimits.strangers)
   }
 
   return {
@@ -69,7 +71,7 @@ export function createGate({ limiter }: { limiter?: Limiter }): Gate {
         if (name !== undefined) known.delete(name)
         return undefined
       }
-      if (!wasKnown) take(`network ${network}`, doors.strangers, -1)
+      if (!wasKnown) take(`network ${network}`, requestLimits.strangers, -1)
       if (name !== undefined) known.set(name, true)
       return found
     },
@@ -77,9 +79,9 @@ export function createGate({ limiter }: { limiter?: Limiter }): Gate {
     listen({ id, unlimited, tenant }, isAtRoot) {
       if (unlimited) return () => undefined
       const [key, root] = [`key ${id}`, `root ${tenant ?? ''}`]
-      enter(key, doors.listeners.key, 'This API key')
+      enter(key, requestLimits.listeners.key, 'This API key')
       try {
-        if (isAtRoot) enter(root, doors.listeners.root, 'The channel /')
+        if (isAtRoot) enter(root, requestLimits.listeners.root, 'The channel /')
       } catch (error) {
         leave(key)
         throw error

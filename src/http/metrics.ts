@@ -1,7 +1,7 @@
 // Prometheus text format 0.0.4.
 
 import { type ClassCount, classEnds } from '../core/class-counts.ts'
-import { waitEnds } from '../core/waits.ts'
+import { waitBucketEnds } from '../core/waits.ts'
 import type { GroupView, LimitView, QueueView } from '../engine/engine.ts'
 
 export type Measured = {
@@ -62,7 +62,7 @@ const ofWaits = (waits: Measured['waits']): string =>
   histogram(
     'sidejob_wait_seconds',
     'Time from ready to start of a run, since midnight UTC.',
-    Object.entries(waits).flatMap(([queue, buckets]) => bucketsOf({ queue }, buckets, waitEnds)),
+    Object.entries(waits).flatMap(([queue, buckets]) => bucketsOf({ queue }, buckets, waitBucketEnds)),
   )
 
 const ofRuns = (classes: Measured['classes']): string =>

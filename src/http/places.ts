@@ -102,10 +102,10 @@ export function createPlaces<E extends Engine>(
     },
 
     async tick(by) {
-      const told = Promise.withResolvers<boolean>()
-      const own = engine.tick(by, told.resolve)
-      own.catch(() => told.resolve(true))
-      const each = told.promise.then((areThere) => (areThere || wereThere ? tickEach() : undefined))
+      const tenantsKnown = Promise.withResolvers<boolean>()
+      const own = engine.tick(by, tenantsKnown.resolve)
+      own.catch(() => tenantsKnown.resolve(true))
+      const each = tenantsKnown.promise.then((areThere) => (areThere || wereThere ? tickEach() : undefined))
       const [ticked] = await Promise.all([own, each])
       return ticked
     },

@@ -68,13 +68,13 @@ export const system = {
     named: { 503: 'Unhealthy' },
     handle: async ({ engine, caller, query: { details } }) => {
       const { ms, tickAt, tickBy, bellAt, examined, version, ...found } = await healthOf(engine)
-      const told = {
+      const answer = {
         ...found,
         ...(caller ? { version } : {}),
         ...(details ? { ms, tickAt, tickBy, bellAt, examined } : {}),
       }
-      if (found.ok) return reply(200, told, { 'server-timing': `redis;desc="a round trip to Redis";dur=${ms}` })
-      return reply(503, told)
+      if (found.ok) return reply(200, answer, { 'server-timing': `redis;desc="a round trip to Redis";dur=${ms}` })
+      return reply(503, answer)
     },
   }),
 

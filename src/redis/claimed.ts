@@ -1,13 +1,13 @@
 import { SidejobError } from '../core/errors.ts'
-import { readable } from '../core/readable.ts'
+import { tryRead } from '../core/readable.ts'
 import type { Row } from './answers.ts'
 import { PIECE } from './packed-jobs.ts'
 import { decodeRecord, type JobRecord, openedRecord, ownInputsOf } from './record.ts'
 import type { ClaimedJob, EndedChild } from './types.ts'
 import { isSealed, type Vault } from './vault.ts'
 
-export function lentOf(
-  { document: text, inputs, side, steps, family, moreSteps, fault, piece: _, ...lent }: Row<'lent'>,
+export function claimedJob(
+  { document: text, inputs, side, steps, family, moreSteps, fault, piece: _, ...claimed }: Row<'lent'>,
   vault: Pick<Vault, 'open'>,
   waiting?: number,
 ): ClaimedJob {
@@ -17,9 +17,9 @@ export function lentOf(
   return {
     id,
     document,
-    ...lent,
+    ...claimed,
     steps: steps.map((word, i) => (i % 2 === 0 ? word : open.value(word, 'step'))),
-    family: family.map((heir) => heirOf(heir, vault)),
+    family: family.map((child) => endedChildOf(child, vault)),
     inputs: {
       ...ownInputsOf(document),
       ...Object.fromEntries(inputs.map(({ port, items }) => [port, items.map(open.item)])),
@@ -86,7 +86,7 @@ const lentJobs = (row: Row<'lent'>, vault: Vault): ClaimedJob[] =>
 
 /** A damaged piece (lib/runtime/pieces.lua) stays leased until its lease expires. */
 function readablePiece(text: string, piece: string, vault: Vault): ClaimedJob[] {
-  const jobs = readable(() => packedOf(text, piece, vault))
+  const jobs = tryRead(() => packedOf(text, piece, vault))
   if (!jobs) console.error(`sidejob: piece ${piece} cannot be read: run sidejob doctor`)
   return jobs ?? []
 }
@@ -100,9 +100,9 @@ function faultOf(token: string, error: unknown): NonNullable<ClaimedJob['fault']
 
 function lentOrFault(row: Row<'lent'>, vault: Vault): ClaimedJob[] {
   try {
-    return [lentOf(row, vault)]
+    return [claimedJob(row, vault)]
   } catch (error) {
-    const document = readable(() => decodeRecord(row.document, [], vault.show))
+    const document = tryRead(() => decodeRecord(row.document, [], vault.show))
     const token = document?.token ?? /"tk":"([^"]*)"/.exec(row.document)?.[1] ?? ''
     const fault = faultOf(token, error)
     if (!document) return []
@@ -110,7 +110,7 @@ function lentOrFault(row: Row<'lent'>, vault: Vault): ClaimedJob[] {
   }
 }
 
-export const lentAlone = (document: string, vault: Vault): ClaimedJob[] =>
+export const claimedJobsIn = (document: string, vault: Vault): ClaimedJob[] =>
   lentOrFault(
     {
       document,
@@ -128,13 +128,13 @@ export const lentAlone = (document: string, vault: Vault): ClaimedJob[] =>
     vault,
   )
 
-export function lentOfRows(rows: Row<'lent'>[], vault: Vault): { lent: ClaimedJob[]; withSide: ClaimedJob[] } {
+export function claimedJobs(rows: Row<'lent'>[], vault: Vault): { claimed: ClaimedJob[]; withSide: ClaimedJob[] } {
   const jobs = rows.map((row) => lentJobs(row, vault))
-  return { lent: jobs.flat(), withSide: jobs.flatMap((some, i) => (rows[i]!.side.length ? some : [])) }
+  return { claimed: jobs.flat(), withSide: jobs.flatMap((some, i) => (rows[i]!.side.length ? some : [])) }
 }
 
-const heirOf = ({ args, left, ...heir }: EndedChild, { open }: Pick<Vault, 'open'>): EndedChild => ({
-  ...heir,
+const endedChildOf = ({ args, left, ...child }: EndedChild, { open }: Pick<Vault, 'open'>): EndedChild => ({
+  ...child,
   args: args === null ? null : open.value(args, 'args'),
-  left: left === null ? null : heir.how === 'failed' ? open.error(left) : open.value(left, 'result'),
+  left: left === null ? null : child.how === 'failed' ? open.error(left) : open.value(left, 'result'),
 })

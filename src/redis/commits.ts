@@ -2,7 +2,7 @@
 
 import { BUDGET, excessOf, unitsOf } from '../core/budget.ts'
 import { writeJson } from '../core/codec/json-writer.ts'
-import { wireSize } from '../core/codec/value.ts'
+import { encodedSize } from '../core/codec/value.ts'
 import { hasCode, SidejobError } from '../core/errors.ts'
 import { idIn } from '../core/job.ts'
 import { limits } from '../core/limits.ts'
@@ -17,7 +17,7 @@ import { type Sealed, sizeBefore } from './vault.ts'
 type Commit = (request: CommitRequest) => Promise<CommitAnswer>
 type Keep = (job: string, words: Words[], once: Once) => Promise<unknown>
 
-const sizeOf = (word: string): number => (word.length < 1_000 ? word.length : wireSize(word))
+const sizeOf = (word: string): number => (word.length < 1_000 ? word.length : encodedSize(word))
 
 const bytesOf = (words: readonly string[]): number => words.reduce((sum, word) => sum + sizeOf(word), 0)
 
@@ -97,7 +97,7 @@ const uncommitted: CommitAnswer = {
   answers: ['lost'],
   version: '',
   failed: 0,
-  lent: [],
+  claimed: [],
   rings: [],
   stale: [],
 }
@@ -185,7 +185,7 @@ export function isolating(commit: Commit, keep: Keep): Commit {
 
 const joined = (first: CommitAnswer, second: CommitAnswer): CommitAnswer => ({
   ...behind(first, second),
-  lent: [...first.lent, ...second.lent],
+  claimed: [...first.claimed, ...second.claimed],
 })
 
 const behind = (done: { answers: string[]; rings: Ring[] }, answer: CommitAnswer): CommitAnswer => ({

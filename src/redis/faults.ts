@@ -57,9 +57,9 @@ const meanings: readonly Meaning[] = [
 ]
 
 /** Upstash's client appends the command to the message. The command contains users' data, so it is removed. */
-const saidOf = (error: unknown): string => messageOf(error).split(', command was:')[0]!
+const redisMessage = (error: unknown): string => messageOf(error).split(', command was:')[0]!
 
-export const isNoScript = (error: unknown): boolean => isAnswer(error) && /^(ERR )?NOSCRIPT\b/.test(saidOf(error))
+export const isNoScript = (error: unknown): boolean => isAnswer(error) && /^(ERR )?NOSCRIPT\b/.test(redisMessage(error))
 
 export const isAnswer = (error: unknown): boolean => error instanceof Error && error.name === 'UpstashError'
 
@@ -87,8 +87,8 @@ function schemaError(text: string): SidejobError | undefined {
 
 /** The error of a script may contain users' data, so it becomes the cause and not the message. */
 export function faultOf(error: unknown, timeout: number, placed = (text: string): string => text): SidejobError {
-  const text = placed(saidOf(error).slice(0, MAX_SHOWN))
-  const otherSchema = schemaError(saidOf(error))
+  const text = placed(redisMessage(error).slice(0, MAX_SHOWN))
+  const otherSchema = schemaError(redisMessage(error))
   if (otherSchema) return otherSchema
   const meaning = isAnswer(error) ? meanings.find(({ when }) => when.test(text)) : undefined
   if (meaning) {

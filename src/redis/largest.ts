@@ -1,4 +1,4 @@
-import { type Encoded, wireSize } from '../core/codec/value.ts'
+import { type Encoded, encodedSize } from '../core/codec/value.ts'
 import { limits } from '../core/limits.ts'
 import type { Changes, Op, PortRef } from '../core/run.ts'
 import type { Part } from './changes.ts'
@@ -50,7 +50,7 @@ export function largestPart({ result, progress, state, ops = [] }: Changes): Par
   let largest: Part | undefined
   for (const [name, value] of values) {
     if (value === undefined || value.length <= (largest?.bytes ?? -1) / 3) continue
-    const bytes = wireSize(value)
+    const bytes = encodedSize(value)
     if (bytes > (largest?.bytes ?? -1)) largest = { name, bytes }
   }
   return largest

@@ -248,5 +248,5 @@ export function jobsArguments(jobs: readonly NewJob[], vault: Vault, packedFrom:
 
 const OPTIONS = 8
 
-export const isSlight = (jobs: readonly NewJob[], words: readonly string[]): boolean =>
+export const isSimple = (jobs: readonly NewJob[], words: readonly string[]): boolean =>
   jobs.length === 1 && words[OPTIONS] === '0'

@@ -47,7 +47,7 @@ function groupsOf(runs: readonly RunOutcome[]): Packed[] {
     const ported = run.words.length === 0 ? undefined : portedBy(run.words)
     if (run.words.length > 0 && !ported) continue
     if (!group || !isOf(group, run, ported))
-      group = groups.findLast((one) => isOf(one, run, ported)) ?? begun(run, ported)
+      group = groups.findLast((one) => isOf(one, run, ported)) ?? packedFrom(run, ported)
     if (!group) continue
     if (group.size === 0) groups.push(group)
     const place = placeOf(run.token, group.dot)
@@ -67,7 +67,7 @@ const largest = (groups: readonly Packed[]): Packed[] =>
       ),
   )
 
-function begun({ token, n }: RunOutcome, ported: Ported | undefined): Packed | undefined {
+function packedFrom({ token, n }: RunOutcome, ported: Ported | undefined): Packed | undefined {
   const dot = token.indexOf('.')
   if (dot <= DIGITS) return undefined
   const [piece, rest] = [token.slice(0, dot - DIGITS), token.slice(dot + 1)]

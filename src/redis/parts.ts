@@ -1,5 +1,5 @@
 import { type Code, SidejobError } from '../core/errors.ts'
-import { readable } from '../core/readable.ts'
+import { tryRead } from '../core/readable.ts'
 import { answerOf, type Replies, type Reply, type Row } from './answers.ts'
 import type { Client } from './client.ts'
 import type { Keys } from './keys.ts'
@@ -60,24 +60,24 @@ type RedisClock = { now: () => number; saw: (moment: number | undefined) => void
 /** In milliseconds. A late answer makes Redis' clock look slow, but by less than this. */
 const STEP = 5_000
 
-export function redisClock(ours: () => number): RedisClock {
+export function redisClock(localClock: () => number): RedisClock {
   let ahead: number | undefined
   return {
-    now: () => ours() + (ahead ?? 0),
+    now: () => localClock() + (ahead ?? 0),
     saw(moment) {
       if (moment === undefined) return
-      const seen = moment - ours()
+      const seen = moment - localClock()
       if (ahead === undefined || seen > ahead || seen < ahead - STEP) ahead = seen
     },
   }
 }
 
-export const toldOf = (told: Row<'told'> | undefined, vault: Vault): { callback?: CallbackJob } =>
-  told
-    ? (readable(() => ({
+export const callbackOf = (row: Row<'told'> | undefined, vault: Vault): { callback?: CallbackJob } =>
+  row
+    ? (tryRead(() => ({
         callback: {
-          document: decodeRecord(told.document, [], vault.show),
-          error: told.error && vault.show.error(told.error),
+          document: decodeRecord(row.document, [], vault.show),
+          error: row.error && vault.show.error(row.error),
         },
       })) ?? {})
     : {}
@@ -99,7 +99,7 @@ export const refusalOf = ({ code, message, wait }: Refusal, path?: (string | num
 /** Redis answers with at most 10 MB, and a value of 1 MiB takes up to 2 MiB of an answer. */
 const AT_ONCE = 3
 
-export const filling =
+export const loadLeftOut =
   ({ client, keys }: Parts, opening: Opening) =>
   async (jobs: readonly { id: number; document: JobRecord }[]): Promise<void> => {
     for (const { id, document } of jobs) {

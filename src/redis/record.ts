@@ -2,7 +2,7 @@ import type { Encoded } from '../core/codec/value.ts'
 import type { Status } from '../core/job.ts'
 import { mapValues } from '../core/map-values.ts'
 import { readList } from '../core/readable.ts'
-import type { PastRun, RunDeeds } from '../core/run.ts'
+import type { PastRun, RunEffects } from '../core/run.ts'
 import { shownItem } from './item.ts'
 import { dayFields, jobFields, limitFields, queueFields } from './keys.ts'
 import { AT_REST, PLACE } from './marks.ts'
@@ -185,8 +185,8 @@ const toldOf = ([, n, readyAt, checkpoints]: RegExpExecArray, run: PastRun) => (
 })
 
 export function pastRunOf(text: string): PastRun {
-  const told = TOLD.exec(text)
-  const own = told ? text.slice(0, told.index) : text
+  const match = TOLD.exec(text)
+  const own = match ? text.slice(0, match.index) : text
   const [line] = own.split('\n', 1) as [string]
   const error = own.slice(line.length + 1)
   const [startedAt, endedAt, outcome, attempts, token, retried, ...by] = line.split(',')
@@ -205,30 +205,30 @@ export function pastRunOf(text: string): PastRun {
     retried: retried === '1',
     ...(by.join(',') && { by: by.join(',') }),
     ...(error && { error: error }),
-    ...(told && toldOf(told, run)),
+    ...(match && toldOf(match, run)),
   }
 }
 
-export function deedsOf(text: string): RunDeeds {
+export function effectsOf(text: string): RunEffects {
   const did = TOLD.exec(text)?.[4]
-  const deeds: RunDeeds = { reads: [], writes: [], published: [], made: [], more: 0 }
-  if (did === undefined) return deeds
+  const effects: RunEffects = { reads: [], writes: [], published: [], made: [], more: 0 }
+  if (did === undefined) return effects
   const { of, more } = JSON.parse(did) as { of: Record<string, number>; more: number }
   for (const [what, values] of Object.entries(of)) {
     const [, job, dir, port] = /^[rw](\d+)([io]):(\w+)$/.exec(what) ?? []
     const [, id, name] = /^m(\d+) (.*)$/s.exec(what) ?? []
-    if (id !== undefined) deeds.made.push({ id: Number(id), name: name! })
-    else if (job === undefined) deeds.published.push({ channel: what.slice(1), messages: values })
+    if (id !== undefined) effects.made.push({ id: Number(id), name: name! })
+    else if (job === undefined) effects.published.push({ channel: what.slice(1), messages: values })
     else
-      deeds[what.startsWith('r') ? 'reads' : 'writes'].push({
+      effects[what.startsWith('r') ? 'reads' : 'writes'].push({
         job: Number(job),
         dir: dirOf(dir!),
         port: port!,
         values,
       })
   }
-  deeds.made.sort((a, b) => a.id - b.id)
-  return { ...deeds, more }
+  effects.made.sort((a, b) => a.id - b.id)
+  return { ...effects, more }
 }
 
 export type Child = { id: number; status: Status; class: string }

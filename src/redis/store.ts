@@ -8,12 +8,12 @@ import { createCommands } from './verbs/commands.ts'
 import { createGlance } from './verbs/glance.ts'
 import { createJobs } from './verbs/jobs.ts'
 import { createLimits } from './verbs/limits.ts'
-import { createLooks } from './verbs/looks.ts'
 import { createOutbox } from './verbs/outbox.ts'
 import { createQueues } from './verbs/queues.ts'
+import { createReads } from './verbs/reads.ts'
 import { createRuns } from './verbs/runs.ts'
-import { createStanding } from './verbs/standing.ts'
 import { createStreams } from './verbs/streams.ts'
+import { createSystemState } from './verbs/system-state.ts'
 import { createUpkeep } from './verbs/upkeep.ts'
 
 export const LANE_MARK = 6
@@ -65,11 +65,11 @@ export function createStore({
     ...createOutbox(parts),
     ...createQueues(parts),
     ...createUpkeep(parts),
-    ...createLooks(parts),
+    ...createReads(parts),
     ...createLimits(parts),
     ...createCommands(parts),
     ...createChannels(parts),
-    ...createStanding(parts),
+    ...createSystemState(parts),
     ...createStreams(parts),
     ...createGlance(parts),
   }

@@ -1,9 +1,9 @@
 import { createGathering } from '../core/gathering.ts'
 import { sleep } from '../core/sleep.ts'
 
-type Waiting<Call, Answer> = { call: Call; tell: (said: Said<Answer>) => void }
+type Waiting<Call, Answer> = { call: Call; settle: (settled: Settled<Answer>) => void }
 
-type Said<Answer> = 'lead' | { answer: Answer } | { error: unknown } | 'ask by yourself'
+type Settled<Answer> = 'lead' | { answer: Answer } | { error: unknown } | 'ask by yourself'
 
 type TogetherOptions<Call, Answer> = {
   alone: (call: Call) => Promise<Answer>
@@ -24,7 +24,7 @@ const GATHERING = 6
  * Before compatibility date 2024-10-14, workerd may resume a waiting call in the invocation of another call. In that
  * invocation, the waiting call cannot send requests.
  */
-export function mayWaitForOthers(runtime: object = globalThis): boolean {
+export function canWaitForOthers(runtime: object = globalThis): boolean {
   const { Cloudflare: worker } = runtime as { Cloudflare?: { compatibilityFlags: Record<string, boolean> } }
   return !worker || worker.compatibilityFlags.handle_cross_request_promise_resolution === true
 }
@@ -45,7 +45,7 @@ export function createTogether<Call, Answer>({
   function handOver(): void {
     const first = line.shift()
     since = first ? elapsed() : Number.NEGATIVE_INFINITY
-    first?.tell('lead')
+    first?.settle('lead')
   }
 
   function taken(own: Call): One[] {
@@ -60,47 +60,47 @@ export function createTogether<Call, Answer>({
     return others
   }
 
-  async function lead(own: Call, came: number): Promise<Answer> {
+  async function lead(own: Call, arrivedAt: number): Promise<Answer> {
     since = elapsed()
     const ms = gathering.wait()
-    const left = came + ms - elapsed()
+    const left = arrivedAt + ms - elapsed()
     if (left > 0) await sleep(left)
     const others = taken(own)
     if (ms > 0 || others.length > 0) gathering.brought(others.length)
     const began = (since = elapsed())
     try {
       const answers = others.length ? await together([own, ...others.map(({ call }) => call)]) : undefined
-      for (const [i, { tell }] of others.entries()) tell(answers ? { answer: answers[i + 1]! } : 'ask by yourself')
+      for (const [i, { settle }] of others.entries()) settle(answers ? { answer: answers[i + 1]! } : 'ask by yourself')
       return answers ? answers[0]! : await alone(own)
     } catch (error) {
-      for (const { tell } of others) tell({ error })
+      for (const { settle } of others) settle({ error })
       throw error
     } finally {
       if (since === began) handOver()
     }
   }
 
-  async function told(call: Call): Promise<Said<Answer>> {
-    const { promise, resolve } = Promise.withResolvers<Said<Answer>>()
-    const own: One = { call, tell: resolve }
+  async function join(call: Call): Promise<Settled<Answer>> {
+    const { promise, resolve } = Promise.withResolvers<Settled<Answer>>()
+    const own: One = { call, settle: resolve }
     line.push(own)
     const timer = setTimeout(() => {
       line = line.filter((one) => one !== own)
       resolve('ask by yourself')
     }, patience)
-    const said = await promise
+    const settled = await promise
     clearTimeout(timer)
-    return said
+    return settled
   }
 
   return async (call) => {
-    const came = elapsed()
-    gathering.note(came)
-    if (came - since > patience) return lead(call, came)
-    const said = await told(call)
-    if (said === 'lead') return lead(call, came)
-    if (said === 'ask by yourself') return alone(call)
-    if ('error' in said) throw said.error
-    return said.answer
+    const arrivedAt = elapsed()
+    gathering.note(arrivedAt)
+    if (arrivedAt - since > patience) return lead(call, arrivedAt)
+    const settled = await join(call)
+    if (settled === 'lead') return lead(call, arrivedAt)
+    if (settled === 'ask by yourself') return alone(call)
+    if ('error' in settled) throw settled.error
+    return settled.answer
   }
 }

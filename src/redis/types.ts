@@ -16,7 +16,7 @@ export type Made = { id: number; status: Status; existing?: true }
 
 export type LaneStart = { id: string; max: number; lease: number; begun: number }
 
-export type Enqueued = { made: Made[]; again: boolean; rings: Ring[]; lent: ClaimedJob[]; stale?: string }
+export type Enqueued = { made: Made[]; again: boolean; rings: Ring[]; claimed: ClaimedJob[]; stale?: string }
 
 export type ClaimedJob = {
   id: number
@@ -93,7 +93,7 @@ export type CommitAnswer = {
   word: Reply<'committed'>['word']
   /** One answer for each run: the new status of its job, 'lost', 'conflict', 'refused:CODE why', or 'later'. */
   answers: string[]
-  lent: ClaimedJob[]
+  claimed: ClaimedJob[]
   rings: Ring[]
   nextDue?: number
   /** Milliseconds until `nextDue`, by Redis' clock. */

@@ -1,6 +1,6 @@
 import { parseJson } from '../core/codec/json.ts'
 import { codes, SidejobError } from '../core/errors.ts'
-import { placeFake } from '../core/fake.ts'
+import { setFake } from '../core/fake.ts'
 import { check } from '../core/issues.ts'
 import { closedIn, jobInputs } from '../core/schemas.ts'
 import type { Worker } from '../core/worker.ts'
@@ -44,7 +44,7 @@ export function fakeJobs() {
     return Response.json(Array.isArray(read) ? { jobs: answers } : answers[0], { status: 201 })
   }
 
-  placeFake((functions) => async (request) => {
+  setFake((functions) => async (request) => {
     const { pathname } = new URL(request.url)
     if (request.method !== 'POST' || pathname !== '/v1/jobs')
       return failure(
@@ -62,6 +62,6 @@ export function fakeJobs() {
 
   return {
     made,
-    restore: () => placeFake(undefined),
+    restore: () => setFake(undefined),
   }
 }

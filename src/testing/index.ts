@@ -1,5 +1,5 @@
 export { workersOf } from '../core/loading.ts'
-export type { GivenRecordedRun as RecordedRun } from '../core/recorded.ts'
+export type { RecordedRunInput as RecordedRun } from '../core/recorded.ts'
 export type { Performed } from '../engine/api/run-one.ts'
 export { type Called, type CallOptions, call } from './call.ts'
 export { createClock, type DrainOptions, drain, type Order, runInline } from './drain.ts'

@@ -1,7 +1,7 @@
 import type { Worker } from '../core/worker.ts'
-import { type Give, type JudgeOptions, judging as judgingIn } from '../engine/run/judge.ts'
+import { type Fail, type JudgeOptions, judging as judgingIn } from '../engine/run/judge.ts'
 
-export type { Give, JudgeOptions } from '../engine/run/judge.ts'
+export type { Fail, JudgeOptions } from '../engine/run/judge.ts'
 
 export const workerOf = (
   workers: readonly Worker[],
@@ -13,7 +13,7 @@ const REQUEST = 'it makes a request outside of a step'
 /** Runs replace the global `fetch`, so each run waits for the previous one. */
 let turn: Promise<unknown> = Promise.resolve()
 
-function withoutFetch<T>(give: Give, run: () => Promise<T>): Promise<T> {
+function withoutFetch<T>(give: Fail, run: () => Promise<T>): Promise<T> {
   const mine = turn.then(async () => {
     const { fetch } = globalThis
     globalThis.fetch = async () => give(REQUEST)

@@ -2,7 +2,7 @@ import { decodeValue, type Encoded, encodeValue } from '../core/codec/value.ts'
 import { SidejobError } from '../core/errors.ts'
 import { isPortName, type Status } from '../core/job.ts'
 import { mapValues } from '../core/map-values.ts'
-import { ownOf } from '../core/own.ts'
+import { ownProperty } from '../core/own.ts'
 import type { Changes, Op, PortOptions, PortRef, SnapshotItem } from '../core/run.ts'
 
 type Port = { taken: number; values: SnapshotItem[]; default?: SnapshotItem; channels: string[] }
@@ -55,7 +55,7 @@ export function open(side: Side, dir: 'in' | 'out', name: string, who: string): 
 }
 
 export const childOf = ({ who, children }: Memory, name: string): Child => {
-  const child = ownOf(children, name)
+  const child = ownProperty(children, name)
   if (!child) throw refused(`${who} has no child ${name}; it has ${Object.keys(children).join(', ') || 'none'}`)
   return child
 }

@@ -5,10 +5,10 @@ import { check } from '../core/issues.ts'
 import { mapValues } from '../core/map-values.ts'
 import type { Snapshot } from '../core/run.ts'
 import { closedIn } from '../core/schemas.ts'
-import { type GivenWaitingJob, type WaitingJob, waitingJob } from '../core/waiting.ts'
+import { type WaitingJob, type WaitingJobInput, waitingJob } from '../core/waiting.ts'
 import type { Worker } from '../core/worker.ts'
 import { LostRun } from '../engine/run/function.ts'
-import { type Give, type JudgeOptions, judging } from './judge.ts'
+import { type Fail, type JudgeOptions, judging } from './judge.ts'
 
 /**
  * `repeats`: a stored step would be performed again under another name. `waits`: the wait has changed. `skips`: the
@@ -28,12 +28,12 @@ export type RehearsalOptions = JudgeOptions & {
 
 const closedParts = closedIn(waitingJob)
 
-function guard(holder: object | undefined, member: string, part: string, give: Give): void {
+function guard(holder: object | undefined, member: string, part: string, give: Fail): void {
   if (holder && Object.hasOwn(holder, member))
     Object.defineProperty(holder, member, { enumerable: true, get: () => give(`it reads ${part}, which is masked`) })
 }
 
-function guardMasked({ snapshot, masked }: WaitingJob, give: Give): void {
+function guardMasked({ snapshot, masked }: WaitingJob, give: Fail): void {
   const { finished = [], failed = [], cancelled = [] } = snapshot.family ?? {}
   for (const part of masked) {
     const [kind, ...rest] = part.split('.')
@@ -44,8 +44,8 @@ function guardMasked({ snapshot, masked }: WaitingJob, give: Give): void {
     if (kind === 'steps') guardIn(snapshot.steps, name)
     if (kind === 'in') for (const member of ['values', 'default']) guardIn(snapshot.in[name], member)
     if (kind === 'child')
-      for (const heir of [...finished, ...failed, ...cancelled])
-        if (heir.name === name) for (const member of ['result', 'error']) guardIn(heir, member)
+      for (const child of [...finished, ...failed, ...cancelled])
+        if (child.name === name) for (const member of ['result', 'error']) guardIn(child, member)
   }
 }
 
@@ -73,7 +73,7 @@ async function whole(snapshot: Snapshot, { steps, children }: RehearsalOptions):
  */
 export async function rehearse(
   worker: Worker,
-  given: GivenWaitingJob,
+  given: WaitingJobInput,
   options: RehearsalOptions = {},
 ): Promise<Verdict> {
   const job = check(waitingJob, parseJson(JSON.stringify(given), closedParts))

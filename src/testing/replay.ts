@@ -3,7 +3,7 @@ import { decodeValue, type Encoded } from '../core/codec/value.ts'
 import { check } from '../core/issues.ts'
 import { canonical } from '../core/json-schema/index.ts'
 import { mapValues } from '../core/map-values.ts'
-import { type GivenRecordedRun, type RecordedRun, recordedRun } from '../core/recorded.ts'
+import { type RecordedRun, type RecordedRunInput, recordedRun } from '../core/recorded.ts'
 import type { Changes, Op, Snapshot } from '../core/run.ts'
 import { closedIn } from '../core/schemas.ts'
 import type { Worker } from '../core/worker.ts'
@@ -91,7 +91,7 @@ const hasStep = ({ ops = [] }: Changes): boolean => ops.some(({ op, ...rest }) =
  */
 export async function replay(
   workers: Worker | readonly Worker[],
-  given: GivenRecordedRun,
+  given: RecordedRunInput,
   options: JudgeOptions = {},
 ): Promise<Replayed> {
   const recorded = check(recordedRun, parseJson(JSON.stringify(given), closedParts))

@@ -108,7 +108,7 @@ export async function startShop() {
       vars: { ...vars, SIDEJOB_VERSION: version, SIDEJOB_AUTHOR: author },
       isWatching: true,
       say: () => undefined,
-      onGone: () => undefined,
+      onExit: () => undefined,
     })
     await worker.ready
     await until(async () => (await fetch(`${url}/health`).catch(() => undefined))?.ok)

@@ -43,8 +43,8 @@ test('the preview of a limit names the jobs that would start, in order, and chan
   expect(await pages.engine.limits.get('stripe')).toMatchObject({ concurrency: 1, waiting: 3 })
   expect(await pages.engine.limits.set('stripe', { concurrency: 3 })).not.toHaveProperty('preview')
   expect(await waitingAt('stripe')).toBe(1)
-  const lent = await pages.engine.runs.claim('p', { max: 5 })
-  expect(lent.map(({ job }) => job.id)).toEqual([ids[2], ids[3]])
+  const claimed = await pages.engine.runs.claim('p', { max: 5 })
+  expect(claimed.map(({ job }) => job.id)).toEqual([ids[2], ids[3]])
 })
 
 test('the preview of a rate counts starts within the new period', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
-import { waitBelow } from '../../src/core/waits.ts'
+import { waitPercentile } from '../../src/core/waits.ts'
 import { laneOf, movedBy, passedWords, placeOf, shownIn, ticksOf } from '../../src/dashboard/words/calendar.ts'
 import { leftFailed } from '../../src/dashboard/words/class-failures.ts'
 import { factOf, markOf } from '../../src/dashboard/words/flow.ts'
@@ -443,8 +443,8 @@ test('charts have a column for every moment', () => {
   expect(columns).toHaveLength(60)
   expect(columns.reduce((sum, { completed }) => sum + completed, 0)).toBe(3)
   expect([niceTop(0), niceTop(1_130), niceTop(21)]).toEqual([4, 1_200, 30])
-  expect(waitBelow([5, 90, 5], 0.5)).toBe(100)
-  expect(waitBelow([], 0.5)).toBeUndefined()
+  expect(waitPercentile([5, 90, 5], 0.5)).toBe(100)
+  expect(waitPercentile([], 0.5)).toBeUndefined()
 })
 
 const drawn = {

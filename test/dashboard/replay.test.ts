@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { factOf, factsOf, growthOf, kindOf, labelOf, lastOf } from '../../src/dashboard/words/flow.ts'
-import { barsOf, eventSaid, momentOf, timelineOf } from '../../src/dashboard/words/replay.ts'
+import { barsOf, eventText, momentOf, timelineOf } from '../../src/dashboard/words/replay.ts'
 import type { FlowEvent, FlowNodeView } from '../../src/engine/engine.ts'
 
 const T = 1_790_000_000_000
@@ -168,5 +168,5 @@ test.each([
   [event(0, { counts: [{ node: null, dir: 'out', port: 'y', was: 0, is: 1 }] }), { who: 'y', did: 'holds 1 value' }],
   [event(0, { more: 7 }), { who: 'the flow', did: 'changed, but the recording has no details' }],
 ])('event %# is described in words', (one, said) => {
-  expect(eventSaid(one)).toEqual(said)
+  expect(eventText(one)).toEqual(said)
 })

@@ -145,8 +145,8 @@ test('below the table of runs, a short error was shown again, and an error with 
   await pages.engine.workers.register('remote', 'fetch', { pull: true, history: 5, retry: { max: 0 } })
   const tabOf = async (error: { message: string; stack?: string }) => {
     const id = await pages.make('fetch', { queue: 'remote' })
-    const [lent] = await pages.engine.runs.claim('remote', { lease: 60_000 })
-    await pages.engine.runs.commit(lent!.run.token, { n: 1, end: 'failed', error })
+    const [claimed] = await pages.engine.runs.claim('remote', { lease: 60_000 })
+    await pages.engine.runs.commit(claimed!.run.token, { n: 1, end: 'failed', error })
     await pages.until(async () => (await pages.engine.jobs.get(String(id))).status === 'failed')
     return (await reader.html(`/ui/jobs/${id}?tab=runs`)).split('id="tabs"')[1]!
   }

@@ -48,7 +48,7 @@ export const catalog = {
 const skus = ['desk-oak', 'lamp-03', 'rug-teal', 'shelf-2', 'chair-w']
 const product = (i: number) => ({ sku: `${skus[i % skus.length]}${i < 5 ? '' : `-${i}`}`, url: `/u/${881 + i}.heic` })
 
-async function lent(by: ReturnType<typeof worker>, name: string) {
+async function claimed(by: ReturnType<typeof worker>, name: string) {
   for (let tries = 0; tries < 100; tries++) {
     const [run] = await by.claim(name, 1)
     if (run) return run
@@ -63,7 +63,7 @@ async function steps(call: Call): Promise<void> {
   const write = (out: string, n: number) => ({ op: 'write', to: { out }, values: many(n) })
   const run = async (by: typeof feed, name: string, read: Record<string, number>, ops: object[], end = 'suspended') => {
     const reads = Object.fromEntries(Object.entries(read).map(([port, count]) => [port, { cursor: 0, count }]))
-    await by.commit(await lent(by, name), { end, ops, reads })
+    await by.commit(await claimed(by, name), { end, ops, reads })
   }
   await run(feed, 'map', { in: 3 }, [write('each', 240), write('out', 232), write('rejected', 7)])
   await run(shop, 'enrich', { in: 230 }, [write('image', 1_318), write('offer', 1_190)], 'again')
@@ -71,8 +71,8 @@ async function steps(call: Call): Promise<void> {
   await run(feed, 'merge', {}, [write('out', 1)])
   await run(search, 'index', { in: 1 }, [])
   await run(feed, 'reject', { in: 7 }, [write('out', 7)], 'completed')
-  await lent(feed, 'filter')
-  await lent(shop, 'enrich')
+  await claimed(feed, 'filter')
+  await claimed(shop, 'enrich')
 }
 
 export async function seedFlow(call: Call): Promise<number> {

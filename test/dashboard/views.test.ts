@@ -9,9 +9,9 @@ const jobs: Record<string, number> = {}
 const claim = (name: string) => pages.engine.runs.claim('default', { names: [name], lease: 24 * HOUR, max: 10 })
 
 async function fail(name: string): Promise<void> {
-  const lent = await claim(name)
-  expect(lent).toHaveLength(1)
-  await pages.engine.runs.commit(lent[0]!.run.token, { end: 'failed', error: { message: 'no answer' } })
+  const claimed = await claim(name)
+  expect(claimed).toHaveLength(1)
+  await pages.engine.runs.commit(claimed[0]!.run.token, { end: 'failed', error: { message: 'no answer' } })
 }
 
 beforeAll(async () => {

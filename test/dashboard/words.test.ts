@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { type Encoded, encodeValue } from '../../src/core/codec/value.ts'
 import { readPrices } from '../../src/core/cost.ts'
-import { lengthOf } from '../../src/core/time.ts'
+import { parseDuration } from '../../src/core/time.ts'
 import { ownPath } from '../../src/dashboard/login.tsx'
 import { queryWith } from '../../src/dashboard/look.ts'
 import { linesOf } from '../../src/dashboard/parts/log.tsx'
-import { said } from '../../src/dashboard/parts/value-view.tsx'
+import { valueText } from '../../src/dashboard/parts/value-view.tsx'
 import { cronOf, ruleIn } from '../../src/dashboard/words/cron.ts'
 import { failedSign } from '../../src/dashboard/words/failed.ts'
 import { filterOf, tokensOf, typed } from '../../src/dashboard/words/filter.ts'
@@ -69,8 +69,8 @@ test.each([
   [clock(NOW, 'Europe/Berlin'), '04:02:09'],
   [dayOf(NOW, 'UTC'), '22 Nov'],
   [moment(NOW, 'UTC'), '22 Nov 2026, 03:02:09.218 UTC'],
-  [String(lengthOf('6h')), String(6 * HOUR)],
-  [String(lengthOf('6x')), 'undefined'],
+  [String(parseDuration('6h')), String(6 * HOUR)],
+  [String(parseDuration('6x')), 'undefined'],
   [cut('a-very-long-name-of-a-queue', 13), 'a-very…-queue'],
   [listed(['a', 'b', 'c']), 'a, b and c'],
   [queryWith('?a=1&b=2', { b: undefined, c: '3' }), '?a=1&c=3'],
@@ -147,7 +147,7 @@ describe('values', () => {
   test('show the codes of control characters and of characters that change the direction of text', () => {
     expect(plain('a\u0000b\u202Ec')).toBe('a\\u0000b\\u202ec')
     expect(textOf(JSON.stringify('x'.repeat(300)), 10)).toEqual({ text: '"xxxxxxxxx', length: 302, isCut: true })
-    expect(said('"hello"', 200)).toBe('hello')
+    expect(valueText('"hello"', 200)).toBe('hello')
   })
 })
 

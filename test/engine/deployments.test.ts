@@ -203,7 +203,7 @@ describe('an isolate that has announced its classes', () => {
     expect(await standing()).toEqual(all)
     await kit.engine.jobs.enqueue(Array.from({ length: 9 }, () => ({ queue: 'default', class: 'bounded' })) as never)
     const claim = { max: 9, lease: 60_000, begun: 9 }
-    expect((await kit.store.commit({ queue: 'default', claim })).lent).toHaveLength(2)
+    expect((await kit.store.commit({ queue: 'default', claim })).claimed).toHaveLength(2)
   })
 
   test('announces them again after Redis was restored from older data', async () => {
@@ -318,7 +318,7 @@ describe('a version that is not in the registry', () => {
   async function running(): Promise<number> {
     const jobs = Array.from({ length: 9 }, () => ({ queue: 'default', class: 'bounded' }))
     await kit.engine.jobs.enqueue(jobs as never)
-    return (await kit.store.commit({ queue: 'default', claim: { max: 99, lease: 60_000, begun: 9 } })).lent.length
+    return (await kit.store.commit({ queue: 'default', claim: { max: 99, lease: 60_000, begun: 9 } })).claimed.length
   }
 
   test('removes no class, limit or schedule of a newer version that still serves', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { FOREVER } from '../../src/core/schemas.ts'
+import { FOREVER_MS } from '../../src/core/schemas.ts'
 import type { JobFilter } from '../../src/engine/engine.ts'
 import { defineWorker } from '../../src/index.ts'
 import { type Kit, kind, startKit } from '../kit/index.ts'
@@ -37,10 +37,10 @@ async function end(id: number, how: 'completed' | 'failed' | 'terminated', queue
   await kit.advance(1_000)
   if (how === 'terminated') await kit.engine.jobs.terminate(String(id), {})
   else {
-    const [lent] = await kit.engine.runs.claim(queue, { max: 1 })
-    expect(lent!.job.id).toBe(id)
+    const [claimed] = await kit.engine.runs.claim(queue, { max: 1 })
+    expect(claimed!.job.id).toBe(id)
     const error = { message: 'no', reason: 'other' as const }
-    await kit.engine.runs.commit(lent!.run.token, how === 'failed' ? { end: how, error } : { end: how })
+    await kit.engine.runs.commit(claimed!.run.token, how === 'failed' ? { end: how, error } : { end: how })
   }
   ended.unshift(id)
 }
@@ -53,7 +53,7 @@ beforeAll(async () => {
     await make({}),
     await make({ queue: 'q', retain: 60_000_000 }),
   ]
-  const kept = await make({ priority: 5, retain: FOREVER })
+  const kept = await make({ priority: 5, retain: FOREVER_MS })
   const waiting = await make({ priority: 10 })
   await end(young, 'failed')
   await end(other, 'completed', 'q')

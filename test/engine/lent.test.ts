@@ -1,25 +1,25 @@
 import { expect, test } from 'vitest'
 import { sleep } from '../../src/core/sleep.ts'
-import { createLent } from '../../src/engine/lane/lent.ts'
+import { createCalledJobs } from '../../src/engine/lane/called-jobs.ts'
 import type { ClaimedJob } from '../../src/redis/types.ts'
 
 const lentUnder = (token: string): ClaimedJob => ({ document: { token } }) as unknown as ClaimedJob
 
 test('jobs that arrive during a report to Redis are reported with the next request', () => {
-  const lent = createLent()
-  lent.byCall([lentUnder('1.1.a')], 0)
-  const told = lent.heard()
-  lent.byCall([lentUnder('2.1.a')], 5)
-  lent.told(told.length)
-  expect(lent.heard()).toEqual(['2.1.a'])
+  const claimed = createCalledJobs()
+  claimed.byCall([lentUnder('1.1.a')], 0)
+  const told = claimed.heard()
+  claimed.byCall([lentUnder('2.1.a')], 5)
+  claimed.confirmed(told.length)
+  expect(claimed.heard()).toEqual(['2.1.a'])
 })
 
 test('with frequent calls a lane waits for more before it commits; with sequential calls it does not', async () => {
-  const lent = createLent()
+  const claimed = createCalledJobs()
   let calls = 0
-  const call = () => lent.byCall([lentUnder(`${++calls}.1.a`)], calls * 2)
+  const call = () => claimed.byCall([lentUnder(`${++calls}.1.a`)], calls * 2)
   const waits = async () => {
-    const gathered = lent.gather().then(() => false)
+    const gathered = claimed.gather().then(() => false)
     const found = await Promise.race([gathered, sleep(0).then(() => true)])
     return { found, gathered }
   }
@@ -30,8 +30,8 @@ test('with frequent calls a lane waits for more before it commits; with sequenti
     await gathered
     expect(found, 'each moment brings one more').toBe(true)
   }
-  for (let i = 0; i < 2; i++) await lent.gather()
+  for (let i = 0; i < 2; i++) await claimed.gather()
   expect((await waits()).found, 'two brought nobody').toBe(false)
-  lent.told(lent.heard().length)
+  claimed.confirmed(claimed.heard().length)
   expect((await waits()).found, 'there were several for one commit').toBe(true)
 })

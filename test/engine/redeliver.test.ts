@@ -94,17 +94,17 @@ test('a run given back, or overtaken, counts as answered', async () => {
 test('a push worker that answers later has the time of redeliver, and is then called again', async () => {
   await register('pushed', { push: { url }, redeliver: { after: '3 minutes', max: 2 } })
   const id = await make({ class: 'pushed' })
-  const lent = async (times: number) => {
+  const claimed = async (times: number) => {
     await kit.until(async () => calls === times && (await documentOf(id)).leaseLength !== undefined)
     const { ranAt, leaseUntil } = await documentOf(id)
     expect(leaseUntil! - ranAt!).toBeGreaterThanOrEqual(180_000)
     expect(leaseUntil! - ranAt!).toBeLessThan(190_000)
   }
-  await lent(1)
+  await claimed(1)
   await kit.engine.runs.heartbeat((await documentOf(id)).token!, {})
   await kit.advance(181_000)
   await kit.engine.tick()
-  await lent(2)
+  await claimed(2)
   await kit.advance(181_000)
   await kit.engine.tick()
   await kit.until(async () => (await job(id)).status === 'failed')

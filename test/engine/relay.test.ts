@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createRelay } from '../../src/engine/remote/relay.ts'
 
-const lent = (id: number) => ({ id, document: { token: `${id}.1.a` } }) as never
+const claimed = (id: number) => ({ id, document: { token: `${id}.1.a` } }) as never
 
 test('a relay pauses four times as long as its last step took', async () => {
   let now = 0
@@ -13,12 +13,12 @@ test('a relay pauses four times as long as its last step took', async () => {
       now += ms
     },
   })
-  await relay(lent(1))
+  await relay(claimed(1))
   now += 30
-  await relay(lent(1))
+  await relay(claimed(1))
   expect(rests).toEqual([120])
-  await relay(lent(2))
+  await relay(claimed(2))
   now += 10_000
-  await relay(lent(1))
+  await relay(claimed(1))
   expect(rests).toEqual([120])
 })

@@ -82,7 +82,7 @@ test('a waiting claim that gets no job sends no request while it waits, and retu
   expect(kit.gateway.counters.requests - before).toBeLessThanOrEqual(5)
 })
 
-async function lent() {
+async function claimed() {
   const queue = crypto.randomUUID()
   await kit.engine.queues.update(queue, { mode: 'pull' })
   const { id } = (await enqueue({ queue, keepResult: 60_000 })).jobs[0]!
@@ -91,7 +91,7 @@ async function lent() {
 }
 
 async function awaited(more: { take?: boolean; signal?: AbortSignal } = {}, engine = kit.engine) {
-  const { id, snapshot } = await lent()
+  const { id, snapshot } = await claimed()
   const { signal, ...options } = more
   const result = engine.jobs.result(String(id), { wait: 60_000, ...options }, { signal })
   await kit.until(async () => (await kit.store.inspect(String(id))).document.waitedUntil !== undefined)
@@ -109,7 +109,7 @@ test.each([false, true])('a waiting caller gets a result as soon as it exists (t
 })
 
 test('many callers can wait for one result, also for the result of a failed job', async () => {
-  const { id, snapshot } = await lent()
+  const { id, snapshot } = await claimed()
   const results = Array.from({ length: 5 }, () => kit.engine.jobs.result(String(id), { wait: 60_000 }))
   await kit.until(async () => (await kit.store.inspect(String(id))).document.waitedUntil !== undefined)
   await kit.engine.runs.commit(snapshot!.run.token, { end: 'failed', error: { message: 'no' } })

@@ -1064,9 +1064,9 @@ describe('isolated workers', () => {
     const own = await startKit({
       hold: true,
       workers: [isolated, light],
-      isolate: async (lent) => {
-        calls.push(lent)
-        return own.engine.performAlone(lent)
+      isolate: async (claimed) => {
+        calls.push(claimed)
+        return own.engine.performAlone(claimed)
       },
     })
     try {

@@ -73,7 +73,7 @@ describe.skipIf(!canBuild())('the probe', { timeout: 120_000 }, () => {
       env,
       record: RECORD,
       say: (line) => said.push(line),
-      patience: 20_000,
+      maxWait: 20_000,
       pause: 50,
       ...short,
     })
@@ -114,7 +114,7 @@ describe.skipIf(!canBuild())('the probe', { timeout: 120_000 }, () => {
     await qstash.schedules.pause({ schedule: scheduleId })
     const wrong = { ...env, QSTASH_CURRENT_SIGNING_KEY: 'sig_of_another_region' }
     const said: string[] = []
-    const lines = await probe({ env: wrong, say: (line) => said.push(line), patience: 20_000, pause: 50, ...short })
+    const lines = await probe({ env: wrong, say: (line) => said.push(line), maxWait: 20_000, pause: 50, ...short })
     await qstash.schedules.resume({ schedule: scheduleId })
     expect(about(lines, 'the signing keys')).toMatchObject({
       verdict: 'differs',
@@ -136,7 +136,7 @@ describe.skipIf(!canBuild())('the probe', { timeout: 120_000 }, () => {
     const wrong = { ...env, QSTASH_TOKEN: 'an unknown token' }
     const said: string[] = []
     await expect(
-      probe({ env: wrong, say: (line) => said.push(line), patience: 100, pause: 50, ...short }),
+      probe({ env: wrong, say: (line) => said.push(line), maxWait: 100, pause: 50, ...short }),
     ).rejects.toThrow('keys or schedules of the probe could not be removed')
     expect(said.find((line) => line.includes('the signing keys'))).toContain('expected 200, got 401')
     expect(said.find((line) => line.includes('the signing keys'))).toMatch(/^not known/)

@@ -327,14 +327,14 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
 
   test('a result that is waited for, up to 15 s (budget 4 calls and 20 billed, measured 4 and 18)', async () => {
     await kit.engine.queues.update('pull', { mode: 'pull' })
-    const lent = async () => {
+    const claimed = async () => {
       await kit.engine.jobs.enqueue([{ queue: 'pull', class: 'x', keepResult: 60_000 }])
       const [snapshot] = await kit.engine.runs.claim('pull', {})
       const { job, run } = snapshot!
       return { id: String(job.id), end: () => kit.engine.runs.commit(run.token, { end: 'completed' }) }
     }
-    const alone = await cost((await lent()).end)
-    const { id, end } = await lent()
+    const alone = await cost((await claimed()).end)
+    const { id, end } = await claimed()
     const { calls, billed, commands } = await cost(async () => {
       const { requests } = kit.gateway.counters
       const result = kit.engine.jobs.result(id, { wait: 60_000 })

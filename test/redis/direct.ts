@@ -3,7 +3,7 @@
 import { expect } from 'vitest'
 import type { Changes } from '../../src/core/run.ts'
 import type { Reach, Worker } from '../../src/core/worker.ts'
-import { goThroughFamily } from '../../src/engine/api/bulk.ts'
+import { walkFamily } from '../../src/engine/api/bulk.ts'
 import { createEngine, type EngineOptions } from '../../src/engine/index.ts'
 import { outcomeOf } from '../../src/engine/jobs/outcome.ts'
 import { createRegistry } from '../../src/engine/jobs/registry.ts'
@@ -107,9 +107,9 @@ export async function createWorld(
   const document = async (id: number): Promise<JobRecord> => (await store.inspect(String(id))).document
   const status = async (id: number) => statusOf(await document(id))
 
-  const settled = (lent: ClaimedJob, changes: Changes, retry: object, reach: Reach = 'all'): Promise<RunOutcome> =>
-    outcomeOf(lent.document.token!, changes, {
-      document: lent.document,
+  const settled = (claimed: ClaimedJob, changes: Changes, retry: object, reach: Reach = 'all'): Promise<RunOutcome> =>
+    outcomeOf(claimed.document.token!, changes, {
+      document: claimed.document,
       vault: store.vault,
       retry,
       reach,
@@ -118,35 +118,35 @@ export async function createWorld(
       now: now(),
     })
 
-  function runOf(lent: ClaimedJob) {
-    const token = lent.document.token!
+  function runOf(claimed: ClaimedJob) {
+    const token = claimed.document.token!
     return {
-      id: lent.id,
-      lent,
+      id: claimed.id,
+      claimed,
       token,
-      document: lent.document,
-      snapshot: snapshotOf(lent, 30_000),
-      settled: (changes: Partial<Changes>, retry = {}) => settled(lent, { end: 'completed', ...changes }, retry),
+      document: claimed.document,
+      snapshot: snapshotOf(claimed, 30_000),
+      settled: (changes: Partial<Changes>, retry = {}) => settled(claimed, { end: 'completed', ...changes }, retry),
       async commit(changes: Partial<Changes> = {}, retry = {}, reach?: Reach): Promise<string> {
-        const one = await settled(lent, { end: 'completed', ...changes }, retry, reach)
+        const one = await settled(claimed, { end: 'completed', ...changes }, retry, reach)
         return (await store.commit({ queue: '', runs: [one] })).answers[0]!
       },
-      suspend: (changes: Partial<Changes> = {}) => runOf(lent).commit({ end: 'suspended', ...changes }),
-      fail: (retry = {}, message = 'broken') => runOf(lent).commit({ end: 'failed', error: { message } }, retry),
+      suspend: (changes: Partial<Changes> = {}) => runOf(claimed).commit({ end: 'suspended', ...changes }),
+      fail: (retry = {}, message = 'broken') => runOf(claimed).commit({ end: 'failed', error: { message } }, retry),
       release: async (...words: string[]) => {
         const runs = [{ token, n: 0, end: 'released' as const, words }]
         return (await store.commit({ queue: '', runs })).answers[0]!
       },
-      goThrough: async () => (await store.commit({ queue: '', runs: [await goThroughFamily(lent)] })).answers[0]!,
-      relaying: () => createRelay()(lent),
-      relay: async () => (await store.commit({ queue: '', runs: [await createRelay()(lent)] })).answers[0]!,
+      goThrough: async () => (await store.commit({ queue: '', runs: [await walkFamily(claimed)] })).answers[0]!,
+      relaying: () => createRelay()(claimed),
+      relay: async () => (await store.commit({ queue: '', runs: [await createRelay()(claimed)] })).answers[0]!,
       extend: async (lease = LEASE) => (await store.extend('q', [token], lease))[0] ?? null,
     }
   }
 
   async function claim({ queue = 'q', pull, max = 100, lease = LEASE, begun = max, names, ...who }: Claiming = {}) {
-    const { lent } = await store.commit({ queue, claim: { max, lease, begun, pull, patterns: names, ...who } })
-    return lent.map(runOf)
+    const { claimed } = await store.commit({ queue, claim: { max, lease, begun, pull, patterns: names, ...who } })
+    return claimed.map(runOf)
   }
 
   async function claimOne(claiming: Claiming = {}) {
@@ -164,7 +164,7 @@ export async function createWorld(
         const request: CommitRequest = { queue, runs, lane: { id, seq: at, heard, bell, leave, waits, warm }, version }
         if (!leave) request.claim = { max, wide, lease: LEASE, begun: max }
         const answer = await store.commit(request)
-        return { ...answer, runs: answer.lent.map(runOf), ids: answer.lent.map((one) => one.id) }
+        return { ...answer, runs: answer.claimed.map(runOf), ids: answer.claimed.map((one) => one.id) }
       },
     }
   }

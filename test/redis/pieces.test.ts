@@ -68,15 +68,15 @@ async function life(making: Making, way: Way) {
   }
   await look()
   const lane = world.lane()
-  const { lent } = await lane.ask({ max: 9 })
+  const { claimed } = await lane.ask({ max: 9 })
   await look()
   const did = {
     reads: Object.fromEntries(
-      Object.entries(lent[0]!.inputs).map(([port, { length }]) => [port, { cursor: 0, count: length }]),
+      Object.entries(claimed[0]!.inputs).map(([port, { length }]) => [port, { cursor: 0, count: length }]),
     ),
     ops: making.out ? [{ op: 'write', to: { out: 'n' }, values: ['"out"'] }] : [],
   } as unknown as Partial<Changes>
-  const runs = await Promise.all(lent.map((one) => world.runOf(one).settled(did)))
+  const runs = await Promise.all(claimed.map((one) => world.runOf(one).settled(did)))
   const { answers } = await lane.ask({ runs, max: 9 })
   await look()
   const {
@@ -90,7 +90,14 @@ async function life(making: Making, way: Way) {
   return {
     isPacked,
     taken,
-    seen: { lent: shape(encoded(lent[0]!.document)), answers, looks, counts, queue, faults: await world.faults() },
+    seen: {
+      claimed: shape(encoded(claimed[0]!.document)),
+      answers,
+      looks,
+      counts,
+      queue,
+      faults: await world.faults(),
+    },
   }
 }
 
@@ -138,8 +145,8 @@ test('args of 1 KiB wait in a piece, and get their own key when the job leaves t
   expect(await textOf(world, id)).toBeNull()
   await world.change(id, 'alias', 'left')
   expect(JSON.parse((await textOf(world, id))!)).toMatchObject({ a: args })
-  const { lent } = await world.lane().ask({ max: 9 })
-  expect(lent.map(({ document }) => document.args)).toEqual([args, args])
+  const { claimed } = await world.lane().ask({ max: 9 })
+  expect(claimed.map(({ document }) => document.args)).toEqual([args, args])
   expect(await world.faults()).toEqual([])
 })
 
@@ -176,15 +183,15 @@ test('args are sealed separately, and unreadable args fail only their own job', 
   )
   expect(text).not.toContain('secret')
   const request = { queue: 'q', lane: { id: 'l', seq: 1 }, claim: { max: 9, lease: 45_000, begun: 9 } }
-  const { lent } = await storeWith(key(1)).commit(request)
-  expect(lent.map(({ document, fault }) => fault?.code ?? document.args)).toEqual([
+  const { claimed } = await storeWith(key(1)).commit(request)
+  expect(claimed.map(({ document, fault }) => fault?.code ?? document.args)).toEqual([
     '"secret 0"',
     '"secret 1"',
     'REFUSED',
     'REFUSED',
   ])
   const again = await storeWith(key(1), key(2)).commit(request)
-  expect(again.lent.map(({ document }) => document.args)).toEqual([0, 1, 2, 3].map((n) => `"secret ${n}"`))
+  expect(again.claimed.map(({ document }) => document.args)).toEqual([0, 1, 2, 3].map((n) => `"secret ${n}"`))
   expect(await world.faults()).toEqual([])
 })
 
@@ -208,11 +215,11 @@ test('values at ports are sealed separately, and readable with the key', async (
   expect(text).toMatch(/^11\n/)
   expect(text).not.toContain('secret')
   const request = { queue: 'q', lane: { id: 'l', seq: 1 }, claim: { max: 9, lease: 45_000, begun: 9 } }
-  const { lent } = await storeWith(key(1)).commit(request)
-  expect(lent.map(({ inputs, document }) => [inputs, document['di:n']])).toEqual([
+  const { claimed } = await storeWith(key(1)).commit(request)
+  expect(claimed.map(({ inputs, document }) => [inputs, document['di:n']])).toEqual([
     [{ n: ['=1'] }, '="secret 9"'],
     [{ n: ['="secret 2"'] }, '="secret 9"'],
   ])
   const without = await storeWith(key(2)).commit(request)
-  expect(without.lent.map(({ fault }) => fault?.code)).toEqual(['REFUSED', 'REFUSED'])
+  expect(without.claimed.map(({ fault }) => fault?.code)).toEqual(['REFUSED', 'REFUSED'])
 })

@@ -30,7 +30,7 @@ const claim = async (max = 1, more: object = {}) =>
       claim: { max, lease: 45_000, begun: max },
       ...more,
     })
-  ).lent
+  ).claimed
 const finish = (token: string, end: 'completed' | 'suspended' = 'completed', words: string[] = []) =>
   store.commit({ queue: '', runs: [{ token, n: 0, end, words }] })
 const change = (id: number, ...ops: string[][]) => store.change(String(id), ops)
@@ -49,23 +49,23 @@ describe('enqueue', () => {
     const once = { key: 'k', period: 60_000, fingerprint: 'f' }
     const first = await store.enqueue([job()], once)
     const second = await store.enqueue([job()], once)
-    expect(second).toEqual({ made: first.made, again: true, rings: [], lent: [] })
+    expect(second).toEqual({ made: first.made, again: true, rings: [], claimed: [] })
   })
 
   const lane = (id = 'l') => ({ id, max: 2, lease: 45_000, begun: 2 })
-  const idsOf = (lent: { id: number }[]) => lent.map(({ id }) => id)
+  const idsOf = (claimed: { id: number }[]) => claimed.map(({ id }) => id)
 
   test('a lane starts with the new jobs, in their order, and bells ring for the rest', async () => {
     await store.settings('q', { batch: 2 })
     const jobs = [job({ priority: 2 }), job({ priority: 1 }), job({ priority: 1 })]
-    const { made, lent, rings } = await store.enqueue(jobs, undefined, '', lane())
+    const { made, claimed, rings } = await store.enqueue(jobs, undefined, '', lane())
     expect(made.map(({ id }) => id)).toEqual([1, 2, 3])
-    expect(idsOf(lent)).toEqual([2, 3])
+    expect(idsOf(claimed)).toEqual([2, 3])
     expect(rings).toHaveLength(1)
-    const runs = lent.map(({ document }) => ({ token: document.token!, n: 0, end: 'completed' as const, words: [] }))
+    const runs = claimed.map(({ document }) => ({ token: document.token!, n: 0, end: 'completed' as const, words: [] }))
     const next = await store.commit({ queue: 'q', runs, lane: { id: 'l', seq: 2 }, claim: { max: 2, lease: 45_000 } })
     expect(next).toMatchObject({ word: 'ok', answers: ['completed', 'completed'] })
-    expect(idsOf(next.lent)).toEqual([1])
+    expect(idsOf(next.claimed)).toEqual([1])
     expect((await store.verify()).faults).toEqual([])
   })
 
@@ -74,10 +74,10 @@ describe('enqueue', () => {
     const first = await store.enqueue([job()], once, '', lane())
     const again = await store.enqueue([job()], once, '', lane())
     expect(again).toMatchObject({ again: true, rings: [] })
-    expect(again.lent).toEqual(first.lent)
-    expect((await store.enqueue([job()], once, '', lane('other'))).lent).toEqual([])
-    await finish(first.lent[0]!.document.token!)
-    expect((await store.enqueue([job()], once, '', lane())).lent).toEqual([])
+    expect(again.claimed).toEqual(first.claimed)
+    expect((await store.enqueue([job()], once, '', lane('other'))).claimed).toEqual([])
+    await finish(first.claimed[0]!.document.token!)
+    expect((await store.enqueue([job()], once, '', lane())).claimed).toEqual([])
   })
 
   test.each([
@@ -92,27 +92,27 @@ describe('enqueue', () => {
     ],
   ])('no lane begins %s', async (_, given) => {
     await given()
-    const { lent } = await store.enqueue([job()], undefined, '', lane())
-    expect(lent).toEqual([])
+    const { claimed } = await store.enqueue([job()], undefined, '', lane())
+    expect(claimed).toEqual([])
     expect((await store.verify()).faults).toEqual([])
   })
 
   test('a lane does not begin with jobs of two queues', async () => {
-    expect((await store.enqueue([job(), job({ queue: 'r' })], undefined, '', lane())).lent).toEqual([])
+    expect((await store.enqueue([job(), job({ queue: 'r' })], undefined, '', lane())).claimed).toEqual([])
   })
 
   test('a lane begins with a piece, and with jobs that a limit lets through', async () => {
     const many = { id: 'l', max: 100, lease: 45_000, begun: 100 }
     const jobs = Array.from({ length: 12 }, () => job())
-    const { made, lent } = await store.enqueue(jobs, { key: 'k', period: 60_000 }, '', many)
-    expect(idsOf(lent)).toEqual(idsOf(made))
-    expect(idsOf((await store.enqueue(jobs, { key: 'k', period: 60_000 }, '', many)).lent)).toEqual(idsOf(made))
-    const runs = lent.map(({ document }) => ({ token: document.token!, n: 0, end: 'completed' as const, words: [] }))
+    const { made, claimed } = await store.enqueue(jobs, { key: 'k', period: 60_000 }, '', many)
+    expect(idsOf(claimed)).toEqual(idsOf(made))
+    expect(idsOf((await store.enqueue(jobs, { key: 'k', period: 60_000 }, '', many)).claimed)).toEqual(idsOf(made))
+    const runs = claimed.map(({ document }) => ({ token: document.token!, n: 0, end: 'completed' as const, words: [] }))
     const { answers } = await store.commit({ queue: 'q', runs, lane: { id: 'l', seq: 2 } })
     expect(new Set(answers)).toEqual(new Set(['completed']))
     const limits = [{ key: 'one', how: 'set' as const, concurrency: 1 }]
     const bounded = [job({ queue: 's', limits }), job({ queue: 's', limits })]
-    expect((await store.enqueue(bounded, undefined, '', { ...many, id: 'm' })).lent).toHaveLength(1)
+    expect((await store.enqueue(bounded, undefined, '', { ...many, id: 'm' })).claimed).toHaveLength(1)
     expect((await store.verify()).faults).toEqual([])
   })
 
@@ -133,8 +133,8 @@ describe('enqueue', () => {
     const unique = { key: 'u' }
     const id = await make({ unique })
     expect((await store.enqueue([job({ unique })])).made).toEqual([{ id, status: 'queued', existing: true }])
-    const [lent] = await claim()
-    await finish(lent!.document.token!)
+    const [claimed] = await claim()
+    await finish(claimed!.document.token!)
     expect((await store.enqueue([job({ unique })])).made[0]!.existing).toBeUndefined()
   })
 
@@ -176,16 +176,16 @@ describe('commit', () => {
     await make()
     const request = { queue: 'q', lane: { id: 'L', seq: 1 }, claim: { max: 1, lease: 45_000 } }
     const first = await store.commit(request)
-    expect(await store.commit(request)).toMatchObject({ word: first.word, lent: first.lent })
+    expect(await store.commit(request)).toMatchObject({ word: first.word, claimed: first.claimed })
   })
 
   test('all effects of a run are stored, or none of them', async () => {
     const id = await make(port)
     await change(id, ['write', '', 'i', 'n', '', '2', '=1', '=2'])
-    const [lent] = await claim()
-    expect(lent!.inputs).toEqual({ n: ['=1', '=2'] })
+    const [claimed] = await claim()
+    expect(claimed!.inputs).toEqual({ n: ['=1', '=2'] })
     const words = ['consume', '', 'i', 'n', '0', '1', 'set', 'x', '7', 'write', '', 'o', 'm', '', '1', '=9']
-    const refused = await finish(lent!.document.token!, 'completed', [
+    const refused = await finish(claimed!.document.token!, 'completed', [
       ...words,
       'write',
       '>nobody',
@@ -201,8 +201,8 @@ describe('commit', () => {
 
   test('a repeated commit by token gets the first answer, also if the job is gone', async () => {
     await make({ retain: 0 })
-    const [lent] = await claim()
-    const token = lent!.document.token!
+    const [claimed] = await claim()
+    const token = claimed!.document.token!
     expect((await finish(token)).answers).toEqual(['completed'])
     expect((await finish(token)).answers).toEqual(['completed'])
     await expect(store.inspect('1')).rejects.toMatchObject({ code: 'NOT_FOUND' })
@@ -210,9 +210,9 @@ describe('commit', () => {
 
   test('a commit after the end of the lease is refused as lost, and changes nothing', async () => {
     const id = await make()
-    const [lent] = await claim()
+    const [claimed] = await claim()
     offset += 46_000
-    expect((await finish(lent!.document.token!, 'completed', ['set', 'x', '1'])).answers).toEqual(['lost'])
+    expect((await finish(claimed!.document.token!, 'completed', ['set', 'x', '1'])).answers).toEqual(['lost'])
     expect((await document(id))['s:x']).toBeUndefined()
   })
 })
@@ -220,11 +220,11 @@ describe('commit', () => {
 describe('extend', () => {
   test('moves the ends of leases, and returns the lost runs', async () => {
     await make()
-    const [lent] = await claim()
-    const token = lent!.document.token!
+    const [claimed] = await claim()
+    const token = claimed!.document.token!
     offset += 40_000
     const [end] = await store.extend('q', [token], 45_000)
-    expect(end).toBeGreaterThan(lent!.document.leaseUntil!)
+    expect(end).toBeGreaterThan(claimed!.document.leaseUntil!)
     expect(await store.extend('q', [token, '1.1.other'], 45_000)).toEqual([expect.any(Number), null])
   })
 })
@@ -328,8 +328,8 @@ describe('tick', () => {
 
   test('removes expired jobs', async () => {
     await make({ retain: 60_000 })
-    const [lent] = await claim()
-    await finish(lent!.document.token!)
+    const [claimed] = await claim()
+    await finish(claimed!.document.token!)
     offset += 61_000
     await store.tick()
     await expect(store.inspect('1')).rejects.toMatchObject({ code: 'NOT_FOUND' })

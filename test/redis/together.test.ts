@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createTogether, mayWaitForOthers } from '../../src/redis/together.ts'
+import { canWaitForOthers, createTogether } from '../../src/redis/together.ts'
 
 function start({ refuses = false, patience = 1_000 } = {}) {
   const asked: string[] = []
@@ -144,6 +144,6 @@ test('a request waits for more calls if the runtime wakes it in its own invocati
   const of = (flag?: boolean) => ({
     Cloudflare: { compatibilityFlags: flag === undefined ? {} : { handle_cross_request_promise_resolution: flag } },
   })
-  expect([of(true), of(false), of()].map(mayWaitForOthers)).toEqual([true, false, false])
-  expect(mayWaitForOthers({}), 'without this runtime').toBe(true)
+  expect([of(true), of(false), of()].map(canWaitForOthers)).toEqual([true, false, false])
+  expect(canWaitForOthers({}), 'without this runtime').toBe(true)
 })

@@ -8,23 +8,23 @@ const problem: Problem = { key: 'slow mail', rule: 'slow', text: 'slow', since: 
 const step = (state: AlertState, minute: number, seen?: Problem) =>
   nextStep(problem.key, state, seen, times, minute * MINUTE)
 
-const sent = ({ state: { alert, ...rest }, told }: ReturnType<typeof step>, minute: number): AlertState =>
-  told && alert ? { ...rest, alert: { ...alert, toldAt: minute * MINUTE } } : { ...rest, alert }
+const sent = ({ state: { alert, ...rest }, notice }: ReturnType<typeof step>, minute: number): AlertState =>
+  notice && alert ? { ...rest, alert: { ...alert, toldAt: minute * MINUTE } } : { ...rest, alert }
 
 test('after a mute, no message repeats the problem, but one reports its end', () => {
   const begun = step({}, 1, problem)
-  expect(begun.told?.what).toBe('begins')
+  expect(begun.notice?.what).toBe('begins')
   const muted = { ...sent(begun, 1), muted: { by: 'ann', at: MINUTE } }
   const lasting = step(muted, 5, problem)
-  expect(lasting.told).toBeUndefined()
+  expect(lasting.notice).toBeUndefined()
   const gone = step(lasting.state, 6)
-  expect(gone.told).toBeUndefined()
-  expect(step(gone.state, 8).told?.what).toBe('is over')
+  expect(gone.notice).toBeUndefined()
+  expect(step(gone.state, 8).notice?.what).toBe('is over')
 })
 
 test('a problem that began and ended while it was muted causes no message', () => {
   const begun = step({ muted: { by: 'ann', at: 0 } }, 1, problem)
-  expect(begun.told).toBeUndefined()
+  expect(begun.notice).toBeUndefined()
   const gone = step(begun.state, 2)
-  expect(step(gone.state, 4).told).toBeUndefined()
+  expect(step(gone.state, 4).notice).toBeUndefined()
 })

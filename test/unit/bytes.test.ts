@@ -51,8 +51,8 @@ test.each(kinds)('an overlong stream %s returns nothing and is not read to the e
 
 test.each(kinds)('a stream %s is read whole, whatever length is announced', async (kind) => {
   for (const said of [-1, 1, 6, 7, 1e15]) {
-    expect(text(await readUpTo(streams(['ab', 'c', 'def'])[kind].stream, 6, { said }))).toBe('abcdef')
-    expect(await readUpTo(streams(['ab', 'c', 'def'])[kind].stream, 5, { said })).toBeUndefined()
+    expect(text(await readUpTo(streams(['ab', 'c', 'def'])[kind].stream, 6, { declared: said }))).toBe('abcdef')
+    expect(await readUpTo(streams(['ab', 'c', 'def'])[kind].stream, 5, { declared: said })).toBeUndefined()
   }
 })
 
@@ -66,7 +66,7 @@ test('memory grows with received bytes, not with the announced length', async ()
       controller.byobRequest!.respond(asked.length === 3 ? 0 : 100)
     },
   })
-  expect(await readUpTo(stream, 1e9, { said: 131_172 })).toHaveLength(200)
+  expect(await readUpTo(stream, 1e9, { declared: 131_172 })).toHaveLength(200)
   expect(asked).toEqual([131_072, 131_072, 130_972])
 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { differing, patched } from '../../src/core/merge-patch.ts'
+import { changedPaths, patched } from '../../src/core/merge-patch.ts'
 
 test('members below members are merged, lists and texts are replaced, and null removes a member', () => {
   const of = { retry: { max: 3, backoff: { base: 1 } }, limits: [1, 2], timeout: 5, pull: true }
@@ -16,7 +16,7 @@ test('a member with the name of an inherited property is an ordinary member', ()
   const of = JSON.parse('{"in":{"__proto__":{"default":"1"},"n":{}}}') as Record<string, unknown>
   const merged = patched(of, JSON.parse('{"in":{"__proto__":{"schema":"2"},"constructor":{}}}') as typeof of)
   expect(JSON.stringify(merged)).toBe('{"in":{"__proto__":{"default":"1","schema":"2"},"n":{},"constructor":{}}}')
-  expect(differing({}, merged)).toEqual(['in'])
+  expect(changedPaths({}, merged)).toEqual(['in'])
 })
 
 test('differences are named by their path', () => {
@@ -24,6 +24,6 @@ test('differences are named by their path', () => {
     { timeout: 1, in: { url: { default: '1' }, n: {} }, limits: [1] },
     { in: { url: { default: '2' }, n: {} }, limits: [1], pull: true },
   ]
-  expect(differing(one, other)).toEqual(['timeout', 'in.url.default', 'pull'])
-  expect(differing(one, one)).toEqual([])
+  expect(changedPaths(one, other)).toEqual(['timeout', 'in.url.default', 'pull'])
+  expect(changedPaths(one, one)).toEqual([])
 })

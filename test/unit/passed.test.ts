@@ -1,18 +1,24 @@
 import { describe, expect, test } from 'vitest'
-import { type Passed, passedBy, passedOf, passedText, slotsFrom } from '../../src/core/repeat/passed.ts'
+import {
+  type MissedSlots,
+  missedSlotsOf,
+  missedSlotsText,
+  parseMissedSlots,
+  slotsFrom,
+} from '../../src/core/repeat/passed.ts'
 import { nextSlot, parseRepeat } from '../../src/core/repeat.ts'
 
 const HOUR = 3_600_000
 const hour = (h: number) => Date.UTC(2026, 4, 4) + h * HOUR
 const hourly = (missed: string) => parseRepeat({ cron: '0 * * * *', missed } as never)
 
-type Run = { scheduled: number; started: number; now: number; isSkipped?: boolean; catchingUp?: Passed }
+type Run = { scheduled: number; started: number; now: number; isSkipped?: boolean; catchingUp?: MissedSlots }
 
 function passed(missed: string, { scheduled, started, now, isSkipped = false, catchingUp }: Run) {
   const repeat = hourly(missed)
   const slot = nextSlot(repeat, { scheduled: hour(scheduled), started: hour(started), finished: hour(now) }, hour(now))
   const moments = { scheduled: hour(scheduled), started: hour(started), now: hour(now) }
-  const found = passedBy(repeat, { ...moments, slot, isSkipped, ...(catchingUp && { catchingUp }) })
+  const found = missedSlotsOf(repeat, { ...moments, slot, isSkipped, ...(catchingUp && { catchingUp }) })
   return found && [(found.from - hour(0)) / HOUR, (found.to - hour(0)) / HOUR, found.made]
 }
 
@@ -58,7 +64,7 @@ test('the report of missed slots begins with the first, and grows while they are
 
 test('stored data are read back unchanged', () => {
   const one = { from: hour(1), to: hour(2), made: 'each' as const }
-  expect(passedOf(passedText(one))).toEqual(one)
+  expect(parseMissedSlots(missedSlotsText(one))).toEqual(one)
 })
 
 test('slots end at a moment, at a number, and when a repeat stops', () => {
@@ -92,6 +98,6 @@ test('a slot that passed is noted although the first slot had milliseconds', () 
   const scheduled = hour(9) + 209
   const [started, now] = [hour(9) + 18_000, hour(9) + 20_100]
   const slot = nextSlot(repeat, { scheduled, started, finished: now }, now)
-  const noted = passedBy(repeat, { scheduled, started, slot, now, isSkipped: false })
+  const noted = missedSlotsOf(repeat, { scheduled, started, slot, now, isSkipped: false })
   expect(noted).toEqual({ from: hour(9) + 20_000, to: hour(9) + 20_000, made: 'each' })
 })

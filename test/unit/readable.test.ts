@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readable, readList, readObject } from '../../src/core/readable.ts'
+import { readList, readObject, tryRead } from '../../src/core/readable.ts'
 
 test.each(['', null, undefined, '{broken', '7', '"text"', 'null'])('%j is no object', (text) =>
   expect(readObject(text)).toBeUndefined(),
@@ -9,5 +9,5 @@ test('an object and a list are read', () => {
   expect(readObject('{"a":1}')).toEqual({ a: 1 })
   expect(readList('["a",1,"b"]')).toEqual(['a', 'b'])
   expect(readList('{"a":1}')).toEqual([])
-  expect(readable(() => 7)).toBe(7)
+  expect(tryRead(() => 7)).toBe(7)
 })

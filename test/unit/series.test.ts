@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { pointsOf, summed } from '../../src/core/series.ts'
+import { pointsOf, sumSeries } from '../../src/core/series.ts'
 import { seriesQuery } from '../../src/core/stats.ts'
 
 const before = ['12,40,5,2,0,0,0,0,0,0', '10,0,3,2,0,0,0,0,0,0']
@@ -20,7 +20,7 @@ test('old points are left out', () => {
 
 test('points of queues are added, and the longest wait of all queues is kept', () => {
   const one = pointsOf({ before, latest }, { step: 1_000, since: 0 })
-  expect(summed([one, one.slice(1)])).toMatchObject([
+  expect(sumSeries([one, one.slice(1)])).toMatchObject([
     { at: 10_000, made: 2, longestWait: 40 },
     { at: 12_000, made: 2, runs: 8, longestWait: 7 },
   ])

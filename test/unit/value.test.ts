@@ -8,11 +8,11 @@ import { writeMsgpack } from '../../src/core/codec/msgpack-writer.ts'
 import {
   decodeValue,
   type Encoded,
+  encodedSize,
   encodedToJson,
   encodedToMsgpack,
   encodeValue,
   raw,
-  wireSize,
 } from '../../src/core/codec/value.ts'
 
 const seed = Number(process.env.SEED ?? Date.now() % 1e6)
@@ -180,7 +180,7 @@ test.each([
   [slice('9101'), 2],
   [slice('cd0001'), 3],
 ])('the size of %s is %d', (closed, size) => {
-  expect(wireSize(closed)).toBe(size)
+  expect(encodedSize(closed)).toBe(size)
 })
 
 const leaf = (): unknown =>

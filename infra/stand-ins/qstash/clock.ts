@@ -6,7 +6,7 @@ export type Timer = Node<Alarm>
 export type Clock = ReturnType<typeof createClock>
 type Options = {
   /** Real milliseconds to wait for the answer of a receiver before the clock advances without this answer. */
-  patience?: number
+  maxWait?: number
 }
 
 // setTimeout accepts at most 2^31 - 1 ms, so a longer wait needs several timeouts.
@@ -39,12 +39,12 @@ export function createClock(real: () => number) {
       if (timer) alarms.remove(timer)
     },
 
-    async advance(ms: number, { patience = 1_000 }: Options = {}): Promise<void> {
+    async advance(ms: number, { maxWait = 1_000 }: Options = {}): Promise<void> {
       const target = now() + ms
-      await settle(patience)
+      await settle(maxWait)
       while (earliest() <= target) {
         moveTo(earliest())
-        await settle(patience)
+        await settle(maxWait)
       }
       moveTo(target)
       wake()
@@ -68,11 +68,11 @@ export function createClock(real: () => number) {
     armed = undefined
   }
 
-  async function settle(patience: number) {
+  async function settle(maxWait: number) {
     do {
       ringDue()
       await new Promise(setImmediate)
-      await activity.quiet(patience)
+      await activity.quiet(maxWait)
     } while (!stopped && earliest() <= now())
   }
 
@@ -119,10 +119,10 @@ function createActivity() {
       }
     },
 
-    async quiet(patience: number): Promise<void> {
+    async quiet(maxWait: number): Promise<void> {
       if (!open.size) return
       await new Promise<void>((resolve) => {
-        const timeout = setTimeout(resume, patience)
+        const timeout = setTimeout(resume, maxWait)
         waiting.add(resume)
         function resume() {
           clearTimeout(timeout)

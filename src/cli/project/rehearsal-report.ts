@@ -1,6 +1,6 @@
 import { counted } from '../../core/counted.ts'
 import { durationText } from '../../core/time.ts'
-import type { GivenWaitingJob } from '../../core/waiting.ts'
+import type { WaitingJobInput } from '../../core/waiting.ts'
 import type { Verdict } from '../../testing/rehearse.ts'
 
 export type Judged = Verdict | { is: 'gone' } | { is: 'same' } | { is: 'differs'; parts: string[] }
@@ -35,7 +35,7 @@ const order = (finding: Finding): number => {
 
 export function createReport() {
   const classes = new Map<string, Named & { findings: Map<string, Finding> }>()
-  const missing: GivenWaitingJob[] = []
+  const missing: WaitingJobInput[] = []
   const ours = new Set<string>()
   const sum = (findings: Iterable<Finding>, fits: (finding: Finding) => boolean): number =>
     [...findings].filter(fits).reduce((jobs, finding) => jobs + finding.jobs, 0)
@@ -44,7 +44,7 @@ export function createReport() {
    * True if other code serves the class: a push or pull worker (null), or only deployments that are not in `ours`.
    * If `ours` is empty, the deployments of this code are unknown.
    */
-  const isElsewhere = ({ servedBy }: GivenWaitingJob): boolean =>
+  const isElsewhere = ({ servedBy }: WaitingJobInput): boolean =>
     servedBy === null || (servedBy.length > 0 && ours.size > 0 && !servedBy.some((id) => ours.has(id)))
 
   function note({ queue, class: className, id }: Job, judged: Judged, pinnedTo?: string): void {
@@ -65,14 +65,14 @@ export function createReport() {
   }
 
   return {
-    add({ snapshot, servedBy, pinnedTo }: GivenWaitingJob, verdict: Verdict, { moved = false } = {}): void {
+    add({ snapshot, servedBy, pinnedTo }: WaitingJobInput, verdict: Verdict, { moved = false } = {}): void {
       for (const id of servedBy ?? []) ours.add(id)
       note(snapshot.job, verdict, moved ? undefined : pinnedTo)
     },
 
     note,
 
-    miss: (job: GivenWaitingJob): void => void missing.push(job),
+    miss: (job: WaitingJobInput): void => void missing.push(job),
 
     whole(): Report {
       const elsewhere = settle()

@@ -1,6 +1,6 @@
 import { DEPTH } from './json.ts'
 import { Raw } from './json-writer.ts'
-import { Ext, fits64, MsgpackError, SHORT } from './msgpack.ts'
+import { Ext, fitsIn64Bits, MsgpackError, SHORT } from './msgpack.ts'
 
 export const writeMsgpack = (tree: unknown): Uint8Array => {
   const writer = new Writer()
@@ -118,7 +118,7 @@ class Writer {
 
   private bigint(value: bigint): void {
     if (Number.isSafeInteger(Number(value))) this.number(Number(value))
-    else if (fits64(value)) this.wide(value)
+    else if (fitsIn64Bits(value)) this.wide(value)
     else this.write({ $int: String(value) })
   }
 

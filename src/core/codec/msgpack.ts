@@ -28,7 +28,7 @@ export class MsgpackError extends SidejobError {
   }
 }
 
-export const fits64 = (value: bigint): boolean => value >= -(2n ** 63n) && value < 2n ** 64n
+export const fitsIn64Bits = (value: bigint): boolean => value >= -(2n ** 63n) && value < 2n ** 64n
 
 // The platform's encoder is slower for ASCII strings up to this length.
 export const SHORT = 24

@@ -2,7 +2,7 @@ import { bytesOf } from '../bytes.ts'
 import { fromBase64 } from './base64.ts'
 import { CLOSED, type JsonOptions, lenient, maps, OPEN, type ParseOptions, parseJson } from './json.ts'
 import { Raw, writeJson } from './json-writer.ts'
-import { Ext, fits64 } from './msgpack.ts'
+import { Ext, fitsIn64Bits } from './msgpack.ts'
 import { parseMsgpack } from './msgpack-reader.ts'
 import { writeMsgpack } from './msgpack-writer.ts'
 import type { Encoded } from './opaque.ts'
@@ -20,35 +20,36 @@ export const encodeValue = (value: unknown): Encoded => {
   return parseJson(text, CLOSED) as Encoded
 }
 
-export const decodeValue = (wire: Encoded): unknown =>
-  isSlice(wire) ? parseMsgpack(sliceOf(wire), OPEN, forgiving) : parseJson(wire, OPEN, forgiving)
+export const decodeValue = (encoded: Encoded): unknown =>
+  isSlice(encoded) ? parseMsgpack(sliceOf(encoded), OPEN, forgiving) : parseJson(encoded, OPEN, forgiving)
 
 /** Values that JSON does not have become `{ "$bin" }`, `{ "$int" }`, `{ "$ext" }` or `{ "$float" }`. */
-export const encodedToJson = (wire: Encoded): string =>
-  isSlice(wire) ? writeJson(parseMsgpack(sliceOf(wire), OPEN, { builder: maps })) : wire
+export const encodedToJson = (encoded: Encoded): string =>
+  isSlice(encoded) ? writeJson(parseMsgpack(sliceOf(encoded), OPEN, { builder: maps })) : encoded
 
 /** An integer beyond 64 bits becomes a double with the same digits, or else `{ "$int": digits }`. */
-export const encodedToMsgpack = (wire: Encoded): Uint8Array =>
-  isSlice(wire) ? sliceOf(wire) : writeMsgpack(parseJson(wire, OPEN, exact))
+export const encodedToMsgpack = (encoded: Encoded): Uint8Array =>
+  isSlice(encoded) ? sliceOf(encoded) : writeMsgpack(parseJson(encoded, OPEN, exact))
 
-export const wireSize = (wire: Encoded): number => (isSlice(wire) ? base64Size(wire.slice(1)) : bytesOf(wire))
+export const encodedSize = (encoded: Encoded): number =>
+  isSlice(encoded) ? base64Size(encoded.slice(1)) : bytesOf(encoded)
 
-export const raw = (wire: Encoded): Raw => new RawWire(wire)
+export const raw = (encoded: Encoded): Raw => new RawWire(encoded)
 
 class RawWire extends Raw {
-  readonly wire: Encoded
+  readonly encoded: Encoded
 
-  constructor(wire: Encoded) {
+  constructor(encoded: Encoded) {
     super()
-    this.wire = wire
+    this.encoded = encoded
   }
 
   json(): string {
-    return encodedToJson(this.wire)
+    return encodedToJson(this.encoded)
   }
 
   msgpack(): Uint8Array {
-    return encodedToMsgpack(this.wire)
+    return encodedToMsgpack(this.encoded)
   }
 }
 
@@ -56,9 +57,9 @@ class RawWire extends Raw {
 // that contains \\.
 const forgiving: ParseOptions = { builder: lenient }
 
-const isSlice = (wire: Encoded): boolean => wire.startsWith('~')
+const isSlice = (encoded: Encoded): boolean => encoded.startsWith('~')
 
-const sliceOf = (wire: Encoded): Uint8Array => fromBase64(wire.slice(1))
+const sliceOf = (encoded: Encoded): Uint8Array => fromBase64(encoded.slice(1))
 
 const base64Size = (text: string): number => (text.length / 4) * 3 - padding(text)
 
@@ -81,7 +82,7 @@ const isInteger = (text: string): boolean => /^(?:-?[1-9]\d*|0)$/.test(text)
 // A 64-bit integer has at most 20 characters. BigInt takes quadratic time for longer text.
 const int64 = (text: string): bigint | undefined => {
   const value = text.length <= 20 ? BigInt(text) : undefined
-  return value !== undefined && fits64(value) ? value : undefined
+  return value !== undefined && fitsIn64Bits(value) ? value : undefined
 }
 
 const forms: Record<string, (content: unknown) => unknown> = {

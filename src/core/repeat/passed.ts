@@ -1,14 +1,14 @@
 import { nextTimes, type ParsedRepeat, slotOfRun } from '../repeat.ts'
 import { SECOND } from '../units.ts'
 
-export const madeUps = ['each', 'one', 'none'] as const
+export const catchUpModes = ['each', 'one', 'none'] as const
 
-export type Passed = { from: number; to: number; made: (typeof madeUps)[number] }
+export type MissedSlots = { from: number; to: number; made: (typeof catchUpModes)[number] }
 
-export const passedText = ({ from, to, made }: Passed): string => `${from},${to},${made}`
+export const missedSlotsText = ({ from, to, made }: MissedSlots): string => `${from},${to},${made}`
 
-export function passedOf(text: string): Passed {
-  const [from, to, made] = text.split(',') as [string, string, Passed['made']]
+export function parseMissedSlots(text: string): MissedSlots {
+  const [from, to, made] = text.split(',') as [string, string, MissedSlots['made']]
   return { from: Number(from), to: Number(to), made }
 }
 
@@ -21,23 +21,23 @@ type Used = {
   slot: number
   isSkipped: boolean
   now: number
-  catchingUp?: Passed
+  catchingUp?: MissedSlots
 }
 
-function made({ last }: ParsedRepeat, { scheduled, started, slot, now, catchingUp }: Used): Passed | undefined {
+function made({ last }: ParsedRepeat, { scheduled, started, slot, now, catchingUp }: Used): MissedSlots | undefined {
   const to = last(slot, now)
   if (catchingUp) return to > catchingUp.to ? { ...catchingUp, to } : undefined
   return { from: last(scheduled, started) > scheduled ? scheduled : slot, to, made: 'each' }
 }
 
-function collapsed(repeat: ParsedRepeat, { scheduled, started, slot }: Used): Passed | undefined {
+function collapsed(repeat: ParsedRepeat, { scheduled, started, slot }: Used): MissedSlots | undefined {
   const own = slotOfRun(repeat, scheduled, started)
   const after = following(repeat, own)
   if (slot > after) return { from: own > scheduled ? scheduled : after, to: slot, made: 'one' }
   return own > scheduled ? { from: scheduled, to: own, made: 'one' } : undefined
 }
 
-function leftOut(repeat: ParsedRepeat, { scheduled, started, now }: Used): Passed | undefined {
+function leftOut(repeat: ParsedRepeat, { scheduled, started, now }: Used): MissedSlots | undefined {
   const own = slotOfRun(repeat, scheduled, started)
   const after = following(repeat, own)
   const from = own > scheduled ? scheduled : after
@@ -45,7 +45,7 @@ function leftOut(repeat: ParsedRepeat, { scheduled, started, now }: Used): Passe
   return own > scheduled ? { from, to: repeat.last(scheduled, own - SECOND), made: 'none' } : undefined
 }
 
-export function passedBy(repeat: ParsedRepeat, used: Used): Passed | undefined {
+export function missedSlotsOf(repeat: ParsedRepeat, used: Used): MissedSlots | undefined {
   const { scheduled, slot, isSkipped, now } = used
   if (repeat.base !== 'scheduled' || Number.isNaN(slot)) return undefined
   if (isSkipped) return { from: scheduled, to: repeat.last(scheduled, now), made: 'none' }

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { alike, quickParses } from '../alike.ts'
 import { isCallbackGroup } from '../callback.ts'
 import { limits } from '../limits.ts'
-import { missedWays } from '../repeat.ts'
+import { missedPolicies } from '../repeat.ts'
 import { DAY } from '../units.ts'
 import { isHttp } from '../url.ts'
 import { atMost, ruleOf } from './at-most.ts'
@@ -55,18 +55,18 @@ export const backoffWays = backoffOver(duration)
 const retryOver = (ways: typeof backoffWays) =>
   z.strictObject({ max: z.int().min(0).max(1_000_000).optional(), backoff: z.union(ways).optional() })
 
-export const MOST_HISTORY = 100
+export const MAX_HISTORY = 100
 
 export const history = z
   .int()
   .min(0)
-  .max(MOST_HISTORY)
+  .max(MAX_HISTORY)
   .describe('maximum number of recorded runs; by default, only the last ten failed or lost runs are recorded')
 
-export const FOREVER = 100 * 365.25 * DAY
+export const FOREVER_MS = 100 * 365.25 * DAY
 
 export const retain = z
-  .union([duration, z.literal(['forever', FOREVER / 1_000]).transform(() => FOREVER)])
+  .union([duration, z.literal(['forever', FOREVER_MS / 1_000]).transform(() => FOREVER_MS)])
   .describe(
     "time to keep the job after it has completed or was terminated; by default one day, or 30 days if new input can wake it; 'forever' keeps it until it is deleted. Failed jobs are kept for 30 days",
   )
@@ -84,10 +84,10 @@ export const retry = retryOver(backoffWays).describe('number and backoff of retr
 
 /** A number means milliseconds in code and seconds in requests. */
 export const codeRetry = retryOver(backoffOver(milliseconds))
-export const codeRetain = z.union([milliseconds, z.literal(['forever', FOREVER]).transform(() => FOREVER)])
+export const codeRetain = z.union([milliseconds, z.literal(['forever', FOREVER_MS]).transform(() => FOREVER_MS)])
 
 export const missed = z
-  .enum(missedWays)
+  .enum(missedPolicies)
   .describe(
     'handling of missed slots (scheduled times): `run` starts one run for each slot, `last` starts one run for all slots (the default for cron), `skip` skips slots that are more than five minutes late',
   )

@@ -104,8 +104,8 @@ export const fileFolder = z.string().refine((text) => /^[\w-]{3}$/.test(text), n
 export const status = z.enum(statuses)
 
 // Limits the work of one script.
-export const VALUES = 10_000
-export const values = z.array(closed).max(VALUES)
+export const MAX_VALUES = 10_000
+export const values = z.array(closed).max(MAX_VALUES)
 export const channelNames = z.array(channelName).max(1_000)
 
 export const callbackState = z.enum(['PENDING', 'IN_PROGRESS', 'DELIVERED', 'FAILED'])

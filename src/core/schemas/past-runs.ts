@@ -32,20 +32,20 @@ export const pastRun = z.object({
 /** `number` is absent if the number of earlier runs is unknown. */
 export type PastRun = z.output<typeof pastRun> & { number?: number }
 
-const portDeed = z.object({ job: jobId, dir, port: z.string(), values: z.int() })
-export type PortDeed = z.output<typeof portDeed>
+const portEffect = z.object({ job: jobId, dir, port: z.string(), values: z.int() })
+export type PortEffect = z.output<typeof portEffect>
 
-const deeds = z.object({
-  reads: z.array(portDeed).describe('number of values read from each port'),
-  writes: z.array(portDeed).describe('number of values written to each port'),
+const effects = z.object({
+  reads: z.array(portEffect).describe('number of values read from each port'),
+  writes: z.array(portEffect).describe('number of values written to each port'),
   published: z.array(z.object({ channel: z.string(), messages: z.int() })),
   made: z.array(z.object({ id: jobId, name: z.string() })).describe('jobs that the run created'),
   more: z.int().describe('number of further changes that were not recorded'),
 })
-export type RunDeeds = z.output<typeof deeds>
+export type RunEffects = z.output<typeof effects>
 
 export const pastRunView = pastRun.extend({
-  ...deeds.shape,
+  ...effects.shape,
   log: logPage.describe('log entries of the run, newest first: at most 200'),
 })
 export type PastRunView = z.output<typeof pastRunView>

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { waitTime } from './job-options.ts'
 import { portView } from './job-views.ts'
-import { builtAgainst, jobId, portName, ref, VALUES, values } from './names.ts'
+import { builtAgainst, jobId, MAX_VALUES, portName, ref, values } from './names.ts'
 import { closed, moment } from './values.ts'
 
 export const items = z.array(
@@ -31,7 +31,7 @@ export const portWrite = z
   .meta({ minProperties: 1 })
 
 export const portRead = z.strictObject({
-  max: z.int().min(1).max(VALUES).optional(),
+  max: z.int().min(1).max(MAX_VALUES).optional(),
   wait: waitTime
     .optional()
     .describe('maximum time to wait for `max` values; returns fewer if the time runs out or the job ends'),

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { statuses } from '../job.ts'
-import { madeUps } from '../repeat/passed.ts'
+import { catchUpModes } from '../repeat/passed.ts'
 import { runUnderWay } from './job-views.ts'
 import { jobId, ofJob, status } from './names.ts'
 import { pastRun } from './past-runs.ts'
@@ -119,7 +119,7 @@ export const scheduleView = z.object({
       from: moment,
       to: moment,
       made: z
-        .enum(madeUps)
+        .enum(catchUpModes)
         .describe(
           'runs for the missed slots: `each` is one run per slot, `one` is one run for all slots, `none` is no run',
         ),

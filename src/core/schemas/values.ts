@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type Encoded, wireSize } from '../codec/value.ts'
+import { type Encoded, encodedSize } from '../codec/value.ts'
 import { type Code, SidejobError } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { durationText, duration as readDuration, milliseconds as readMilliseconds, time as readTime } from '../time.ts'
@@ -9,7 +9,7 @@ import { ruleOf } from './at-most.ts'
 const VALUE = 1024 * 1024
 
 // Short values are not measured, because measuring is slow, and a UTF-16 unit has at most 3 bytes in UTF-8.
-const isSmall = (wire: Encoded) => wire.length * 3 <= VALUE || wireSize(wire) <= VALUE
+const isSmall = (wire: Encoded) => wire.length * 3 <= VALUE || encodedSize(wire) <= VALUE
 
 export const closed = z.string('is missing').refine(isSmall, {
   error: 'expected a value of at most 1 MiB',

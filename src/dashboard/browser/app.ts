@@ -4,7 +4,7 @@ import { startKeys } from './app/keys.ts'
 import { startList } from './app/list.ts'
 import { startListening } from './app/listen.ts'
 import { startLive } from './app/live.ts'
-import { startLooks } from './app/looks.ts'
+import { startPreferences } from './app/looks.ts'
 import { startOpened } from './app/opened.ts'
 import { startPreviews } from './app/preview.ts'
 import { startSelection } from './app/selection.ts'
@@ -12,7 +12,7 @@ import { startSession } from './app/session.ts'
 import { startTimes } from './app/times.ts'
 import { startZoom } from './app/zoom.ts'
 
-startLooks()
+startPreferences()
 startTimes()
 startSession()
 startForms()

@@ -1,8 +1,8 @@
-import { CLOSED, kindOf, LARGE, labelOf, lastOf, wireSaid } from '../words/flow.ts'
+import { CLOSED, kindOf, LARGE, labelOf, lastOf, wireText } from '../words/flow.ts'
 import { queryWith } from '../words/query.ts'
-import { base, hear, made, tell } from './app/page.ts'
-import { createBeads } from './board/beads.ts'
+import { base, emit, made, onEvent } from './app/page.ts'
 import { type BoardData, dataOf, serverNow, setClock } from './board/data.ts'
+import { createDots } from './board/dots.ts'
 import { startEditor } from './board/editor.ts'
 import { createGraphBoard, type GraphBoard, lookOf } from './board/graph-board.ts'
 import { createMap } from './board/map.ts'
@@ -29,7 +29,7 @@ const momentIn = ({ past }: State): number => past?.at ?? serverNow()
 
 const openedIn = ({ node, wire, lit }: BoardData): string => `${node} ${wire} ${lit !== undefined}`
 
-const beadsOf = (rate: number): number => (rate > 120 ? 3 : rate > 30 ? 2 : 1)
+const dotsOf = (rate: number): number => (rate > 120 ? 3 : rate > 30 ? 2 : 1)
 
 function nodesOf(state: State): (() => void)[] {
   const [data, now, drawing] = [dataIn(state), momentIn(state), state.board.drawing()]
@@ -52,11 +52,11 @@ function wiresOf(state: State, wanted = dataIn(state).wires): (() => void)[] {
     drawing.wire(wire.id, {
       on,
       kind: `${kind === 'idle' ? '' : kind}${lit}`,
-      said: wireSaid(wire, now),
+      description: wireText(wire, now),
       label: data.nodes.length > LARGE && !on && kind !== 'back' && state.hover !== wire.id ? '' : labelOf(wire, now),
       value: state.isNear ? lastOf(wire) : '',
       tone: `${on ? 'on' : kind === 'back' ? 'warn' : ''}${lit}`,
-      beads: kind === 'hot' && moving <= MOST_BEADS ? beadsOf(wire.rate) : 0,
+      dots: kind === 'hot' && moving <= MOST_BEADS ? dotsOf(wire.rate) : 0,
     })
   })
 }
@@ -73,9 +73,9 @@ function createWhole(board: Element) {
 }
 
 function startBoard(svg: SVGSVGElement, data: BoardData): void {
-  const [beads, pace] = [createBeads(svg), createPace()]
+  const [dots, pace] = [createDots(svg), createPace()]
   const board = createGraphBoard(svg, {
-    beads,
+    dots,
     parts: () => dataIn(state),
     onLaid(laid) {
       if (laid.nodes.size > LARGE) state.map ??= createMap(svg.parentElement!, view)
@@ -88,7 +88,7 @@ function startBoard(svg: SVGSVGElement, data: BoardData): void {
   const showWhole = createWhole(svg.parentElement!)
 
   view.onShow((seen, _, detail) => {
-    beads.show(seen)
+    dots.show(seen)
     const isNear = detail === 'near'
     if (isNear === state.isNear) return
     state.isNear = isNear
@@ -129,7 +129,7 @@ function startBoard(svg: SVGSVGElement, data: BoardData): void {
     const { name: node, wire } = markAt(target)
     if (node === undefined && wire === undefined) return false
     const query = queryWith(location.search, { ...CLOSED, node, wire, at: replay?.at() })
-    tell('go', `${base}/flows/${state.live.job}${query}`)
+    emit('go', `${base}/flows/${state.live.job}${query}`)
     return true
   }
 
@@ -172,11 +172,11 @@ function startBoard(svg: SVGSVGElement, data: BoardData): void {
     const isOpened = (key === 'Enter' || key === ' ') && openAt(target)
     if (isOpened || (name !== undefined && board.step(key, name))) event.preventDefault()
   })
-  hear('drawn', () => {
+  onEvent('drawn', () => {
     const fresh = dataOf<BoardData>('flow')
     if (fresh) take(fresh)
   })
-  hear('told', (told) => {
+  onEvent('told', (told) => {
     const { data, now } = told as { data: BoardData; now: number }
     setClock(now)
     take(data)

@@ -1,4 +1,4 @@
-import { faultsTitle, lookedAt } from '../words/doctor.ts'
+import { checkedText, faultsTitle } from '../words/doctor.ts'
 import { made, pageAt } from './app/page.ts'
 
 const box = (): HTMLElement | null => document.getElementById('slices')
@@ -30,7 +30,7 @@ function say({ dataset }: HTMLElement): void {
   const isOver = dataset.next === ''
   const bar = box()!.querySelector('progress')!
   bar.value = isOver ? bar.max : jobs
-  box()!.querySelector('.word')!.textContent = lookedAt(jobs, total, isOver)
+  box()!.querySelector('.word')!.textContent = checkedText(jobs, total, isOver)
   const found = document.querySelectorAll('#faults tr').length
   document.querySelector('#examined h2')!.textContent = faultsTitle(found, jobs)
 }

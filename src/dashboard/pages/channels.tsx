@@ -45,7 +45,7 @@ function Several<One extends { port: string }>({ of, show }: { of: readonly One[
   )
 }
 
-const isHeard = ({ subscribers }: Channel): boolean => subscribers.length > 0
+const hasSubscribers = ({ subscribers }: Channel): boolean => subscribers.length > 0
 
 const columns: readonly Column<Row>[] = [
   {
@@ -133,7 +133,7 @@ const Tail = ({ at }: { at: string }) => (
   </Card>
 )
 
-function heardBy(to: string, channels: readonly Channel[], areAll: boolean): string {
+function subscribersText(to: string, channels: readonly Channel[], areAll: boolean): string {
   const all = channels.filter(({ name }) => isBelow(to, name)).flatMap(({ subscribers }) => subscribers)
   const ports = new Set(all.map(({ job, port }) => `${job} ${port}`)).size
   if (ports === 0) return `No ${areAll ? '' : 'listed '}port would receive it.`
@@ -154,7 +154,7 @@ function Publish({ to, channels, areAll }: { to?: string; channels: readonly Cha
           mono
         />
         <p class="note" id="preview" aria-live="polite">
-          {to && heardBy(to, channels, areAll)}
+          {to && subscribersText(to, channels, areAll)}
         </p>
         <TextArea name="message" label="Message" note="JSON" />
         <label class="rowf">
@@ -183,7 +183,7 @@ export const channels = page({
   },
   View: ({ data: { channels, cursor, isFirst, at, to } }) => {
     const areAll = cursor === null && isFirst
-    const counted = `${many(channels.length, 'channel')}, ${count(channels.filter(isHeard).length)} with listeners`
+    const counted = `${many(channels.length, 'channel')}, ${count(channels.filter(hasSubscribers).length)} with listeners`
     return (
       <>
         <Head title="Channels" note={areAll ? counted : `on this page: ${counted}`} />

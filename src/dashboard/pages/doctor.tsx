@@ -11,7 +11,7 @@ import { Ago, Card, Head, Icon, Link, NameLink, Shape, Since, StatusText, To } f
 import { CREATE_WORKER } from '../parts/snippet.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
 import { countsOf, sum, sumOf } from '../words/counts.ts'
-import { faultsTitle, lookedAt } from '../words/doctor.ts'
+import { checkedText, faultsTitle } from '../words/doctor.ts'
 import { faultsIn, foundWords, isSlow, isTickMissing, TICK_REMEDY } from '../words/needs.ts'
 import { queuePath } from '../words/paths.ts'
 import { count, jobsWait, many, span } from '../words/text.ts'
@@ -168,7 +168,7 @@ function Slices({ jobs, total, cursor }: { jobs: number; total: number; cursor: 
     <div class="foot row" id="slices" data-next={cursor ?? ''} data-jobs={jobs} data-total={total}>
       <progress max={Math.max(1, total)} value={cursor ? jobs : Math.max(1, total)} aria-label="Checked" />
       <span class="word" aria-live="polite">
-        {lookedAt(jobs, total, !cursor)}
+        {checkedText(jobs, total, !cursor)}
       </span>
       {cursor && (
         <LinkButton to={sliceAt(cursor)} small>

@@ -9,7 +9,7 @@ import { searchedOf } from '../words/further.ts'
 import { channelPath, errorPath, groupPath, jobPath, limitPath, queuePath, workerPath } from '../words/paths.ts'
 import { waitingIn } from '../words/queue.ts'
 import { count, cut, many, title } from '../words/text.ts'
-import { said } from './callbacks/opened.tsx'
+import { stateText } from './callbacks/opened.tsx'
 import { knownWorkers } from './jobs/filter.tsx'
 import { FRESH, kindsOf } from './jobs/kinds.tsx'
 import { type Counted, countedIn, countsOf, kindOf, todayOf, type Worker } from './workers/classes.tsx'
@@ -105,7 +105,7 @@ const classLines = (workers: readonly Worker[], counted: Counted): Line[] =>
       return line('workers', `${worker.queue}/${worker.class}`, what, workerPath(worker.queue, worker.class))
     })
 
-function furtherLines({ engine, deps }: Asked, name: string, seen: string): Line[] {
+function moreLines({ engine, deps }: Asked, name: string, seen: string): Line[] {
   const search = (where: string, what: string, to: string): Line =>
     line('search', `Search ${where} for ${name}`, what, `${to}=${at(name)}`)
   return [
@@ -158,7 +158,7 @@ async function linesOf(asked: Asked, text: string): Promise<Line[]> {
     ...channels.map((name) => line('channels', name, 'channel', channelPath(name))),
     ...callbacks
       .map(({ of, url, state }) =>
-        line('callbacks', url, `${said(state)} callback of job ${of}`, `/callbacks?open=${of}`),
+        line('callbacks', url, `${stateText(state)} callback of job ${of}`, `/callbacks?open=${of}`),
       )
       .filter(isWanted)
       .slice(0, FOUND),
@@ -170,7 +170,7 @@ async function linesOf(asked: Asked, text: string): Promise<Line[]> {
   const known = new Set(names.map(({ to }) => to))
   return [...actsOf(text, queues), ...bestFirst(names, wanted), ...inside.lines.filter(({ to }) => !known.has(to))]
     .slice(0, MOST)
-    .concat(furtherLines(asked, name, inside.seen))
+    .concat(moreLines(asked, name, inside.seen))
 }
 
 function goToFilter({ query }: Asked, text: string): FindData {

@@ -78,22 +78,22 @@ function Histogram({ entries, to }: { entries: LogEntry[]; to: Way }) {
   const span = Math.ceil((last + 1 - from) / SLICES)
   const slices = [...Map.groupBy(entries, ({ at }) => Math.floor((at - from) / span))]
   const scale = (HEIGHT - 2 * LEAST) / Math.max(...slices.map(([, of]) => of.length))
-  function saidOf(of: LogEntry[], from: number, to: number): string {
+  function rangeText(of: LogEntry[], from: number, to: number): string {
     const bad = of.filter(({ level }) => isBad(level)).length
     return `${many(of.length, 'entry', 'entries')} from ${whenOf(from, look)} to ${whenOf(to, look)}; ${many(bad, 'error')}`
   }
-  const said = saidOf(entries, from, last)
+  const range = rangeText(entries, from, last)
   return (
-    <nav class="plot" aria-label={said}>
+    <nav class="plot" aria-label={range}>
       <p class="row">
-        <span class="note grow">{said.replace(/.*; /, '')}</span>
+        <span class="note grow">{range.replace(/.*; /, '')}</span>
         <Legend of={TONES} />
       </p>
       <svg height={HEIGHT} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none">
         <title>Entries by time and level</title>
         {slices.map(([i, of]) => {
           const at = from + i * span
-          const title = saidOf(of, at, at + span - 1)
+          const title = rangeText(of, at, at + span - 1)
           return (
             <To to={to({ since: new Date(at).toISOString(), cursor: logCursorAt(of[0]!.id) })} label={title}>
               <title>{title}</title>

@@ -1,5 +1,5 @@
 import { useWay, type Way } from '../look.ts'
-import { furtherText, type Searched, searchedOf } from '../words/further.ts'
+import { moreText, type Searched, searchedOf } from '../words/further.ts'
 import { title } from '../words/text.ts'
 import { LinkButton } from './act.tsx'
 
@@ -33,7 +33,7 @@ export function Further({ cursor, newest, changes, more, rows, limit, searched }
         <>
           {of !== undefined && <progress max={of} value={done} aria-label="Searched" />}
           <span class="word" aria-live="polite">
-            {furtherText(rows, where)}
+            {moreText(rows, where)}
           </span>
         </>
       )}

@@ -1,6 +1,6 @@
 import { SidejobError } from '../../core/errors.ts'
 import { useLook } from '../look.ts'
-import { cover, laidOut } from '../words/json.ts'
+import { cover, formatJson } from '../words/json.ts'
 import { TextArea } from './field.tsx'
 import { Form } from './form.tsx'
 import { Create, jobBody, type Named } from './job-form.tsx'
@@ -9,7 +9,7 @@ import { Snippet } from './snippet.tsx'
 /** Quotes a text for a shell. Inside single quotes, only a single quote must be escaped. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
-const withShortLists = (json: string): string => laidOut(json).replace(/\[\n +(.*)\n +\]/g, '[$1]')
+const withShortLists = (json: string): string => formatJson(json).replace(/\[\n +(.*)\n +\]/g, '[$1]')
 
 export function Curl({ method, path, body }: { method: string; path: string; body: string }) {
   const lines = [

@@ -5,10 +5,10 @@ import { DAY } from '../../core/units.ts'
 import { type Look, useLook } from '../look.ts'
 import { textOf } from '../words/json.ts'
 import { neighbours } from '../words/neighbours.ts'
-import { begun, count, dayAndHour, exactClock, moment, plain } from '../words/text.ts'
+import { count, dayAndHour, exactClock, moment, plain, truncated } from '../words/text.ts'
 import { CopyButton, LinkButton } from './act.tsx'
 import { Card, Empty, JobId, NameLink, To } from './layout.tsx'
-import { Json, said } from './value-view.tsx'
+import { Json, valueText } from './value-view.tsx'
 
 export type LogEntry = {
   id: string
@@ -24,7 +24,7 @@ const LONGEST = 65_536
 
 export function linesOf(entry: Encoded): { text: string; rest: string } {
   const opened = parseJson(encodedToJson(entry), undefined, { builder: maps, number: (text) => raw(text) })
-  if (!(opened instanceof Map)) return { text: said(entry, MOST), rest: '' }
+  if (!(opened instanceof Map)) return { text: valueText(entry, MOST), rest: '' }
   const rest = new Map(opened)
   for (const name of ['level', 'backtrace']) rest.delete(name)
   const name = typeof rest.get('message') === 'string' ? 'message' : 'error'
@@ -33,7 +33,7 @@ export function linesOf(entry: Encoded): { text: string; rest: string } {
   if (rest.get('reason') === 'other') rest.delete('reason')
   const { text, isCut } = textOf(writeJson(rest), MOST)
   return {
-    text: typeof message === 'string' ? plain(begun(message, MOST)) : '',
+    text: typeof message === 'string' ? plain(truncated(message, MOST)) : '',
     rest: rest.size === 0 ? '' : `${text}${isCut ? '…' : ''}`,
   }
 }

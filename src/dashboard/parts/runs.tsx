@@ -1,10 +1,10 @@
-import type { RunUnderWay } from '../../engine/engine.ts'
+import type { CurrentRun } from '../../engine/engine.ts'
 import { useLook } from '../look.ts'
 import { JobId, NameLink, Since } from './layout.tsx'
 import { Meter, type Tone } from './spark.tsx'
 import type { Column } from './table.tsx'
 
-type Run = Pick<RunUnderWay, 'job' | 'class' | 'startedAt' | 'leaseUntil'>
+type Run = Pick<CurrentRun, 'job' | 'class' | 'startedAt' | 'leaseUntil'>
 
 function Lease({ run: { startedAt, leaseUntil }, tone }: { run: Run; tone?: (share: number) => Tone }) {
   const { now } = useLook()

@@ -1,4 +1,4 @@
-import { isSecretName, laidOut } from '../words/json.ts'
+import { formatJson, isSecretName } from '../words/json.ts'
 import { choicesOf, kindOf, readSchema, type Schema, sampleOf, wordsOf } from '../words/schema.ts'
 import { cut } from '../words/text.ts'
 import { LINES, memberOf } from '../words/value-form.ts'
@@ -24,7 +24,7 @@ const MOST = 4_000
 
 const SchemaText = ({ of }: { of: Schema }) => (
   <pre class="schema" tabindex={0}>
-    {laidOut(JSON.stringify(of).slice(0, MOST))}
+    {formatJson(JSON.stringify(of).slice(0, MOST))}
   </pre>
 )
 

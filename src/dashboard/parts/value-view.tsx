@@ -1,9 +1,9 @@
 // Shows users' values as text, never as HTML, and hides secrets.
 
-import { type Encoded, encodedToJson, wireSize } from '../../core/codec/value.ts'
+import { type Encoded, encodedSize, encodedToJson } from '../../core/codec/value.ts'
 import { useLook } from '../look.ts'
 import { isSecret, type Piece, pretty, shownJson, textOf } from '../words/json.ts'
-import { begun, bytes, plain, timeOn } from '../words/text.ts'
+import { bytes, plain, timeOn, truncated } from '../words/text.ts'
 
 const MOST = 65_536
 
@@ -17,7 +17,7 @@ export function Value({ value, href }: { value: Encoded; href?: string }) {
         {text}
       </span>
     )
-  const size = `${bytes(wireSize(value))}; only the beginning is shown`
+  const size = `${bytes(encodedSize(value))}; only the beginning is shown`
   if (length <= BEHIND)
     return (
       <details>
@@ -50,7 +50,7 @@ export function Json({ value, href, unlike }: { value: Encoded; href?: string; u
   if (json.length > MOST)
     return (
       <p class="body note">
-        {bytes(wireSize(value))}: too large to show here.{' '}
+        {bytes(encodedSize(value))}: too large to show here.{' '}
         {href && (
           <a class="link" href={href}>
             Open as JSON
@@ -85,8 +85,8 @@ export function Json({ value, href, unlike }: { value: Encoded; href?: string; u
   )
 }
 
-export function said(value: Encoded, most: number): string {
+export function valueText(value: Encoded, most: number): string {
   const json = encodedToJson(value)
   const text = /^"(?:[^"\\]|\\.)*"$/.test(json.slice(0, most * 6)) ? String(JSON.parse(json)) : json
-  return plain(begun(text, most))
+  return plain(truncated(text, most))
 }

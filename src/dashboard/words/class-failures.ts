@@ -83,9 +83,9 @@ export const failing: Rule = (known) => {
 /** Classes that were failing before, and still have failed jobs with unmuted errors. */
 export function leftFailed({ kinds = [], classes, deploys, now }: Known, needs: readonly Need[]): Need[] {
   // Another rule covers callbacks.
-  const told = [CALLBACKS.class, ...needs.flatMap(({ rule, name }) => (rule === 'failing' ? name : []))]
+  const classesShown = [CALLBACKS.class, ...needs.flatMap(({ rule, name }) => (rule === 'failing' ? name : []))]
   return [...Map.groupBy(kinds, (kind) => kind.class)]
-    .filter(([name, own]) => !told.includes(name) && wasFailing(name, own, { kinds, classes, points: {}, now }))
+    .filter(([name, own]) => !classesShown.includes(name) && wasFailing(name, own, { kinds, classes, points: {}, now }))
     .map(([name, own]): Need => {
       const ago = about(now - Math.max(...own.map(({ lastAt }) => lastAt)))
       const jobs = sum(own, ({ count }) => count)

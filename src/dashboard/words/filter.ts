@@ -1,5 +1,5 @@
 import { ended, isId, type Status, statuses } from '../../core/job.ts'
-import { lengthOf } from '../../core/time.ts'
+import { parseDuration } from '../../core/time.ts'
 import type { JobFilter } from '../../engine/engine.ts'
 import { dateIn } from './text.ts'
 
@@ -48,7 +48,7 @@ export type Moments = { now: number; deployedAt?: number }
 
 export function momentOf(text: string, { now, deployedAt }: Moments): number | undefined {
   if (text === DEPLOY) return deployedAt
-  const ago = lengthOf(text)
+  const ago = parseDuration(text)
   return ago === undefined ? dateIn(text) : now - ago
 }
 
@@ -64,7 +64,7 @@ const readers: Partial<Record<FilterName, (text: string, moments: Moments) => un
   since: momentOf,
   until: momentOf,
   ended: () => undefined,
-  longer: lengthOf,
+  longer: parseDuration,
   waits: (text) => oneOf(['limit', 'retry', 'function'], text),
   text: (text) => text.slice(0, 200),
 }
@@ -88,7 +88,7 @@ export const stretchText = ({ from, to }: Stretch): string =>
 
 /** Reads `ended=2026-11-22T03:02Z/2026-11-22T03:06Z`, or `ended=6h` (up to now). */
 export function stretchIn(query: URLSearchParams, now: number): Stretch | undefined {
-  const ago = lengthOf(query.get('ended') ?? '')
+  const ago = parseDuration(query.get('ended') ?? '')
   if (ago !== undefined) return { from: now - ago, to: Infinity }
   const [from, to] = (query.get('ended') ?? '').split('/').map((text) => Date.parse(text))
   return from !== undefined && to !== undefined && from < to ? { from, to } : undefined

@@ -36,7 +36,7 @@ export function labelOf(wire: Waiting, now: number): string {
   return waits > 0 ? count(waits) : ''
 }
 
-export function wireSaid(wire: WireView, now: number): string {
+export function wireText(wire: WireView, now: number): string {
   const waits = onWire(wire)
   const since = wire.oldestAt === null ? '' : `, the oldest for ${span(now - wire.oldestAt)}`
   const what = waits > 0 ? `${many(waits, 'value')} waiting${since}` : 'no values'
@@ -183,7 +183,7 @@ export function jamOf(nodes: readonly FlowNodeView[], wires: readonly WireView[]
   return { wire, cause, nodes: [...names], wires: lit.map(({ id }) => id) }
 }
 
-export function jamSaid({ wire, cause }: Jam, facts: Facts): string {
+export function jamText({ wire, cause }: Jam, facts: Facts): string {
   const waits = onWire(wire)
   const long = about(facts.now - wire.oldestAt!)
   return `${many(waits, 'value has', 'values have')} waited at ${endText(wire.from)} → ${endText(wire.to)} for up to ${long}. Cause: ${cause.name} (${factOf(cause, facts)}).`

@@ -5,7 +5,7 @@ export type Searched = { where: string; done?: number; of?: number }
 export const rowsText = (rows: number, cursor: string | null, one: string, more?: string): string =>
   cursor === null ? many(rows, one, more) : `${count(rows)} so far`
 
-export const furtherText = (rows: number, where: string): string =>
+export const moreText = (rows: number, where: string): string =>
   `${rows === 0 ? 'No match' : many(rows, 'match', 'matches')} in ${where}`
 
 export function searchedOf({ cursor, newest }: { cursor: string | null; newest?: number }): Searched | undefined {

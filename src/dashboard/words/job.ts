@@ -1,14 +1,14 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Status } from '../../core/job.ts'
 import type { JobView } from '../../engine/engine.ts'
-import { begun, plain, span } from './text.ts'
+import { plain, span, truncated } from './text.ts'
 
 const MOST = 300
 
 export function messageOf(error: Encoded): string {
   const parsed = opened(error) as { message?: unknown } | string | null | undefined
   const text = typeof parsed === 'string' ? parsed : String(parsed?.message ?? error)
-  return plain(begun(text, MOST))
+  return plain(truncated(text, MOST))
 }
 
 export function stackOf(error: Encoded): string | undefined {

@@ -71,7 +71,7 @@ export function pretty(json: string): Piece[] {
   ])
 }
 
-export const laidOut = (json: string): string =>
+export const formatJson = (json: string): string =>
   pretty(json)
     .map(({ text }) => text)
     .join('')

@@ -1,5 +1,5 @@
 import { SidejobError } from '../../core/errors.ts'
-import { exactly } from '../../core/time.ts'
+import { exactDuration } from '../../core/time.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../core/units.ts'
 import type { GroupView, LimitView } from '../../engine/engine.ts'
 import { maybe, numberIn } from './form.ts'
@@ -45,7 +45,7 @@ export const boundOf = ({ concurrency, rate }: Bound): string =>
 
 export const boundFields = ({ concurrency, rate }: Bound): Record<string, string> => ({
   ...(typeof concurrency === 'number' && { concurrency: String(concurrency) }),
-  ...(rate && { limit: String(rate.limit), period: exactly(rate.period) }),
+  ...(rate && { limit: String(rate.limit), period: exactDuration(rate.period) }),
 })
 
 export function boundsIn(form: Pick<FormData, 'get'>) {

@@ -113,10 +113,10 @@ const looks = {
 type Look = keyof typeof looks
 export type RuleName = Exclude<Look, 'failed' | 'stuck' | 'depth'>
 
-type Said = Omit<Need, 'rule' | 'weight' | 'kind' | 'icon'> & { jobs?: number }
+type NeedText = Omit<Need, 'rule' | 'weight' | 'kind' | 'icon'> & { jobs?: number }
 
 /** Problems of the same severity are ordered by the number of jobs that they harm. */
-export function need(rule: Look, { jobs = 0, ...said }: Said): Need {
+export function need(rule: Look, { jobs = 0, ...said }: NeedText): Need {
   const [severity, icon] = looks[rule]
   const weight = severity + Math.min(9, jobs / 1_000)
   return { rule, weight, kind: severity >= RED ? 'failed' : 'suspended', icon, ...said }

@@ -1,5 +1,5 @@
 import { MINUTE } from '../../core/units.ts'
-import type { Health, QueueView, RunUnderWay } from '../../engine/engine.ts'
+import type { CurrentRun, Health, QueueView } from '../../engine/engine.ts'
 import { failing, lostRuns } from './class-failures.ts'
 import { sum } from './counts.ts'
 import { isFull } from './limit.ts'
@@ -226,7 +226,7 @@ const faultsFound: Rule = ({ examined }) => {
   ]
 }
 
-export function stuckRuns(runs: readonly RunUnderWay[], { classes = [], now }: Known): Need[] {
+export function stuckRuns(runs: readonly CurrentRun[], { classes = [], now }: Known): Need[] {
   const stuck = runs.filter((run) => timesLonger(run, usualOf(run, classes) ?? Infinity, now) !== undefined)
   const byClass = Map.groupBy(stuck, ({ queue, class: name }) => `${name} ${queue}`)
   const [most] = [...byClass].sort(([a, { length: m }], [b, { length: n }]) => n - m || (a < b ? -1 : 1))

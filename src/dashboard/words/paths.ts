@@ -1,5 +1,5 @@
 import { pageOf } from '../../core/faults.ts'
-import { readable } from '../../core/readable.ts'
+import { tryRead } from '../../core/readable.ts'
 import { type Changes, queryWith } from './query.ts'
 
 const at = encodeURIComponent
@@ -38,4 +38,4 @@ export const errorPath = (error: string): string => jobsPath({ status: 'failed',
 
 export const jobLink = (id: number | string): { text: string; to: string } => ({ text: `#${id}`, to: jobPath(id) })
 
-export const decoded = (part: string): string => readable(() => decodeURIComponent(part)) ?? part
+export const decoded = (part: string): string => tryRead(() => decodeURIComponent(part)) ?? part

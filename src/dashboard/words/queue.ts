@@ -1,9 +1,9 @@
-import { CALLBACKS, isOurs } from '../../core/callback.ts'
-import type { Glance, QueueView, RunUnderWay, Stats } from '../../engine/engine.ts'
+import { CALLBACKS, isCallbackQueue } from '../../core/callback.ts'
+import type { CurrentRun, Glance, QueueView, Stats } from '../../engine/engine.ts'
 
 const library = new Set(['core', 'alerts', 'files', 'downloader'])
 
-export const isBuiltIn = (queue: string): boolean => isOurs(queue) || library.has(queue)
+export const isBuiltIn = (queue: string): boolean => isCallbackQueue(queue) || library.has(queue)
 
 /** Jobs that wait only for a lane or a pull worker, or until their queue is resumed. */
 export const startableIn = ({ counts: { queued, scheduled, limited } }: QueueView): number =>
@@ -29,14 +29,14 @@ const failedOrHeld = (queue: QueueView): number =>
   queue.counts.failed + (queue.paused ? waitingIn(queue) : queue.counts.limited + queue.counts.pull)
 
 export const isInUse = ({ name, counts }: QueueView): boolean =>
-  !isOurs(name) || counts.queued + counts.running + counts.suspended + counts.failed > 0
+  !isCallbackQueue(name) || counts.queued + counts.running + counts.suspended + counts.failed > 0
 
 export const byTrouble = (a: QueueView, b: QueueView): number =>
   failedOrHeld(b) - failedOrHeld(a) || Number(isBuiltIn(a.name)) - Number(isBuiltIn(b.name))
 
 type AtWork = Pick<Glance, 'processes' | 'others'>
 
-export const runsIn = ({ processes, others }: AtWork): RunUnderWay[] => [
+export const runsIn = ({ processes, others }: AtWork): CurrentRun[] => [
   ...processes.flatMap(({ runs }) => runs),
   ...others,
 ]

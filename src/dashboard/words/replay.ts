@@ -127,17 +127,17 @@ export function barsOf(moves: readonly Move[], { status, ranAt }: Pick<FlowNodeV
   return bars
 }
 
-const moveSaid = ({ node, is, run }: FlowEvent['moves'][number]): { who: string; did: string } => ({
+const moveText = ({ node, is, run }: FlowEvent['moves'][number]): { who: string; did: string } => ({
   who: node ?? 'the flow',
   did: run
     ? `${run.outcome} after ${span(run.endedAt - run.startedAt)}${run.attempt > 1 ? `, attempt ${run.attempt}` : ''}`
     : `is ${is}`,
 })
 
-export function eventSaid({ moves, counts }: FlowEvent): { who: string; did: string } {
+export function eventText({ moves, counts }: FlowEvent): { who: string; did: string } {
   const bad = moves.find(({ is, run }) => is === 'failed' || isBad(run?.outcome))
   const move = bad ?? moves.find(({ run }) => run !== null) ?? moves[0]
-  if (move) return moveSaid(move)
+  if (move) return moveText(move)
   const [count] = counts
   if (!count) return { who: 'the flow', did: 'changed, but the recording has no details' }
   return { who: endText({ node: count.node, port: count.port }), did: `holds ${many(count.is, 'value')}` }

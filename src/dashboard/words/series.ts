@@ -1,4 +1,4 @@
-import { keptSteps, nothing, type Point, summed } from '../../core/series.ts'
+import { emptyPoint, keptSteps, type Point, sumSeries } from '../../core/series.ts'
 import { HOUR, MINUTE } from '../../core/units.ts'
 import type { Deploy } from './deploy.ts'
 import { many } from './text.ts'
@@ -55,7 +55,7 @@ export function columnsOf(points: readonly Point[], range: Range, now: number): 
   const within = points
     .filter(({ at }) => at >= from && at < from + span)
     .map((point) => ({ ...point, at: startOf(Math.floor(((point.at - from) / span) * columns)) }))
-  return summed([Array.from({ length: columns }, (_, i) => nothing(startOf(i))), within])
+  return sumSeries([Array.from({ length: columns }, (_, i) => emptyPoint(startOf(i))), within])
 }
 
 export function niceTop(most: number): number {

@@ -14,7 +14,7 @@ export const cut = (text: string, most = 40): string => {
   return `${letters.slice(0, head).join('')}…${letters.slice(letters.length - (most - 1 - head)).join('')}`
 }
 
-export const begun = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most)}…` : text)
+export const truncated = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most)}…` : text)
 
 export const title = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 

@@ -57,10 +57,10 @@ const ahead = (reason: Reason): string => {
 
 const goFirst = (reason: Reason, job: number): Button[] => (numberOf(reason, 'ahead') === 0 ? [] : [first(job)])
 
-type Said = Pick<Cell, 'text' | 'sub' | 'limit'> & { remedies?: Button[] }
-type Say = (reason: Reason, link: WhyLink, when: When) => Said
+type CellText = Pick<Cell, 'text' | 'sub' | 'limit'> & { remedies?: Button[] }
+type Say = (reason: Reason, link: WhyLink, when: When) => CellText
 
-function limited(reason: Reason, link: WhyLink, when: When): Said {
+function limited(reason: Reason, link: WhyLink, when: When): CellText {
   const key = nameOf(reason, 'limit')
   const { limit } = link
   const most = reason.data.concurrency
@@ -85,7 +85,7 @@ function limited(reason: Reason, link: WhyLink, when: When): Said {
   }
 }
 
-function children(reason: Reason, link: WhyLink): Said {
+function children(reason: Reason, link: WhyLink): CellText {
   const names = (reason.data.names as string[] | undefined) ?? []
   const n = Math.max(numberOf(reason, 'waiting'), 1)
   const more = n > 3 ? [`${count(n - 3)} more`] : []

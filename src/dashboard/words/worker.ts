@@ -5,8 +5,8 @@ import { writeJson } from '../../core/codec/json-writer.ts'
 import { type Encoded, encodedToJson, raw } from '../../core/codec/value.ts'
 import { isObject } from '../../core/is-object.ts'
 import { mapValues } from '../../core/map-values.ts'
-import { FOREVER } from '../../core/schemas.ts'
-import { exactly } from '../../core/time.ts'
+import { FOREVER_MS } from '../../core/schemas.ts'
+import { exactDuration } from '../../core/time.ts'
 import type { WorkerDefinition, WorkerUnfit } from '../../engine/engine.ts'
 import { numberIn, objectOf, typedJson, unexpected } from './form.ts'
 import { count, many } from './text.ts'
@@ -41,18 +41,18 @@ const limitsText = (limits: WorkerDefinition['limits']): string =>
     ? JSON.stringify(
         limits.map(({ rate, ...limit }) => ({
           ...limit,
-          ...(rate ? { rate: { ...rate, period: exactly(rate.period) } } : {}),
+          ...(rate ? { rate: { ...rate, period: exactDuration(rate.period) } } : {}),
         })),
       )
     : ''
 
 const numberText = (value: number | undefined): string => (value === undefined ? '' : String(value))
-const lengthText = (ms: number | undefined): string => (ms === undefined ? '' : exactly(ms))
+const lengthText = (ms: number | undefined): string => (ms === undefined ? '' : exactDuration(ms))
 
 /** A list of one delay ends with a comma, because a number without a comma means a first delay. */
 function backoffText({ base, delays }: { base?: number; delays?: number[] } = {}): string {
   if (!delays?.length) return lengthText(base)
-  return `${delays.map(exactly).join(', ')}${delays.length === 1 ? ',' : ''}`
+  return `${delays.map(exactDuration).join(', ')}${delays.length === 1 ? ',' : ''}`
 }
 
 export function workerTexts(worker: WorkerDefinition): WorkerTexts {
@@ -64,7 +64,7 @@ export function workerTexts(worker: WorkerDefinition): WorkerTexts {
     retries: numberText(retry?.max),
     backoff: backoffText(retry?.backoff),
     timeout: lengthText(timeout),
-    retain: retain === FOREVER ? 'forever' : lengthText(retain),
+    retain: retain === FOREVER_MS ? 'forever' : lengthText(retain),
     history: numberText(history),
     description,
     in: portsText(worker.in),
@@ -103,10 +103,10 @@ function portsPatch(name: 'in' | 'out', is: WorkerTexts, was: WorkerTexts): stri
   const [before, after] = [portsIn(was[name], name), portsIn(is[name], name)]
   const changed = mapValues({ ...before, ...after }, (_, port) => {
     if (!Object.hasOwn(after, port)) return 'null'
-    const said = after[port]
-    if (!isObject(said)) return writeJson(said)
-    if (!Object.hasOwn(before, port)) return objectOf(membersOf(said))
-    const members = differing(membersOf(said), membersOf(before[port] as Tree))
+    const value = after[port]
+    if (!isObject(value)) return writeJson(value)
+    if (!Object.hasOwn(before, port)) return objectOf(membersOf(value))
+    const members = differing(membersOf(value), membersOf(before[port] as Tree))
     return members === '{}' ? undefined : members
   })
   return objectOf(changed)
@@ -137,12 +137,12 @@ const members = {
   limits: typedJson,
 }
 
-function saidBy(is: WorkerTexts, names: ReadonlySet<WorkerField>, waits: (text: string) => string): Members {
-  const said = (name: WorkerField, json: (text: string, name: WorkerField) => string): string | undefined =>
+function bodyMembers(is: WorkerTexts, names: ReadonlySet<WorkerField>, waits: (text: string) => string): Members {
+  const jsonValue = (name: WorkerField, json: (text: string, name: WorkerField) => string): string | undefined =>
     names.has(name) ? (is[name] === '' ? 'null' : json(is[name], name)) : undefined
-  const [max, backoff] = [said('retries', asNumber), names.has('backoff') ? waits(is.backoff) : undefined]
+  const [max, backoff] = [jsonValue('retries', asNumber), names.has('backoff') ? waits(is.backoff) : undefined]
   return {
-    ...mapValues(members, (json, name) => said(name as WorkerField, json)),
+    ...mapValues(members, (json, name) => jsonValue(name as WorkerField, json)),
     retry: (max ?? backoff) === undefined ? undefined : objectOf({ max, backoff }),
   }
 }
@@ -151,7 +151,7 @@ export function workerBodyOf(is: WorkerTexts): string {
   const filled = new Set(workerFields.filter((name) => is[name] !== ''))
   return objectOf({
     ...(is.served === 'push' ? { push: objectOf({ url: JSON.stringify(is.url) }) } : { pull: 'true' }),
-    ...saidBy(is, filled, (text) => objectOf(waitsIn(text))),
+    ...bodyMembers(is, filled, (text) => objectOf(waitsIn(text))),
     in: filled.has('in') ? typedJson(is.in, 'in') : undefined,
     out: filled.has('out') ? typedJson(is.out, 'out') : undefined,
   })
@@ -164,7 +164,7 @@ export function workerPatchOf(is: WorkerTexts, was: WorkerTexts): string {
   return objectOf({
     pull: isServed ? (isPush ? 'null' : 'true') : undefined,
     push: isPush && (isServed || changed.has('url')) ? url : isServed ? 'null' : undefined,
-    ...saidBy(is, changed, waitsPatch),
+    ...bodyMembers(is, changed, waitsPatch),
     in: changed.has('in') ? portsPatch('in', is, was) : undefined,
     out: changed.has('out') ? portsPatch('out', is, was) : undefined,
   })

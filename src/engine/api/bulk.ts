@@ -1,6 +1,6 @@
 // Each run changes one slice of jobs. The same commit stores the next cursor, so a lost run has changed nothing.
 
-import { isOurs } from '../../core/callback.ts'
+import { isCallbackQueue } from '../../core/callback.ts'
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { DAY } from '../../core/units.ts'
@@ -41,7 +41,7 @@ async function pageOf(store: Store, filter: Filter, before: string | undefined, 
   const status = error === undefined ? [wanted.status ?? []].flat().join(',') : 'failed'
   const { jobs, cursor, newest } = await store.list({ ...wanted, ...mode, status, queue, kind: error, before, limit })
   const matches = jobs
-    .filter(({ document: { queue: q } }) => q !== BULK.queue && (queue === q || !isOurs(q!)))
+    .filter(({ document: { queue: q } }) => q !== BULK.queue && (queue === q || !isCallbackQueue(q!)))
     .filter(({ document }) => error === undefined || kindNameOf(document) === error)
   return { jobs: matches, looked: jobs.length, cursor, newest }
 }
@@ -79,7 +79,7 @@ export function createBulk(store: Store) {
   }
 }
 
-export const goThroughFamily = async ({ document }: ClaimedJob): Promise<RunOutcome> => ({
+export const walkFamily = async ({ document }: ClaimedJob): Promise<RunOutcome> => ({
   token: document.token!,
   n: 0,
   end: 'completed',

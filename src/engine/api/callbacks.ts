@@ -10,7 +10,7 @@ import { type Context, stepOf } from '../context.ts'
 import type { Call, CallbackState, CallbackTry, CallbackView, Ref } from '../engine.ts'
 import { sentOf } from '../remote/callback-sent.ts'
 import { callbackView } from '../remote/callbacks.ts'
-import { keptRunsOf, runLines } from './past-runs.ts'
+import { runLines, storedRunsOf } from './past-runs.ts'
 import { viewOf } from './queues.ts'
 
 const callbackStatuses: Record<CallbackState, Status> = {
@@ -40,15 +40,15 @@ function tryOf({ startedAt, endedAt, outcome, attempt, retried = false, error }:
 type Query = { state?: CallbackState; host?: string; limit?: number; cursor?: string }
 
 export function createCallbackVerbs({ store, change, payloads }: Context) {
-  async function toldOf(job: string) {
+  async function callbackJobOf(job: string) {
     const { id, document: of } = await store.inspect(job)
     if (of.callbackJob === undefined)
       throw new SidejobError('NOT_FOUND', `job ${id} has sent no callback: it has no callback URL, or has not ended`)
-    return { of, told: await store.inspect(String(of.callbackJob)) }
+    return { of, callbackJob: await store.inspect(String(of.callbackJob)) }
   }
 
-  const triesOf = async (told: Inspection) =>
-    runLines(told.document, await keptRunsOf(store, told))
+  const triesOf = async (callbackJob: Inspection) =>
+    runLines(callbackJob.document, await storedRunsOf(store, callbackJob))
       .map(pastRunOf)
       .filter(({ outcome }) => outcome !== 'released')
       .slice(0, TRIES)
@@ -67,14 +67,14 @@ export function createCallbackVerbs({ store, change, payloads }: Context) {
     },
 
     async tries(job: Ref) {
-      return { tries: await triesOf((await toldOf(job)).told) }
+      return { tries: await triesOf((await callbackJobOf(job)).callbackJob) }
     },
 
     async get(job: Ref) {
-      const { of, told } = await toldOf(job)
-      const [tries, sent] = await Promise.all([triesOf(told), sentOf(told.document, of, payloads)])
-      const host = told.document.group?.slice(CALLBACK_GROUP.length) ?? null
-      return { callback: callbackView(told.id, told.document), tries, sent, host }
+      const { of, callbackJob } = await callbackJobOf(job)
+      const [tries, sent] = await Promise.all([triesOf(callbackJob), sentOf(callbackJob.document, of, payloads)])
+      const host = callbackJob.document.group?.slice(CALLBACK_GROUP.length) ?? null
+      return { callback: callbackView(callbackJob.id, callbackJob.document), tries, sent, host }
     },
 
     async list({

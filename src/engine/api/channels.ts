@@ -1,7 +1,7 @@
 import { isBelow } from '../../core/channel.ts'
 import type { Encoded } from '../../core/codec/value.ts'
 import { Lru } from '../../core/lru.ts'
-import { minutesOf, rateOf } from '../../core/minutes.ts'
+import { parseMinutes, rateOf } from '../../core/minutes.ts'
 import { publishedWords } from '../../redis/changes.ts'
 import type { LastMessage } from '../../redis/item.ts'
 import { ops } from '../../redis/ops.ts'
@@ -34,7 +34,7 @@ const lastView = (
   { counted, ...last }: LastMessage,
   now: number,
 ): Pick<Required<ChannelView>, 'last' | 'rate' | 'minutes'> => {
-  const minutes = minutesOf(counted, now)
+  const minutes = parseMinutes(counted, now)
   return { last, rate: rateOf(minutes, now), minutes }
 }
 

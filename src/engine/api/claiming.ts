@@ -24,16 +24,16 @@ export async function claimOnce(
   if (answer.word === 'stale')
     throw new SidejobError('TAKEN', 'this Idempotency-Key was used for a different claim. Use a new Idempotency-Key')
   await ring([...answer.rings, ...(await constraints.retag(answer))])
-  return { ...answer, sound: await executor.sound(answer.lent) }
+  return { ...answer, sound: await executor.sound(answer.claimed) }
 }
 
-export async function withoutMissed({ store, ring }: Pick<Context, 'store' | 'ring'>, lent: ClaimedJob[]) {
-  const back = lent.flatMap(({ document }) => skipped(document, store.now()) ?? [])
-  if (back.length === 0) return lent
+export async function withoutMissed({ store, ring }: Pick<Context, 'store' | 'ring'>, claimed: ClaimedJob[]) {
+  const back = claimed.flatMap(({ document }) => skipped(document, store.now()) ?? [])
+  if (back.length === 0) return claimed
   const { rings } = await store.commit({ runs: back })
   await ring(rings)
   const tokens = new Set(back.map(({ token }) => token))
-  return lent.filter(({ document }) => !tokens.has(document.token!))
+  return claimed.filter(({ document }) => !tokens.has(document.token!))
 }
 
 export function checkRefusal(answer: string): void {

@@ -11,7 +11,7 @@ import type { ClaimedJob, ClaimRequest, Signal } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
 import type { Call } from '../engine.ts'
 import { faultInJob, schemaOfClass, skewed, skewOf } from '../jobs/checks.ts'
-import { LAST, outcomeOf, soundChanges } from '../jobs/outcome.ts'
+import { checkedChanges, LAST_ATTEMPT, outcomeOf } from '../jobs/outcome.ts'
 import { type Registered, timeoutOf, withSchema } from '../jobs/registry.ts'
 import type { Waiter } from '../lane/long-poll.ts'
 import { createReader, stepPage } from '../run/reader.ts'
@@ -50,10 +50,10 @@ export function createRuns(parts: Context) {
 
   const classOf = (token: string) => classes.of(idIn(token)).catch(missing)
 
-  async function settleRemote(token: string, said: Changes, asked?: Reach) {
-    const tells = said.result !== undefined || (said.ops?.length ?? 0) > 0
-    const { found: told, name = '' } = (tells ? await classOf(token) : undefined) ?? {}
-    const { changes, fault } = soundChanges(said, name, told)
+  async function settleRemote(token: string, sent: Changes, asked?: Reach) {
+    const hasValues = sent.result !== undefined || (sent.ops?.length ?? 0) > 0
+    const { found: told, name = '' } = (hasValues ? await classOf(token) : undefined) ?? {}
+    const { changes, fault } = checkedChanges(sent, name, told)
     const document = await recordOf(token, changes)
     const found = told ?? (document.queue ? await registry.find(document.queue, document.class) : undefined)
     const { retry, reach } = found?.definition ?? {}
@@ -85,20 +85,21 @@ export function createRuns(parts: Context) {
   }
 
   async function commitToken(settled: RunOutcome) {
-    const { answers, lent, rings } = await store.commit({ runs: [settled] })
+    const { answers, claimed, rings } = await store.commit({ runs: [settled] })
     await ring(rings)
     if (answers[0] === 'lost' && settled.end === 'checkpoint') throw await endedOf(settled.token)
     checkAnswer(answers[0]!)
-    return { answer: answers[0]!, lent }
+    return { answer: answers[0]!, claimed }
   }
 
-  const giveBack = async (token: string) => (await commitToken({ token, n: LAST, end: 'released', words: [] })).answer
+  const giveBack = async (token: string) =>
+    (await commitToken({ token, n: LAST_ATTEMPT, end: 'released', words: [] })).answer
 
   const classFor = ({ document }: Pick<ClaimedJob, 'document'>) => registry.find(document.queue, document.class)
 
-  const snapshots = (queue: string, lent: ClaimedJob[]) =>
+  const snapshots = (queue: string, claimed: ClaimedJob[]) =>
     Promise.all(
-      lent.map(async (one) => {
+      claimed.map(async (one) => {
         classes.note(one.id, { queue, class: one.document.class })
         const found = await classFor(one)
         const snapshot = snapshotOf(one, timeoutOf(found), schemaOfClass(found))
@@ -108,9 +109,9 @@ export function createRuns(parts: Context) {
     )
 
   /** The worker sends the span of its run itself, as a child of the job's span. */
-  function traceparentFor(lent: ClaimedJob): string | undefined {
-    const trace = executor.tracer?.begin(lent)
-    if (!trace) return lent.document.traceparent
+  function traceparentFor(claimed: ClaimedJob): string | undefined {
+    const trace = executor.tracer?.begin(claimed)
+    if (!trace) return claimed.document.traceparent
     executor.tracer?.send(trace.queued())
     return trace.ofJob
   }
@@ -163,16 +164,16 @@ export function createRuns(parts: Context) {
     return outcome && 'failed'
   }
 
-  async function fitting(schemas: Record<string, string>, lent: ClaimedJob[]) {
+  async function fitting(schemas: Record<string, string>, claimed: ClaimedJob[]) {
     const unfit = new Map<ClaimedJob, SidejobError | 'failed'>()
-    for (const one of lent) {
+    for (const one of claimed) {
       const built = schemas[one.document.class]
       const why = built === undefined ? undefined : await unfitFor(built, one)
       if (why) unfit.set(one, why)
     }
     const error = [...unfit.values()].find((why) => why !== 'failed')
-    if (error && unfit.size === lent.length) throw error
-    return lent.filter((one) => !unfit.has(one))
+    if (error && unfit.size === claimed.length) throw error
+    return claimed.filter((one) => !unfit.has(one))
   }
 
   async function look(request: Look, waiter?: Waiter, skip = 0, looks = 1): Promise<Snapshot[]> {
@@ -185,11 +186,11 @@ export function createRuns(parts: Context) {
     if (answer.signal) call?.told?.(answer.signal)
     if (answer.signal === 'stop') stop()
     const sound = await fitting(schemas, answer.sound)
-    const lent = await withoutMissed(parts, sound)
-    if (lent.length > 0) return snapshots(queue, lent)
+    const claimed = await withoutMissed(parts, sound)
+    if (claimed.length > 0) return snapshots(queue, claimed)
     // Jobs with outdated constraints now have new limits, and unfit jobs have failed, so claim again.
-    if (answer.stale.length || sound.length < answer.lent.length) return look(request, waiter, skip)
-    if (answer.lent.length && !lane) return look(request, waiter, skip)
+    if (answer.stale.length || sound.length < answer.claimed.length) return look(request, waiter, skip)
+    if (answer.claimed.length && !lane) return look(request, waiter, skip)
     if (answer.seen !== undefined && looks < MAX_LOOKS) return look(request, waiter, answer.seen, looks + 1)
     return []
   }
@@ -223,12 +224,12 @@ export function createRuns(parts: Context) {
     async commit(token: string, changes: Changes, { reach }: { reach?: Reach } = {}) {
       checkToken(token)
       const { outcome, fault } = await settleRemote(token, changes, reach)
-      const { answer, lent } = await commitToken(outcome)
+      const { answer, claimed } = await commitToken(outcome)
       if (fault) throw fault
-      if (changes.end !== 'checkpoint' || !lent[0]) return { status: answer as Status }
-      const error = await refused(await classFor(lent[0]), changes.schema, lent[0])
+      if (changes.end !== 'checkpoint' || !claimed[0]) return { status: answer as Status }
+      const error = await refused(await classFor(claimed[0]), changes.schema, claimed[0])
       if (error) throw error
-      const [snapshot] = await snapshots(lent[0].document.queue, lent)
+      const [snapshot] = await snapshots(claimed[0].document.queue, claimed)
       return { status: answer as Status, snapshot }
     },
 

@@ -11,7 +11,7 @@ import type { Vault } from '../../redis/vault.ts'
 import { type Context, onceOf } from '../context.ts'
 import type { Call, DeliveredJob, Delivery, DeliveryEnd, DeliveryRequest, DeliveryUpdate, Ref } from '../engine.ts'
 import { checkArgs, checkValue } from '../jobs/checks.ts'
-import { LAST, outcomeOf } from '../jobs/outcome.ts'
+import { LAST_ATTEMPT, outcomeOf } from '../jobs/outcome.ts'
 import { givenFields } from '../jobs/patch-fields.ts'
 import { ruleOf } from '../jobs/slot.ts'
 import type { Waiter } from '../lane/long-poll.ts'
@@ -102,10 +102,10 @@ async function look(
   const claim = { max, lease, begun: max, pull: true, patterns: names, tags, priority, waiter }
   for (let skip = 0, tries = 0; ; ) {
     const answer = await claimOnce(parts, { queue, lane, claim: { ...claim, skip } })
-    const failed = answer.failed + answer.lent.length - answer.sound.length
-    const lent = await withoutMissed(parts, answer.sound)
-    if (lent.length || failed) return [{ ...answer, lent, failed }]
-    if (answer.lent.length && !lane) continue
+    const failed = answer.failed + answer.claimed.length - answer.sound.length
+    const claimed = await withoutMissed(parts, answer.sound)
+    if (claimed.length || failed) return [{ ...answer, claimed, failed }]
+    if (answer.claimed.length && !lane) continue
     if (answer.stale.length && ++tries < MOST_TRIES) continue
     if (answer.seen === undefined) return []
     skip = answer.seen
@@ -120,21 +120,21 @@ function leaseEnd(document: JobRecord): number {
   return Math.min(end, nextSlot(ruleOf(document), moments, started))
 }
 
-async function deliveryOf({ change }: Context, lent: ClaimedJob) {
-  const { document } = lent
-  const job = before(lent)
+async function deliveryOf({ change }: Context, claimed: ClaimedJob) {
+  const { document } = claimed
+  const job = before(claimed)
   const until = document.redeliverAfter === undefined ? undefined : leaseEnd(document)
   if (until !== undefined && until !== document.leaseUntil!)
-    await change(String(lent.id), [ops.deadline({ token: document.token!, till: until })])
-  return { token: document.token!, job, family: lent.family }
+    await change(String(claimed.id), [ops.deadline({ token: document.token!, till: until })])
+  return { token: document.token!, job, family: claimed.family }
 }
 
 async function seize({ store, ring, change }: Context, id: number, document: JobRecord, due: boolean) {
   if (!due) await change(String(id), [ops.run({ force: true })])
   const claim = { max: 1, lease: SEIZED_LEASE_MS, begun: 1, pull: true, only: id }
-  const { lent, rings } = await store.commit({ queue: document.queue, claim })
+  const { claimed, rings } = await store.commit({ queue: document.queue, claim })
   await ring(rings)
-  return lent[0]?.document
+  return claimed[0]?.document
 }
 
 const lost = (id: number) =>
@@ -167,7 +167,7 @@ async function checkEnd({ registry }: Context, { end, slot, args, class: renamed
 
 async function commitEnd({ store, registry, random, ring }: Context, deliveryEnd: DeliveryEnd, document: JobRecord) {
   const { end, at, wait, waitFor, error } = deliveryEnd
-  const changes = { end, n: LAST, at, wait, waitFor, error }
+  const changes = { end, n: LAST_ATTEMPT, at, wait, waitFor, error }
   const { vault } = store
   const outcome = await outcomeOf(document.token!, changes, { document, vault, registry, random, now: store.now() })
   const words = [...changeWords(deliveryEnd, vault), ...outcome.words]
@@ -202,7 +202,7 @@ export function createDeliveries(parts: Context) {
         signal: call?.signal,
       })
       if (!found) return { deliveries: [], failed: 0 }
-      const deliveries = await Promise.all(found.lent.map((lent) => deliveryOf(parts, lent)))
+      const deliveries = await Promise.all(found.claimed.map((claimed) => deliveryOf(parts, claimed)))
       return { deliveries, failed: found.failed }
     },
 

@@ -10,7 +10,7 @@ import type { Words } from '../../redis/ops.ts'
 import type { Fault, FlowState } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
 import type { FoundFault } from '../engine.ts'
-import { flowFactsOf, flowsOf, graphsOf, wasGraph } from './flow-view.ts'
+import { expectGraph, flowFactsOf, flowsOf, graphsOf } from './flow-view.ts'
 
 const FIRST = '10'
 /** The last digit of a cursor is the kind of check, and the digits before it are the position. */
@@ -67,16 +67,16 @@ export function createDoctor({ store, ring, change, now }: Context) {
     })
   }
 
-  async function layAnew(id: string) {
+  async function rewire(id: string) {
     const state = await store.flow(id)
-    const laid = wiresAt(state).map(({ op }): Words => opWords(op, store.vault, encodeValue({ job: state.id })!))
-    if (laid.length > 0) await change(id, [wasGraph(graphsOf(state).graph, store.vault), ...laid])
+    const ops = wiresAt(state).map(({ op }): Words => opWords(op, store.vault, encodeValue({ job: state.id })!))
+    if (ops.length > 0) await change(id, [expectGraph(graphsOf(state).graph, store.vault), ...ops])
   }
 
-  async function mend(target: Target) {
+  async function repairFault(target: Target) {
     try {
       if (target.kind !== 'flow') return await ring(await store.repair([target]))
-      await layAnew(target.who)
+      await rewire(target.who)
     } catch (error) {
       if (!(error instanceof SidejobError)) throw error
     }
@@ -94,7 +94,7 @@ export function createDoctor({ store, ring, change, now }: Context) {
         return { repaired: [], left: [], jobs, cursor: next }
       }
       // Repairs each target in a separate script, so that Redis can serve other callers in between.
-      for (const target of targetsOf(faults)) await mend(target)
+      for (const target of targetsOf(faults)) await repairFault(target)
       const after = await look(cursor)
       await note(cursor, { ...after, cursor: next })
       const left = new Set(after.faults.map(({ who, what }) => `${who} ${what}`))

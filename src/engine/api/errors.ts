@@ -55,7 +55,7 @@ function kindOfRows(rows: readonly Row[], details: boolean): ErrorKind {
 
 type Mute = ErrorMute & { class: string | null }
 
-const told = (mute?: Mute): ErrorMute | null => (mute ? { by: mute.by, at: mute.at, until: mute.until } : null)
+const muteView = (mute?: Mute): ErrorMute | null => (mute ? { by: mute.by, at: mute.at, until: mute.until } : null)
 
 export async function mutesOf({ store, now }: Pick<Context, 'store' | 'now'>) {
   const all = objectsIn<Mute>(await store.mutes.all())
@@ -128,7 +128,7 @@ export function createErrors({ store, now }: Context) {
       const errors = [...Map.groupBy(rows, ({ kind }) => kind).values()]
         .map((own) => kindOfRows(own, details))
         .flatMap((row) => {
-          const mute = told(muted.get(row.error))
+          const mute = muteView(muted.get(row.error))
           if (!mute) return [row]
           return isWhole ? [{ ...row, muted: mute }] : []
         })
@@ -147,7 +147,7 @@ export function createErrors({ store, now }: Context) {
           path: ['until'],
         })
       const { muted, over } = await mutesOf({ store, now })
-      const was = told(muted.get(kind))
+      const was = muteView(muted.get(kind))
       const gone = isMuted ? over : [...over, kind]
       await store.mutes.remove(...gone)
       if (!isMuted) return { kind, muted: null, was }

@@ -7,7 +7,7 @@ import type { FlowState } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
 import type { GraphChange } from '../engine.ts'
 import { faultIn } from '../jobs/checks.ts'
-import { nearPort } from './flow-view.ts'
+import { sourcePort } from './flow-view.ts'
 
 const [VALUES, ENDS] = [100, 50]
 
@@ -17,7 +17,7 @@ type NearEnd = { id: number; dir: 'i' | 'o'; port: string }
 function nearEndOf(state: FlowState, wire: GraphWire): NearEnd | undefined {
   const { node, port } = wire.from
   const id = node === null ? state.id : state.children[node]?.id
-  if (id === undefined || !nearPort(state, wire)?.size) return undefined
+  if (id === undefined || !sourcePort(state, wire)?.size) return undefined
   return { id, dir: node === null ? 'i' : 'o', port }
 }
 

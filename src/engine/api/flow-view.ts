@@ -1,10 +1,10 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import { hashOf } from '../../core/crypto.ts'
 import { type Graph, readGraph } from '../../core/graph.ts'
-import { earlier, type Graphs, versionsOf } from '../../core/graph-history.ts'
+import { earlierGraphs, type Graphs, versionsOf } from '../../core/graph-history.ts'
 import { ended, type Status } from '../../core/job.ts'
-import { minutesOf, rateOf } from '../../core/minutes.ts'
-import { ownOf } from '../../core/own.ts'
+import { parseMinutes, rateOf } from '../../core/minutes.ts'
+import { ownProperty } from '../../core/own.ts'
 import type { FlowFacts } from '../../core/plan.ts'
 import { type End, type GraphWire, wiresOf } from '../../core/wires.ts'
 import { itemOf, shownItem } from '../../redis/item.ts'
@@ -31,7 +31,7 @@ export const graphsOf = ({ document }: FlowState): Graphs => ({
   versions: stateFieldOf(document, 'versions'),
 })
 
-export const wasGraph = (text: Encoded | undefined, vault: Vault): Words =>
+export const expectGraph = (text: Encoded | undefined, vault: Vault): Words =>
   ops.was({ field: 'state:graph', values: vault.sealedAs(text, stateField('graph')) })
 
 const [PAGE, NODES] = [20, 5_000]
@@ -76,28 +76,28 @@ const portAt = ({ ports }: FlowState, { node, port }: End, dir: 'i' | 'o') =>
 
 type FlowPort = ReturnType<typeof portAt>
 
-export const nearPort = (state: FlowState, { from }: GraphWire) => portAt(state, from, from.node === null ? 'i' : 'o')
-const farPort = (state: FlowState, { to }: GraphWire) => portAt(state, to, to.node === null ? 'o' : 'i')
+export const sourcePort = (state: FlowState, { from }: GraphWire) => portAt(state, from, from.node === null ? 'i' : 'o')
+const targetPort = (state: FlowState, { to }: GraphWire) => portAt(state, to, to.node === null ? 'o' : 'i')
 
 const sizeOf = (port: FlowPort): number => port?.size ?? 0
 
 export function wireView(state: FlowState, wire: GraphWire): WireView {
   const { id, from, to } = wire
-  const [near, far] = [nearPort(state, wire), farPort(state, wire)]
-  const oldest = far?.oldest ?? near?.oldest
-  const read = minutesOf(far?.left, state.now)
+  const [source, target] = [sourcePort(state, wire), targetPort(state, wire)]
+  const oldest = target?.oldest ?? source?.oldest
+  const read = parseMinutes(target?.left, state.now)
   return {
     id,
     from,
     to,
-    laid: /\d/.test(near?.wires ?? ''),
-    size: sizeOf(far),
-    behind: sizeOf(near),
+    laid: /\d/.test(source?.wires ?? ''),
+    size: sizeOf(target),
+    behind: sizeOf(source),
     oldest: oldest ? shownItem(oldest) : null,
     oldestAt: oldest ? (itemOf(oldest).at ?? null) : null,
-    passed: (near?.passed ?? []).map((item) => ({ data: shownItem(item).data, at: itemOf(item).at ?? null })),
+    passed: (source?.passed ?? []).map((item) => ({ data: shownItem(item).data, at: itemOf(item).at ?? null })),
     rate: rateOf(read, state.now),
-    in: minutesOf(near?.left, state.now),
+    in: parseMinutes(source?.left, state.now),
     out: read,
   }
 }
@@ -107,7 +107,7 @@ export const wireViews = (state: FlowState, graph: Graph): WireView[] =>
 
 /** A running child may still be `queued` in the list of children, so a child with a lease counts as running. */
 function statusOfNode({ children, nodes }: FlowState, name: string): Status | null {
-  const status = ownOf(children, name)?.status ?? null
+  const status = ownProperty(children, name)?.status ?? null
   return status === 'queued' && nodes.get(name)?.leaseUntil ? 'running' : status
 }
 
@@ -119,7 +119,7 @@ function nodeView(state: FlowState, graph: Graph, name: string): FlowNodeView {
     name,
     queue,
     class: className,
-    job: ownOf(children, name)?.id ?? null,
+    job: ownProperty(children, name)?.id ?? null,
     status: statusOfNode(state, name),
     ranAt: seen?.ranAt ?? null,
     lastRun: seen?.lastRun ? pastRunOf(seen.lastRun) : null,
@@ -130,7 +130,7 @@ function nodeView(state: FlowState, graph: Graph, name: string): FlowNodeView {
 }
 
 function waiting(state: FlowState, wires: readonly GraphWire[]): { values: number; oldestAt: number | null } {
-  const ports = new Set(wires.flatMap((wire) => [nearPort(state, wire), farPort(state, wire)]))
+  const ports = new Set(wires.flatMap((wire) => [sourcePort(state, wire), targetPort(state, wire)]))
   const moments = [...ports].flatMap((port) => (port?.oldest ? (itemOf(port.oldest).at ?? []) : []))
   return {
     values: [...ports].reduce((sum, port) => sum + sizeOf(port), 0),
@@ -178,7 +178,7 @@ export async function flowView(state: FlowState): Promise<FlowView> {
   return {
     flow: flowRow(state, graph),
     hash: await graphHashOf(state),
-    undo: earlier(graphsOf(state)).length,
+    undo: earlierGraphs(graphsOf(state)).length,
     record: state.document.recorded ?? null,
     graph: graph ?? null,
     nodes: graph ? Object.keys(graph.nodes).map((name) => nodeView(state, graph, name)) : [],
@@ -189,7 +189,7 @@ export async function flowView(state: FlowState): Promise<FlowView> {
 export async function versionViews(state: FlowState) {
   const graphs = graphsOf(state)
   if (graphs.graph === undefined) return []
-  const texts = [...earlier(graphs), graphs.graph]
+  const texts = [...earlierGraphs(graphs), graphs.graph]
   const versions = versionsOf(graphs)
   const views = texts.map(async (text, i) => {
     const graph = readGraph(text)

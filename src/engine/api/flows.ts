@@ -3,7 +3,7 @@ import { type Code, hasCode, SidejobError } from '../../core/errors.ts'
 import { type Graph, graphText, readGraph } from '../../core/graph.ts'
 import { type Graphs, type Version, withGraph, withoutLast } from '../../core/graph-history.ts'
 import { type Status, statuses } from '../../core/job.ts'
-import { adoptions, farEnd, nearEnd, type Plan, planGraph, spawnOf } from '../../core/plan.ts'
+import { adoptions, type Plan, planGraph, sourceRef, spawnOf, targetRef } from '../../core/plan.ts'
 import { redacted } from '../../core/redact.ts'
 import type { Op, PortRef } from '../../core/run.ts'
 import { MINUTE } from '../../core/units.ts'
@@ -21,6 +21,7 @@ import { spawnedJob } from '../jobs/new-job.ts'
 import { adoptable } from '../run/snapshot.ts'
 import { unfitOf } from './flow-unfit.ts'
 import {
+  expectGraph,
   flowFactsOf,
   flowRow,
   flowsOf,
@@ -29,11 +30,10 @@ import {
   graphIn,
   graphsOf,
   versionViews,
-  wasGraph,
   wireView,
   wireViews,
 } from './flow-view.ts'
-import { tryOn } from './wire-try.ts'
+import { tryValues } from './wire-try.ts'
 
 const TRIES = 5
 const overtaken = new Set<Code>(['CONFLICT', 'TAKEN', 'NOT_FOUND'])
@@ -147,7 +147,7 @@ export function createFlows({ store, registry, announce, change }: Context) {
     const planned = await wordsOf(state.id, plan.ops)
     await commit(
       state,
-      [wasGraph(graphsOf(state).graph, store.vault), ...fieldWords(fields, store.vault), ...planned, RUN],
+      [expectGraph(graphsOf(state).graph, store.vault), ...fieldWords(fields, store.vault), ...planned, RUN],
       call,
     )
     return changeOf(plan, true)
@@ -176,7 +176,7 @@ export function createFlows({ store, registry, announce, change }: Context) {
 
   /** `begin` starts the node at the end of the wire. */
   async function openEnd(state: FlowState, graph: Graph, { to }: GraphWire): Promise<{ begin: Words[]; end: PortRef }> {
-    const end = farEnd(to)
+    const end = targetRef(to)
     if (hasStarted(state, to)) return { begin: [], end }
     return { begin: [...(await wordsOf(state.id, [spawnOf(graph, to.node!)])), RUN], end }
   }
@@ -253,14 +253,14 @@ export function createFlows({ store, registry, announce, change }: Context) {
         const { graph, found } = wireOf(state, name)
         const [wire] = await shownWires([wireView(state, found)], graph)
         const values = wire!.passed.map(({ data }) => data).reverse()
-        return { runs: await tryOn(await registry.find(queue, of), `${queue}/${of}`, port, values) }
+        return { runs: await tryValues(await registry.find(queue, of), `${queue}/${of}`, port, values) }
       },
 
       async drain(job: Ref, name: string, { max = MOST }: { max?: number }, call?: Call) {
         const state = await store.flow(job)
         const { found } = wireOf(state, name)
         // Before the target node starts, values wait at the source of the wire.
-        const from = hasStarted(state, found.to) ? farEnd(found.to) : nearEnd(found.from)
+        const from = hasStarted(state, found.to) ? targetRef(found.to) : sourceRef(found.from)
         const [isDefault, ...items] = await change(String(state.id), [ops.take({ from, most: max })], call, MINUTE)
         return { values: isDefault ? [] : items.map((item): Item => shownItem(store.vault.show.item(item))) }
       },

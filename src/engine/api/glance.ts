@@ -2,15 +2,15 @@ import type { Context } from '../context.ts'
 import type { Glance } from '../engine.ts'
 import { createHealth, type HealthParts } from './health.ts'
 import { isGroup, waitedView } from './limits.ts'
-import { createProcesses, MOST_RUNS } from './processes.ts'
-import { createStats, MOST_QUEUES } from './stats.ts'
+import { createProcesses, MAX_RUNS } from './processes.ts'
+import { createStats, MAX_STATS_QUEUES } from './stats.ts'
 
 const MOST_LIMITS = 100
 
 export function createGlance(context: Context, health: HealthParts) {
   return {
     async glance({ step }: { step?: 'minute' | 'hour' } = {}): Promise<Glance> {
-      const most = { queues: MOST_QUEUES, limits: MOST_LIMITS, runs: MOST_RUNS }
+      const most = { queues: MAX_STATS_QUEUES, limits: MOST_LIMITS, runs: MAX_RUNS }
       const asked = context.store.glance(step, most)
       const store = {
         ...context.store,

@@ -16,7 +16,7 @@ export type HealthParts = {
   history?: Pick<History, 'problemOf'>
 }
 
-type Standing = Partial<Awaited<ReturnType<Store['standing']>>> & { error?: SidejobError }
+type PartialState = Partial<Awaited<ReturnType<Store['systemState']>>> & { error?: SidejobError }
 type Problem = NonNullable<Health['problems']>[number]
 type Trouble = { why: string; refused: number }
 
@@ -63,7 +63,7 @@ export function createHealth({ client, store, bells, version, isTenant, history 
     async health(): Promise<Health> {
       const before = client.fault?.()
       const start = Date.now()
-      const asked: Standing = await store.standing().catch((error: SidejobError) => ({ error }))
+      const asked: PartialState = await store.systemState().catch((error: SidejobError) => ({ error }))
       const ms = Date.now() - start
       const {
         error: down,

@@ -3,7 +3,7 @@
 import { decodeValue, type Encoded, encodedToJson } from '../../core/codec/value.ts'
 import { type Failure, kindOf } from '../../core/fingerprint.ts'
 import { readLabels } from '../../core/labels.ts'
-import { readable } from '../../core/readable.ts'
+import { tryRead } from '../../core/readable.ts'
 import { redacted } from '../../core/redact.ts'
 import type { PastRun } from '../../core/run.ts'
 import type { EndRow, RunRow } from '../../history/store.ts'
@@ -25,7 +25,7 @@ function kept(text: string | undefined, part: Part, record: JobRecord, vault: Va
 }
 
 const failureOf = (text: string | null): Failure => {
-  const error = text === null ? undefined : readable(() => decodeValue(text as Encoded))
+  const error = text === null ? undefined : tryRead(() => decodeValue(text as Encoded))
   return typeof error === 'object' && error !== null ? (error as Failure) : {}
 }
 

@@ -19,11 +19,11 @@ import { BELLS_ONLY, LONGEST_RUN } from '../lane/ringer.ts'
 import { isRecord, type Patch, patchText, type Waited } from '../run/code-change.ts'
 import { factsOf } from '../run/job-facts.ts'
 import { shownJob, shownState } from '../run/shown.ts'
-import { OURS } from '../run/steps.ts'
-import { ranOf } from './past-runs.ts'
+import { RESERVED } from '../run/steps.ts'
+import { spentAndRuns } from './past-runs.ts'
 import { rowOf } from './rows.ts'
-import { LOOKED_AT, searched } from './search.ts'
-import { followed } from './why-chain.ts'
+import { MAX_SCANNED, searchPages } from './search.ts'
+import { followWaits } from './why-chain.ts'
 
 const MAX_TREE = 5_000
 
@@ -71,7 +71,7 @@ export function createJobs({
   }
 
   async function page({ cursor: before, limit = 50, ...filter }: JobFilter) {
-    const { status, error, text, args, labels, sort: _, lookAt = LOOKED_AT, paths: __, ...wanted } = filter
+    const { status, error, text, args, labels, sort: _, lookAt = MAX_SCANNED, paths: __, ...wanted } = filter
     const statuses = error !== undefined ? 'failed' : status && [status].flat().join(',')
     const ask = { ...wanted, ...listModes(filter), status: statuses, kind: error, limit }
     const look = async (from?: string, most = limit) => {
@@ -80,7 +80,7 @@ export function createJobs({
       return { ...found, jobs: found.jobs.filter(({ document }) => kindNameOf(document) === error) }
     }
     if (text === undefined && args === undefined && labels === undefined) return look(before)
-    return searched((from) => look(from, lookAt), { text, args, labels, limit, before })
+    return searchPages((from) => look(from, lookAt), { text, args, labels, limit, before })
   }
 
   const listedView = ({ id, document, callback }: Listed['jobs'][number]): JobView => ({
@@ -93,7 +93,7 @@ export function createJobs({
     await change('', [await constraints.tagWords(id, document, { group })])
   }
 
-  async function checkTheirs(job: string) {
+  async function checkNotInternal(job: string) {
     const { id, document } = await store.inspect(job)
     if (registry.local(document.queue, document.class)?.inner)
       throw new SidejobError('REFUSED', `job ${id} is an internal job, which cannot be changed`)
@@ -106,7 +106,7 @@ export function createJobs({
     if (retry !== undefined) fields.retry = encodeValue(retry)
     if (timeout !== undefined) fields.timeout = String(timeout)
     if (runAt !== undefined) fields.notBefore = runAt === null ? '' : String(runAt)
-    const document = await checkTheirs(job)
+    const document = await checkNotInternal(job)
     const { queue, class: name } = document
     if (repeat !== undefined) Object.assign(fields, repeatFields(document, repeat, store.now()))
     if (args !== undefined) {
@@ -135,8 +135,8 @@ export function createJobs({
       await checkFlows(registry, inputs)
       const isLong = inputs.some((input) => lasts(input, find(input)))
       const lane = isLong ? undefined : await eager?.start()
-      const { made, again, rings, lent } = await constraints.enqueue(jobs, onceOf(call), lane)
-      if (lane && lent.length) eager!.goOn(lane, lent)
+      const { made, again, rings, claimed } = await constraints.enqueue(jobs, onceOf(call), lane)
+      if (lane && claimed.length) eager!.goOn(lane, claimed)
       await ring(rings, isLong ? BELLS_ONLY : undefined)
       classes.noteMade(made, inputs)
       return { jobs: made, existing: again }
@@ -152,7 +152,7 @@ export function createJobs({
     async children(job: Ref, limit: number) {
       const { id, kin } = await store.inspect(job, { kin: limit })
       const { jobs } = kin ? { jobs: kin } : await page({ parent: String(id), limit })
-      return jobs.map((job) => ({ ...listedView(job), runs: ranOf(job.document, []).runs }))
+      return jobs.map((job) => ({ ...listedView(job), runs: spentAndRuns(job.document, []).runs }))
     },
 
     /** Redis counts a `total` only for suspended jobs, ended jobs, and failed jobs of one class or kind of error. */
@@ -217,7 +217,7 @@ export function createJobs({
       { set = {}, unset = [] }: { set?: Record<string, Encoded>; unset?: string[] },
       call?: Call,
     ) {
-      await checkTheirs(job)
+      await checkNotInternal(job)
       const words = [
         ...Object.entries(set).map(([field, value]) =>
           ops.set({ field, value: store.vault.sealSame(value, stateField(field)) }),
@@ -232,7 +232,7 @@ export function createJobs({
       return isId(id) && Number(id) <= (await store.lastId())
     },
 
-    why: (job: Ref, { deep = 0 }: { deep?: number } = {}) => followed(store, job, deep),
+    why: (job: Ref, { deep = 0 }: { deep?: number } = {}) => followWaits(store, job, deep),
 
     async steps(job: Ref, cursor: string = '0'): Promise<KeptSteps> {
       const { id, document } = await store.inspect(job)
@@ -242,8 +242,8 @@ export function createJobs({
         const { at, ms: took, run } = kept[name]!
         return { name, at, took, run, bytes: encoder.encode(steps[name]!).length }
       }
-      const own = Object.keys(steps).filter((name) => !name.startsWith(OURS))
-      const records = Object.keys(steps).filter((key) => key.startsWith(OURS) && isRecord(key))
+      const own = Object.keys(steps).filter((name) => !name.startsWith(RESERVED))
+      const records = Object.keys(steps).filter((key) => key.startsWith(RESERVED) && isRecord(key))
       const waits = records.flatMap((key): KeptWait[] => {
         const wait = decodeValue(steps[key]!) as Waited | null
         const entry = { ...entryOf(key), name: key.slice(1) }

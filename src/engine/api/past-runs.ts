@@ -2,7 +2,7 @@ import { FAILURES_KEPT, type Spent } from '../../core/cost.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { redacted } from '../../core/redact.ts'
 import type { PastRun } from '../../core/run.ts'
-import { deedsOf, type JobRecord, pastRunOf, redactedPathsOf } from '../../redis/record.ts'
+import { effectsOf, type JobRecord, pastRunOf, redactedPathsOf } from '../../redis/record.ts'
 import type { Store } from '../../redis/store.ts'
 import type { Inspection } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
@@ -16,7 +16,7 @@ function shown(run: PastRun, document: JobRecord): PastRun {
   return { ...run, error: redacted(run.error, redactedPathsOf(document), 'error') }
 }
 
-export const keptRunsOf = async (store: Store, { id, document }: Pick<Inspection, 'id' | 'document'>) =>
+export const storedRunsOf = async (store: Store, { id, document }: Pick<Inspection, 'id' | 'document'>) =>
   document.historyKept ? store.runs(id) : []
 
 export const runLines = ({ lastRun }: JobRecord, kept: readonly string[]): readonly string[] =>
@@ -30,8 +30,8 @@ const succeeded: ReadonlySet<string> = new Set(['completed', 'suspended', 'follo
 /** Estimates the number of runs, because a counter of all runs would make each run more expensive. */
 function spentOf(doc: JobRecord, kept: readonly string[], runs: readonly PastRun[]): Spent {
   const took = runs.reduce((sum, { startedAt, endedAt }) => sum + endedAt - startedAt, 0)
-  const told = runs.flatMap(({ commits }) => commits ?? [])
-  const commits = told.length < runs.length ? null : told.reduce((sum, n) => sum + n, 0)
+  const commitCounts = runs.flatMap(({ commits }) => commits ?? [])
+  const commits = commitCounts.length < runs.length ? null : commitCounts.reduce((sum, n) => sum + n, 0)
   const well = runs.filter(({ outcome }) => succeeded.has(outcome)).length
   const all = (doc.runNumber ?? 1) - 1
   const whole = well >= all && kept.length < (doc.history ?? FAILURES_KEPT)
@@ -41,7 +41,7 @@ function spentOf(doc: JobRecord, kept: readonly string[], runs: readonly PastRun
   return { runs: runs.length, total, took, commits, whole }
 }
 
-export function ranOf(document: JobRecord, kept: readonly string[]) {
+export function spentAndRuns(document: JobRecord, kept: readonly string[]) {
   const past = pastRunsOf(document, kept)
   const spent = spentOf(document, kept, past)
   const isWhole = spent.total === past.length
@@ -72,7 +72,7 @@ export function createPastRuns({ store, viewWithRuns }: Context, { read: readLog
 
     async runs(job: Ref, { details = false }: { details?: boolean } = {}): Promise<{ runs: PastRun[] }> {
       const found = await store.inspect(job)
-      const runs = pastRunsOf(found.document, await keptRunsOf(store, found))
+      const runs = pastRunsOf(found.document, await storedRunsOf(store, found))
       return { runs: details ? runs : runs.map(({ n, readyAt, commits, ...run }) => run) }
     },
 
@@ -81,7 +81,7 @@ export function createPastRuns({ store, viewWithRuns }: Context, { read: readLog
       const text = await kept(id, n, document.runsNoted ?? 0)
       const run = pastRunOf(text)
       const log = await readLog({ job: String(id), limit: LINES, ...during(run) })
-      return { ...shown(run, document), ...deedsOf(text), log }
+      return { ...shown(run, document), ...effectsOf(text), log }
     },
   }
 }

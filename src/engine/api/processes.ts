@@ -2,10 +2,10 @@ import { SidejobError } from '../../core/errors.ts'
 import type { Row, Signal } from '../../redis/answers.ts'
 import { LANE_MARK } from '../../redis/store.ts'
 import type { Context } from '../context.ts'
-import type { ProcessView, RunUnderWay } from '../engine.ts'
+import type { CurrentRun, ProcessView } from '../engine.ts'
 import { laneMarkOf } from '../run/job-facts.ts'
 
-export const MOST_RUNS = 1_000
+export const MAX_RUNS = 1_000
 /** In milliseconds. */
 const FORGOTTEN = 600_000
 const LIVE = 60_000
@@ -13,7 +13,7 @@ const LIVE = 60_000
 type Run = Row<'run'>
 
 export function createProcesses({ store, registry }: Context) {
-  async function shown(runs: Run[]): Promise<(run: Run) => RunUnderWay> {
+  async function shown(runs: Run[]): Promise<(run: Run) => CurrentRun> {
     const find = await registry.finder(runs)
     return ({ token: _, process: __, ...run }) => {
       const { push, pull } = find(run)?.definition ?? {}
@@ -22,12 +22,12 @@ export function createProcesses({ store, registry }: Context) {
   }
 
   return {
-    async list(): Promise<{ processes: ProcessView[]; others: RunUnderWay[]; more: boolean }> {
-      const { lanes, processes, runs, more, now } = await store.atWork(MOST_RUNS)
+    async list(): Promise<{ processes: ProcessView[]; others: CurrentRun[]; more: boolean }> {
+      const { lanes, processes, runs, more, now } = await store.atWork(MAX_RUNS)
       const show = await shown(runs)
       const left = new Set(runs)
-      const take = (isTheirs: (run: Run) => boolean): RunUnderWay[] =>
-        [...left].filter(isTheirs).map((run) => {
+      const take = (isIncluded: (run: Run) => boolean): CurrentRun[] =>
+        [...left].filter(isIncluded).map((run) => {
           left.delete(run)
           return show(run)
         })

@@ -14,11 +14,11 @@ function resultOf(text: string, isTaken: boolean, { show }: Vault): Result {
   const [times, redacts = '[]'] = head!.split('\t')
   const [finishedAt, , saidAt] = times!.split(' ')
   const paths = isTaken ? [] : (JSON.parse(redacts) as string[])
-  const said = saidAt === undefined ? {} : { saidAt }
+  const reported = saidAt === undefined ? {} : { saidAt }
   const kept = rest.join('\n')
   const value = type === 'success' ? show.value(kept, 'result') : show.error(kept)
   if (type === 'success')
-    return { type, finishedAt: Number(finishedAt), ...said, result: redacted(value, paths, 'result') }
+    return { type, finishedAt: Number(finishedAt), ...reported, result: redacted(value, paths, 'result') }
   const {
     message = '',
     reason = 'other',
@@ -33,7 +33,7 @@ function resultOf(text: string, isTaken: boolean, { show }: Vault): Result {
   return {
     type: 'failure',
     finishedAt: Number(finishedAt),
-    ...said,
+    ...reported,
     reason,
     message,
     error: detail === null ? null : encodeValue(detail),

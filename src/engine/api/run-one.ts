@@ -12,7 +12,7 @@ const FIRST = -(2 ** 31) - 1
 /** The lease is longer than any run, so it needs no renewal. */
 const LEASE = HOUR
 
-export function createOne({ store, executor, constraints, ring }: Context) {
+export function createRunOne({ store, executor, constraints, ring }: Context) {
   let known: string[] = []
 
   async function ready() {
@@ -31,20 +31,20 @@ export function createOne({ store, executor, constraints, ring }: Context) {
     for (;;) {
       const answer = await store.commit({ queue, claim: { max: 1, lease: LEASE, begun: 1 } })
       await ring([...answer.rings, ...(await constraints.retag(answer))])
-      if (answer.lent.length > 0 || answer.stale.length === 0) return answer.lent[0]
+      if (answer.claimed.length > 0 || answer.stale.length === 0) return answer.claimed[0]
     }
   }
 
   async function performOne(job: Ready): Promise<Performed | undefined> {
-    const lent = await lend(job)
+    const claimed = await lend(job)
     const [settled] = await Promise.all([
-      lent && executor.run(lent, { alone: true }),
+      claimed && executor.run(claimed, { alone: true }),
       job.ahead > 0 && setPriority(job.id, job.priority),
     ])
     if (!settled) return undefined
     const { answers, rings } = await store.commit({ runs: [settled], version: executor.version })
     await ring(rings)
-    const performed = { id: lent!.id, class: lent!.document.class }
+    const performed = { id: claimed!.id, class: claimed!.document.class }
     const answer = answers[0]!
     const refusal = refusalIn(answer)
     if (refusal) return { ...performed, status: 'failed', error: { message: refusal.message } }

@@ -1,19 +1,19 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import { hashOf } from '../../core/crypto.ts'
 import { SidejobError } from '../../core/errors.ts'
-import { type Passed, passedOf, passedText, slotsFrom } from '../../core/repeat/passed.ts'
+import { type MissedSlots, missedSlotsText, parseMissedSlots, slotsFrom } from '../../core/repeat/passed.ts'
 import { nextSlot, nextTimes, type ParsedRepeat, parseRepeat } from '../../core/repeat.ts'
 import { ops } from '../../redis/ops.ts'
 import { aliasesOf, type JobRecord, pastRunOf, statusOf } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
 import type { Call, JobInput, JobPatch, Ref, ScheduleRow, ScheduleView } from '../engine.ts'
 import { kindNameOf } from '../jobs/kind.ts'
-import { NEVER, repeatFields, repeatWords } from '../jobs/patch-fields.ts'
+import { MAX_DATE, repeatFields, repeatWords } from '../jobs/patch-fields.ts'
 import { ruleOf } from '../jobs/slot.ts'
 import { shownError } from '../run/shown.ts'
 import { mutesOf } from './errors.ts'
 import type { Jobs } from './jobs.ts'
-import { keptRunsOf, pastRunsOf } from './past-runs.ts'
+import { pastRunsOf, storedRunsOf } from './past-runs.ts'
 import { firstReasonOf } from './why.ts'
 
 const PREVIEW = 5
@@ -26,7 +26,7 @@ const failures = new Set(['failed', 'lost'])
 
 function missedOf(doc: JobRecord, repeat: ParsedRepeat): ScheduleView['missed'] {
   if (!doc.passedSlots) return null
-  const passed = passedOf(doc.passedSlots)
+  const passed = parseMissedSlots(doc.passedSlots)
   const { length } = slotsFrom(repeat, passed.from, passed.to, COUNTED + 1)
   return { ...passed, count: Math.min(COUNTED, length), more: length > COUNTED }
 }
@@ -83,7 +83,7 @@ const rowOf = (id: number, doc: JobRecord, stretch: Stretch, at?: number): Sched
   }),
 })
 
-const pausedFor = ({ base, last }: ParsedRepeat, from: number, to: number): Passed | undefined =>
+const pausedFor = ({ base, last }: ParsedRepeat, from: number, to: number): MissedSlots | undefined =>
   base === 'scheduled' && from > 1 && from <= to ? { from, to: last(from, to), made: 'none' } : undefined
 
 const changeable = ['queue', 'class', 'args', 'priority', 'retry', 'timeout', 'repeat', 'group']
@@ -166,7 +166,7 @@ export function createSchedules(
           .map(({ id, document }) => ({ document, view: rowOf(id, document, stretch, inARow && now()) }))
           .filter(({ document, view }) => !failing || view.lateAt || (view.failing && isTold(document)))
         const kept = shown.map(async ({ document, view }) =>
-          runs ? { ...view, runs: pastRunsOf(document, await keptRunsOf(store, { id: view.job, document })) } : view,
+          runs ? { ...view, runs: pastRunsOf(document, await storedRunsOf(store, { id: view.job, document })) } : view,
         )
         schedules.push(...(await Promise.all(kept)))
         next = after
@@ -201,8 +201,8 @@ export function createSchedules(
 
     async pause(job: Ref, call?: Call) {
       const { document } = await look(job)
-      const next = document.nextSlot === NEVER ? document.repeatPaused : document.nextSlot
-      const fields = { nextSlot: String(NEVER), repeatPaused: String(next ?? 1) }
+      const next = document.nextSlot === MAX_DATE ? document.repeatPaused : document.nextSlot
+      const fields = { nextSlot: String(MAX_DATE), repeatPaused: String(next ?? 1) }
       await change(job, repeatWords(document, fields), call)
       return schedule(job)
     },
@@ -213,7 +213,11 @@ export function createSchedules(
       const at = store.now()
       const next = nextSlot(repeat, { scheduled: at, started: at, finished: at }, at)
       const passed = pausedFor(repeat, Number(document.repeatPaused ?? 0), at)
-      const fields = { nextSlot: String(next), repeatPaused: '', ...(passed && { passedSlots: passedText(passed) }) }
+      const fields = {
+        nextSlot: String(next),
+        repeatPaused: '',
+        ...(passed && { passedSlots: missedSlotsText(passed) }),
+      }
       await change(job, repeatWords(document, fields), call)
       return schedule(job)
     },

@@ -5,7 +5,7 @@ import type { Listed } from '../../redis/types.ts'
 import { shownJob } from '../run/shown.ts'
 
 const PAGES = 2
-export const LOOKED_AT = 1_000
+export const MAX_SCANNED = 1_000
 
 type Seen = Listed['jobs'][number]
 type Page = (before: string | undefined) => Promise<Listed>
@@ -27,7 +27,7 @@ function holds({ id, document }: Seen, { text, args: paths, labels = {} }: Wante
   return Object.entries(paths).every(([path, wanted]) => isAs(atPath(opened, path), wanted))
 }
 
-export async function searched(
+export async function searchPages(
   page: Page,
   { text, args, labels, limit, before }: Wanted & { limit: number; before?: string },
 ): Promise<Listed & { looked: number }> {

@@ -1,5 +1,5 @@
 import { classCountsOf, classHoursOf } from '../../core/class-counts.ts'
-import { keptSteps, pointsOf, summed } from '../../core/series.ts'
+import { keptSteps, pointsOf, sumSeries } from '../../core/series.ts'
 import type { ClassesQuery, Series, SeriesQuery } from '../../core/stats.ts'
 import { DAY, HOUR, MINUTE } from '../../core/units.ts'
 import type { DayRecord } from '../../redis/record.ts'
@@ -10,7 +10,7 @@ import { viewOf } from './queues.ts'
 
 const STEPS = { minute: MINUTE, hour: HOUR } as const
 const HOURS_BYTES = 4 * 1024 * 1024
-export const MOST_QUEUES = 50
+export const MAX_STATS_QUEUES = 50
 
 type Counts = Record<string, number>
 
@@ -45,7 +45,7 @@ const byName = <T>(queues: readonly QueueRow[], value: (settings: QueueRow['sett
 export function createStats({ store }: Context) {
   return {
     async totals({ days = 0 }: { days?: number } = {}): Promise<Stats> {
-      const [{ queues, now }, { trouble }] = await Promise.all([store.overview(), store.standing()])
+      const [{ queues, now }, { trouble }] = await Promise.all([store.overview(), store.systemState()])
       const today = Math.floor(now / DAY)
       const isToday = (settings: QueueRow['settings']) => settings.day === today
       const total = byName(queues, ({ counts = {}, earlierCounts = {} }) => sum([earlierCounts, counts]))
@@ -67,15 +67,15 @@ export function createStats({ store }: Context) {
 
     async series({ queue = '', step = 'minute', from = 0, to, details = false }: SeriesQuery): Promise<Series> {
       const ms = STEPS[step]
-      const { rows, more, now } = await store.series(queue, step, MOST_QUEUES)
+      const { rows, more, now } = await store.series(queue, step, MAX_STATS_QUEUES)
       const since = Math.max(Math.floor(now / ms) - keptSteps[step] + 1, Math.floor(from / ms)) * ms
       const byQueue = rows.map((row) => [row.queue, pointsOf(row, { step: ms, since, to })] as const)
-      const points = summed(byQueue.map(([, own]) => own))
+      const points = sumSeries(byQueue.map(([, own]) => own))
       return { step, points, more, queues: details ? Object.fromEntries(byQueue) : undefined }
     },
 
     async classes({ queue = '', day: which = 'today', hours = false }: ClassesQuery) {
-      const { queues, more, now } = await store.classes(queue, MOST_QUEUES, hours ? HOURS_BYTES : 0)
+      const { queues, more, now } = await store.classes(queue, MAX_STATS_QUEUES, hours ? HOURS_BYTES : 0)
       const day = Math.floor(now / DAY) - (which === 'yesterday' ? 1 : 0)
       const since = (Math.floor(now / HOUR) - 23) * HOUR
       const classes = queues.flatMap(({ queue, texts, marks, hasHours }) => {

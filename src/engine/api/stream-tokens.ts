@@ -1,4 +1,4 @@
-import { hashOf, newKey, proofOf, sameHash } from '../../core/crypto.ts'
+import { hashOf, linkSignature, newKey, sameHash } from '../../core/crypto.ts'
 import { DAY, MINUTE } from '../../core/units.ts'
 import type { KnownKey } from '../engine.ts'
 
@@ -24,7 +24,7 @@ export function createStreamTokens({ secret, tenant, now, hashOfId, knownBy }: P
     async create(key: string, path: string, life: number = MINUTE) {
       const hash = await hashOf(key)
       const expiresAt = now() + life
-      const token = `${idOf(hash)}.${expiresAt}.${await proofOf(secretOf(), hash, path, expiresAt)}`
+      const token = `${idOf(hash)}.${expiresAt}.${await linkSignature(secretOf(), hash, path, expiresAt)}`
       return { token: tenant === undefined ? token : `${tenant}~${token}`, expiresAt }
     },
 
@@ -33,7 +33,9 @@ export function createStreamTokens({ secret, tenant, now, hashOfId, knownBy }: P
       const left = Number(until) - now()
       if (!id || !proof || left <= 0 || left > MAX_TOKEN_MS) return undefined
       const hash = await hashOfId(id)
-      return hash && sameHash(proof, await proofOf(secretOf(), hash, path, Number(until))) ? knownBy(hash) : undefined
+      return hash && sameHash(proof, await linkSignature(secretOf(), hash, path, Number(until)))
+        ? knownBy(hash)
+        : undefined
     },
   }
 }

@@ -26,18 +26,21 @@ export function createWaiting({ store, registry, now }: Context) {
   }
 
   /** The record of an ended child has the paths to redact in its result. */
-  async function heirsOf(jobs: readonly ClaimedJob[]) {
+  async function endedChildrenOf(jobs: readonly ClaimedJob[]) {
     const ids = jobs.flatMap(({ family }) => family.map(({ id }) => id))
     if (ids.length === 0) return new Map()
     const { jobs: found } = await store.list({ mode: 'ids', name: ids.join(','), limit: ids.length })
     return new Map(found.map(({ id, document }) => [id, document]))
   }
 
-  async function shown(job: ClaimedJob, heirs: ReadonlyMap<number, JobRecord>): Promise<Omit<WaitingJob, 'servedBy'>> {
+  async function shown(
+    job: ClaimedJob,
+    endedChildren: ReadonlyMap<number, JobRecord>,
+  ): Promise<Omit<WaitingJob, 'servedBy'>> {
     const { id, document, fault } = job
     const found = await registry.find(document.queue, document.class)
     const claimed = { ...job, document: begun(id, document, Math.max(now(), runAtOf(document) ?? 0)) }
-    const { snapshot, masked } = shownSnapshot(snapshotOf(claimed, timeoutOf(found)), document, heirs)
+    const { snapshot, masked } = shownSnapshot(snapshotOf(claimed, timeoutOf(found)), document, endedChildren)
     return {
       status: statusOf(document),
       snapshot,
@@ -61,14 +64,14 @@ export function createWaiting({ store, registry, now }: Context) {
       if (asked.length === 0) return { jobs: [], cursor: page.cursor }
       const ids = asked.map(({ id }) => id)
       const { jobs, seen } = await store.snapshots(ids)
-      const heirs = await heirsOf(jobs)
+      const endedChildren = await endedChildrenOf(jobs)
       const servedBy = async ({ document }: ClaimedJob) => {
         const { push, pull } = (await registry.find(document.queue, document.class))?.definition ?? {}
         return push || pull ? null : deploymentsOf(document)
       }
       return {
         jobs: await Promise.all(
-          jobs.map(async (job) => ({ ...(await shown(job, heirs)), servedBy: await servedBy(job) })),
+          jobs.map(async (job) => ({ ...(await shown(job, endedChildren)), servedBy: await servedBy(job) })),
         ),
         cursor: seen < ids.length ? String(ids[seen - 1]) : page.cursor,
       }

@@ -6,7 +6,7 @@ import type { Inspection } from '../../redis/types.ts'
 import type { Why, WhyLimit, WhyLink } from '../engine.ts'
 import { runOf } from '../run/job-facts.ts'
 import { roomOf } from './limits.ts'
-import { pauses, reasonsOf } from './why.ts'
+import { isPausedInSteps, reasonsOf } from './why.ts'
 
 const LOOKED_AT = 5
 const HOLDERS = 5
@@ -15,7 +15,7 @@ export type Ask = Pick<Store, 'inspect' | 'steps' | 'room' | 'vault'>
 
 async function linkOf(store: Ask, inspection: Inspection): Promise<WhyLink> {
   const { id, document: doc } = inspection
-  const steps = pauses(inspection) ? (await store.steps(id, '0', store.vault.show)).steps : {}
+  const steps = isPausedInSteps(inspection) ? (await store.steps(id, '0', store.vault.show)).steps : {}
   return {
     job: id,
     class: doc.class,
@@ -64,7 +64,7 @@ async function lookAt(store: Ask, id: number, known?: Inspection): Promise<WhyLi
   }
 }
 
-export async function followed(store: Ask, job: string, deep: number): Promise<Why> {
+export async function followWaits(store: Ask, job: string, deep: number): Promise<Why> {
   const found = await store.inspect(job, { deep }).catch((error: SidejobError) => {
     if (!hasCode(error, 'UNREADABLE')) throw error
     return damaged(Number(/job (\d+)/.exec(error.message)?.[1]), error)

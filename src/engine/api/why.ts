@@ -2,7 +2,7 @@ import { codeChangeIn } from '../../core/code-change.ts'
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import { counted } from '../../core/counted.ts'
 import { ended } from '../../core/job.ts'
-import { ownOf } from '../../core/own.ts'
+import { ownProperty } from '../../core/own.ts'
 import { readList, readObject } from '../../core/readable.ts'
 import { NO_VERSION } from '../../core/reasons.ts'
 import { iso } from '../../core/time.ts'
@@ -24,14 +24,14 @@ import type { Inspection, KeptLimit } from '../../redis/types.ts'
 import type { Reason } from '../engine.ts'
 import type { Waited } from '../run/code-change.ts'
 import { missingKeyOf, shownError } from '../run/shown.ts'
-import { isForMessages, OURS } from '../run/steps.ts'
+import { isForMessages, RESERVED } from '../run/steps.ts'
 
 type Looked = Pick<Inspection, 'document' | 'children' | 'ahead' | 'limitFree' | 'limit' | 'now'> &
   Partial<Pick<Inspection, 'queue'>>
 
 type Waiting = Looked & { waits: { on: string; until?: number }[] }
 
-type Told = Omit<Reason, 'since'>
+type Explanation = Omit<Reason, 'since'>
 
 /** A reason lists at most this many ports, because a job may have 1,000 ports with one reason each. */
 const SHOWN_PORTS = 3
@@ -52,14 +52,14 @@ function backoffText(doc: JobRecord): string {
   return `its last run was released without using an attempt: ${why}; waits until`
 }
 
-const messageReason = (channel: string): Told => ({
+const messageReason = (channel: string): Explanation => ({
   code: 'MESSAGE',
   message: `its function waits for a message on channel ${channel}`,
   key: channel,
   data: { channel },
 })
 
-function awaitedReasons({ waits }: Waiting): Told[] {
+function awaitedReasons({ waits }: Waiting): Explanation[] {
   return waits.map(({ on, until }) => {
     const isChannel = on.startsWith('/')
     const what = isChannel ? `a message on channel ${on}` : `input on port ${on}`
@@ -74,17 +74,17 @@ function awaitedReasons({ waits }: Waiting): Told[] {
   })
 }
 
-const changeReason = ({ message, kept, asked }: NonNullable<ReturnType<typeof codeChangeIn>>): Told => ({
+const changeReason = ({ message, kept, asked }: NonNullable<ReturnType<typeof codeChangeIn>>): Explanation => ({
   code: 'CODE_CHANGED',
   message,
   data: { kept, ...(asked === null ? {} : { asked }) },
 })
 
-function calledReasons({ document: doc, children }: Looked): Told[] {
+function calledReasons({ document: doc, children }: Looked): Explanation[] {
   const called = readList(doc.awaitedChildren)
   const all = childrenOf(children)
   return called.map((name) => {
-    const child = ownOf(all, name)
+    const child = ownProperty(all, name)
     const which = child ? shownChild([name, child]) : name
     return {
       code: 'CHILDREN',
@@ -96,19 +96,19 @@ function calledReasons({ document: doc, children }: Looked): Told[] {
   })
 }
 
-const untilReason = (code: string, until: number, now: number, message: string, data = {}): Told => ({
+const untilReason = (code: string, until: number, now: number, message: string, data = {}): Explanation => ({
   code,
   message: `${message} ${iso(until)}`,
   until,
   data: { ms: until - now, ...data },
 })
 
-const lockReasons = ({ document: { lockUntil }, now }: Looked): Told[] =>
+const lockReasons = ({ document: { lockUntil }, now }: Looked): Explanation[] =>
   lockUntil !== undefined && lockUntil > now ? [untilReason('LOCKED', lockUntil, now, 'locked by a client until')] : []
 
-function timeReasons(waiting: Waiting): Told[] {
+function timeReasons(waiting: Waiting): Explanation[] {
   const { document: doc, now } = waiting
-  const reasons: Told[] = lockReasons(waiting)
+  const reasons: Explanation[] = lockReasons(waiting)
   const wait = (code: string, until: number | undefined, message: string, data = {}) => {
     if (until !== undefined && until > now) reasons.push(untilReason(code, until, now, message, data))
   }
@@ -130,8 +130,8 @@ function timeReasons(waiting: Waiting): Told[] {
   return reasons
 }
 
-function queueReasons({ document: doc, ahead, queue }: Looked): Told[] {
-  const reasons: Told[] = []
+function queueReasons({ document: doc, ahead, queue }: Looked): Explanation[] {
+  const reasons: Explanation[] = []
   const place = { queue: doc.queue, priority: doc.priority ?? 0, ...(ahead === null ? {} : { ahead }) }
   if (queue?.paused)
     reasons.push({ code: 'PAUSED', message: `queue ${doc.queue} is paused`, data: { queue: doc.queue } })
@@ -162,7 +162,7 @@ const fullness = ({ paused, shutUntil, concurrency, rate }: KeptLimit, now: numb
   },
 })
 
-function limitReasons({ document: doc, ahead, limitFree, limit, now }: Looked): Told[] {
+function limitReasons({ document: doc, ahead, limitFree, limit, now }: Looked): Explanation[] {
   const after = ahead ? `; jobs ahead of it: ${ahead}` : ''
   const next = limitFree === null ? '' : `; the next job can start at ${iso(limitFree)}`
   const { says, numbers } = limit ? fullness(limit, now) : { says: 'full', numbers: {} }
@@ -181,7 +181,7 @@ const TOLD = 20
 
 const shownChild = ([name, { id, status }]: [string, Child]): string => `${name} (job ${id}, ${status})`
 
-const childrenReason = (message: string, waiting: number, left: [string, Child][]): Told => ({
+const childrenReason = (message: string, waiting: number, left: [string, Child][]): Explanation => ({
   code: 'CHILDREN',
   message,
   data: { waiting, jobs: left.map(([, { id }]) => id), names: left.map(([name]) => name) },
@@ -196,7 +196,7 @@ function awaitedChildren({ children }: Looked, named: 'children' | string[]): [s
     .slice(0, TOLD)
 }
 
-function followReasons(inspection: Looked): Told[] {
+function followReasons(inspection: Looked): Explanation[] {
   const { followed } = inspection.document
   if (!followed) return []
   const left = awaitedChildren(inspection, 'children')
@@ -209,7 +209,7 @@ function followReasons(inspection: Looked): Told[] {
   return [childrenReason(message, waiting, left)]
 }
 
-function restReasons(inspection: Waiting): Told[] {
+function restReasons(inspection: Waiting): Explanation[] {
   const { document: doc } = inspection
   const awaited = [...calledReasons(inspection), ...awaitedReasons(inspection)]
   if (awaited.length > 0) return awaited
@@ -233,7 +233,7 @@ function restReasons(inspection: Waiting): Told[] {
   return followed.length > 0 ? followed : inputReasons(doc)
 }
 
-function inputReasons(doc: JobRecord): Told[] {
+function inputReasons(doc: JobRecord): Explanation[] {
   const empty = portsOf(doc, 'i').filter(
     ({ port, pushed, taken }) => pushed === taken && defaultOf(doc, 'i', port) === undefined,
   )
@@ -258,7 +258,7 @@ function inputReasons(doc: JobRecord): Told[] {
   ]
 }
 
-function endReasons({ document: doc }: Looked): Told[] {
+function endReasons({ document: doc }: Looked): Explanation[] {
   const status = statusOf(doc)
   if (status === 'completed') return [{ code: 'COMPLETED', message: 'completed; a run or input wakes it', data: {} }]
   if (status === 'terminated')
@@ -293,12 +293,12 @@ function endReasons({ document: doc }: Looked): Told[] {
 }
 
 function waitsIn(steps: Record<string, Encoded>): Waiting['waits'] {
-  const ours = Object.entries(steps).filter(([key]) => key.startsWith(OURS))
+  const ours = Object.entries(steps).filter(([key]) => key.startsWith(RESERVED))
   const kept = ours.map(([, value]) => decodeValue(value) as Waited | null)
   return kept.flatMap((one) => (one?.on === undefined || one.done ? [] : [{ on: one.on, until: one.until }]))
 }
 
-export const pauses = ({ document: { place, hasSteps } }: Inspection): boolean =>
+export const isPausedInSteps = ({ document: { place, hasSteps } }: Inspection): boolean =>
   hasSteps === '1' && (place === PLACE.suspended || place === PLACE.timers)
 
 function sinceOf(doc: JobRecord): number {
@@ -308,7 +308,10 @@ function sinceOf(doc: JobRecord): number {
   return ended ?? lastRunEnded ?? createdAtOf(doc)
 }
 
-function neglected({ document: { queue, place, notBefore, nextSlot, backoffUntil, sleepUntil }, now }: Looked): Told {
+function misplaced({
+  document: { queue, place, notBefore, nextSlot, backoffUntil, sleepUntil },
+  now,
+}: Looked): Explanation {
   const moments = [notBefore, nextSlot, backoffUntil, sleepUntil].filter((at) => at !== undefined && at <= now)
   if (place !== PLACE.timers || moments.length === 0)
     return {
@@ -324,12 +327,12 @@ function neglected({ document: { queue, place, notBefore, nextSlot, backoffUntil
   }
 }
 
-function toldOf(waiting: Waiting): Told[] {
-  const told = toldByPlace(waiting)
-  return told.length > 0 || waiting.document.place === PLACE.leased ? told : [neglected(waiting)]
+function explain(waiting: Waiting): Explanation[] {
+  const explanations = explainPlace(waiting)
+  return explanations.length > 0 || waiting.document.place === PLACE.leased ? explanations : [misplaced(waiting)]
 }
 
-function toldByPlace(waiting: Waiting): Told[] {
+function explainPlace(waiting: Waiting): Explanation[] {
   switch (waiting.document.place) {
     case PLACE.leased:
       return []
@@ -347,7 +350,7 @@ function toldByPlace(waiting: Waiting): Told[] {
   }
 }
 
-function encryptedReasons({ document: { args, place } }: Looked, steps: Record<string, Encoded>): Told[] {
+function encryptedReasons({ document: { args, place } }: Looked, steps: Record<string, Encoded>): Explanation[] {
   if (place === PLACE.leased || place === PLACE.completed || place === PLACE.terminated) return []
   const stepKey = Object.values(steps).map(missingKeyOf).find(Boolean)
   const key = stepKey ?? missingKeyOf(args)
@@ -360,9 +363,9 @@ function encryptedReasons({ document: { args, place } }: Looked, steps: Record<s
 export function reasonsOf(inspection: Looked, steps: Record<string, Encoded>): Reason[] {
   const since = sinceOf(inspection.document)
   const encrypted = encryptedReasons(inspection, steps)
-  const told = toldOf({ ...inspection, waits: waitsIn(steps) })
+  const explanations = explain({ ...inspection, waits: waitsIn(steps) })
   // Without the steps, the function may wait for a message or value that is unknown here.
-  const known = encrypted.length > 0 ? told.filter(({ code }) => code !== 'ASKED_FOR_NOTHING') : told
+  const known = encrypted.length > 0 ? explanations.filter(({ code }) => code !== 'ASKED_FOR_NOTHING') : explanations
   return [...known, ...encrypted].map((reason) => ({ ...reason, since }))
 }
 

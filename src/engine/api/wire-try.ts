@@ -77,7 +77,7 @@ async function tryOne(found: Registered, port: string, data: Encoded): Promise<T
   return { in: data, out: Object.fromEntries(out), ...(text === undefined ? {} : { note: text }) }
 }
 
-export async function tryOn(found: Registered | undefined, name: string, port: string, values: readonly Encoded[]) {
+export async function tryValues(found: Registered | undefined, name: string, port: string, values: readonly Encoded[]) {
   if (!found?.local || found.inner)
     throw new SidejobError('REFUSED', `class: expected a function of this deployment, got ${name}`, { path: ['class'] })
   const tried: Tried[] = []

@@ -2,7 +2,7 @@ import { decodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { mapValues } from '../../core/map-values.ts'
-import { differing, patched } from '../../core/merge-patch.ts'
+import { changedPaths, patched } from '../../core/merge-patch.ts'
 import type { WorkerPatch } from '../../core/schemas.ts'
 import type { Worker } from '../../core/worker.ts'
 import type { Context } from '../context.ts'
@@ -45,7 +45,7 @@ function opened({ args, result, in: inputs, out, ...patch }: WorkerPatch): Recor
 
 function overtaken(name: string, was: WorkerDefinition, is: WorkerDefinition | ''): never {
   if (is === '') throw new SidejobError('NOT_FOUND', `class ${name} was unregistered during this call`)
-  const what = differing(was, is).join(', ')
+  const what = changedPaths(was, is).join(', ')
   throw new SidejobError(
     'CONFLICT',
     `class ${name} was changed during this call: ${what}. Get the class and apply your change again`,
@@ -78,7 +78,11 @@ export function createWorkers({ store, registry, ring, announce, allowHosts }: C
   return {
     async list(): Promise<{ workers: WorkerView[] }> {
       await announce()
-      const [names, heard, deployed] = await Promise.all([store.queueNames(), store.lastHeard(), store.deployments()])
+      const [names, heard, deployed] = await Promise.all([
+        store.queueNames(),
+        store.lastHeartbeats(),
+        store.deployments(),
+      ])
       const queues = new Set([...names, ...workers.map(({ queue = 'default' }) => queue)])
       const serving = byClass(deployed)
       const lists = await Promise.all(

@@ -85,9 +85,9 @@ const classesOf = (versions: readonly CodeVersion[]): string[] => [
 const cronsOf = (versions: readonly CodeVersion[]): string[] =>
   versions.flatMap(({ crons = [] }, i) => crons.filter((key) => !classesOf(versions.slice(0, i)).includes(key)))
 
-type Standing = { own?: Deployment; mine: CodeVersion; isDone: boolean; grace: number }
+type AnnouncedState = { own?: Deployment; mine: CodeVersion; isDone: boolean; grace: number }
 
-function servingOf({ own, mine, isDone, grace }: Standing): CodeVersion[] {
+function servingOf({ own, mine, isDone, grace }: AnnouncedState): CodeVersion[] {
   const before = own ? versionsOf(own) : []
   const [front] = before
   const isFront = front?.hash === mine.hash

@@ -4,7 +4,7 @@ import { dotted } from '../../core/issues.ts'
 import { type Check, checkOf, type Fault } from '../../core/json-schema/index.ts'
 import { most, type Path } from '../../core/json-schema/schema.ts'
 import { jsonSchemaOf, zodCheck } from '../../core/json-schema/zod.ts'
-import { ownOf } from '../../core/own.ts'
+import { ownProperty } from '../../core/own.ts'
 import type { Changes, Op } from '../../core/run.ts'
 import { hashOfFunction, schemaHash } from '../../core/schema-hash.ts'
 import { callable, type Use } from '../../core/url.ts'
@@ -22,7 +22,7 @@ type Part = 'args' | 'result' | { dir: Dir; port: string }
 const nameOf = (part: Part): string => (typeof part === 'string' ? part : `${part.dir}put port "${part.port}"`)
 
 const portOf = <P>(ports: Record<string, P> | undefined, port: string): P | undefined =>
-  ports && (ownOf(ports, port) ?? ports['*'])
+  ports && (ownProperty(ports, port) ?? ports['*'])
 
 function schemaOf(worker: Worker, part: Part): Worker['args'] {
   return typeof part === 'string' ? worker[part] : portOf(worker[part.dir], part.port)?.schema
@@ -182,7 +182,7 @@ export function checkSchemas(definition: WorkerDefinition): void {
     for (const [port, { schema }] of Object.entries(definition[dir] ?? {})) checkSchema(schema, [dir, port, 'schema'])
 }
 
-const toldPorts = (specs: WorkerDefinition['in'], ports: Ports = {}): WorkerDefinition['in'] =>
+const portsWithSchemas = (specs: WorkerDefinition['in'], ports: Ports = {}): WorkerDefinition['in'] =>
   Object.fromEntries(
     Object.entries(specs ?? {}).map(([name, spec]) => {
       const schema = jsonSchemaOf(ports[name]?.schema)
@@ -198,8 +198,8 @@ export function announcedDefinition({ local: worker, definition }: Described): W
     ...definition,
     ...(args === undefined ? {} : { args }),
     ...(result === undefined ? {} : { result }),
-    in: toldPorts(definition.in, worker.in),
-    out: toldPorts(definition.out, worker.out),
+    in: portsWithSchemas(definition.in, worker.in),
+    out: portsWithSchemas(definition.out, worker.out),
   }
 }
 

@@ -5,7 +5,7 @@ import { SidejobError } from '../../core/errors.ts'
 import { dotted } from '../../core/issues.ts'
 import { idIn } from '../../core/job.ts'
 import { limits } from '../../core/limits.ts'
-import { passedBy, passedOf, passedText } from '../../core/repeat/passed.ts'
+import { missedSlotsOf, missedSlotsText, parseMissedSlots } from '../../core/repeat/passed.ts'
 import { isMissed, nextSlot } from '../../core/repeat.ts'
 import { type Retry, retryDefaults, retryDelay } from '../../core/retry.ts'
 import type { Changes, RunError } from '../../core/run.ts'
@@ -23,12 +23,12 @@ import { type Registered, type Registry, withSchema } from './registry.ts'
 import { ruleOf } from './slot.ts'
 
 /** Number of the last commit of a run, larger than the number of every checkpoint. */
-export const LAST = 1_000_000_000
+export const LAST_ATTEMPT = 1_000_000_000
 
 /** A job that this deployment cannot run is released for this time. */
 export const RELEASE_MS = 10_000
 
-export const failedWith = (error: RunError): Changes => ({ end: 'failed', n: LAST, error })
+export const failedWith = (error: RunError): Changes => ({ end: 'failed', n: LAST_ATTEMPT, error })
 
 type Deciding = {
   document: JobRecord
@@ -82,27 +82,27 @@ function slotOf(
   const slot = nextSlot(repeat, { scheduled, started, finished: now }, now)
   // Only a repeat that counts from the scheduled time can miss slots.
   const catchesUp = repeat.base === 'scheduled' && slot > scheduled && slot <= now
-  const catchingUp = document.catchUpAt && document.passedSlots ? passedOf(document.passedSlots) : undefined
-  const passed = passedBy(repeat, { scheduled, started, slot, now, isSkipped, catchingUp })
+  const catchingUp = document.catchUpAt && document.passedSlots ? parseMissedSlots(document.passedSlots) : undefined
+  const passed = missedSlotsOf(repeat, { scheduled, started, slot, now, isSkipped, catchingUp })
   return {
     slot,
     words: [
       ...says.slot({ moment: String(slot), from: String(scheduled) }),
       ...(catchesUp ? says.catchup() : []),
-      ...(passed ? says.passed({ slots: passedText(passed) }) : []),
+      ...(passed ? says.passed({ slots: missedSlotsText(passed) }) : []),
     ],
   }
 }
 
 export const released = ({ document }: ClaimedJob, words: Words = []): RunOutcome => ({
   token: document.token!,
-  n: LAST,
+  n: LAST_ATTEMPT,
   end: 'released',
   words,
 })
 
-export const returned = (lent: ClaimedJob, wait: number, message: string, more: object = {}): RunOutcome =>
-  released(lent, [
+export const returned = (claimed: ClaimedJob, wait: number, message: string, more: object = {}): RunOutcome =>
+  released(claimed, [
     ...says.wait({ ms: Math.ceil(wait) }),
     ...says.error({ error: JSON.stringify({ message, reason: 'other', ...more }) }),
   ])
@@ -145,7 +145,7 @@ function failed(changes: Changes, deciding: Deciding, slot: Words): Pick<RunOutc
     ...slot,
     ...(deciding.by === undefined ? [] : says.by({ process: deciding.by })),
     ...versionWords(changes),
-    ...saidWords(changes),
+    ...endTimeWords(changes),
     ...logsOf(changes, deciding).flat(),
   ]
   return { error, words, ...(kind === undefined ? {} : { failsIn: document.queue }) }
@@ -189,7 +189,7 @@ const pauseWords = ({ pause }: Changes): Words => {
 const pinWords = ({ end, pause }: Changes, { pinsTo, found }: Deciding): Words =>
   pinsTo !== undefined && end === 'suspended' && (pause || !found?.local) ? says.pin({ version: pinsTo }) : []
 
-const saidWords = ({ saidAt }: Changes): Words => (saidAt === undefined ? [] : says.said({ moment: String(saidAt) }))
+const endTimeWords = ({ saidAt }: Changes): Words => (saidAt === undefined ? [] : says.said({ moment: String(saidAt) }))
 
 const timeWords = ({ progress, at, wait }: Changes, { seal }: Vault): Words => [
   ...(progress === undefined ? [] : says.progress({ value: seal(progress, 'progress') })),
@@ -209,7 +209,7 @@ const byWords = ({ document, by }: Deciding): Words =>
  * A result that does not match its schema fails the job. If the worker was built against another schema, the job is
  * retried, because another worker may succeed.
  */
-export function soundChanges(
+export function checkedChanges(
   changes: Changes,
   name: string,
   found: Registered | undefined,
@@ -257,7 +257,7 @@ const laterLogs = (changes: Changes, deciding: Deciding): Pick<RunOutcome, 'logs
 const laterLargest = (changes: Changes) => () => largestPart(changes)
 
 export async function outcomeOf(token: string, said: Changes, deciding: Deciding): Promise<RunOutcome> {
-  const { changes } = soundChanges(said, deciding.document.class, deciding.found)
+  const { changes } = checkedChanges(said, deciding.document.class, deciding.found)
   const { end, n = 0 } = changes
   const { slot, words: slotWords } = slotOf(deciding)
   const run = { token, n, end, slot }
@@ -293,7 +293,7 @@ export async function outcomeOf(token: string, said: Changes, deciding: Deciding
     pinned,
     countWords(changes),
     wantsResult(deciding) && result !== undefined ? says.result({ value: vault.seal(result, 'result') }) : [],
-    saidWords(changes),
+    endTimeWords(changes),
   )
   return { ...run, words, again, ...laterLogs(changes, deciding), largest: laterLargest(changes) }
 }

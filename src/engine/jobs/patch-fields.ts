@@ -6,7 +6,7 @@ import type { JobInput } from '../engine.ts'
 import { repeatOf } from './new-job.ts'
 
 /** Next slot of a paused schedule: the largest time of a Date. */
-export const NEVER = 8_640_000_000_000_000
+export const MAX_DATE = 8_640_000_000_000_000
 
 export const givenFields = (
   { args, priority }: { args?: Encoded; priority?: number },
@@ -21,7 +21,7 @@ export function repeatFields(document: JobRecord, repeat: JobInput['repeat'] | n
   const { repeat: repeats = '', slot } = repeatOf(repeat, now)
   const next = slot === undefined ? '' : String(slot)
   if (document.repeatPaused === undefined) return { repeats, nextSlot: next }
-  return { repeats, nextSlot: String(NEVER), repeatPaused: next }
+  return { repeats, nextSlot: String(MAX_DATE), repeatPaused: next }
 }
 
 const was = (field: 'repeats' | 'repeatPaused', value = ''): Words => ops.was({ field, values: [value as Sealed] })

@@ -3,7 +3,7 @@ import { writeJson } from '../../core/codec/json-writer.ts'
 import { type Encoded, encodeValue, raw } from '../../core/codec/value.ts'
 import { checkWorkers, readWorker } from '../../core/definition.ts'
 import { mapValues } from '../../core/map-values.ts'
-import { readable } from '../../core/readable.ts'
+import { tryRead } from '../../core/readable.ts'
 import type { Retry } from '../../core/retry.ts'
 import type { PortOptions } from '../../core/run.ts'
 import { type CodeWorker, closedIn, keptWorker } from '../../core/schemas.ts'
@@ -27,31 +27,31 @@ export type Registered = {
   definition: WorkerDefinition
   local?: Worker
   keyed?: KeyedLimit[]
-  inner?: (lent: ClaimedJob, trace?: RunTrace) => Promise<RunOutcome>
+  inner?: (claimed: ClaimedJob, trace?: RunTrace) => Promise<RunOutcome>
   calls?: true
-  longest?: (lent: ClaimedJob) => number
+  longest?: (claimed: ClaimedJob) => number
   former?: readonly Encoded[]
 }
 
 type Served = Pick<Registered, 'inner' | 'calls' | 'longest'>
 
-export const performedBy = ({ local, definition: { push } }: Registered): string =>
+export const runnerName = ({ local, definition: { push } }: Registered): string =>
   local ? 'function' : push ? new URL(push.url).host : 'pull'
 
-export const callsOthers = ({ local, calls, definition: { push } }: Registered): boolean =>
+export const callsOut = ({ local, calls, definition: { push } }: Registered): boolean =>
   calls === true || local?.isolate === true || push !== undefined
 
 export const timeoutOf = (found?: Registered, own?: number): number =>
   own ?? found?.definition.timeout ?? workerDefaults.timeout
 
-export const longestRun = (lent: ClaimedJob, found?: Registered): number =>
-  found?.longest?.(lent) ?? timeoutOf(found, lent.document.timeout)
+export const longestRun = (claimed: ClaimedJob, found?: Registered): number =>
+  found?.longest?.(claimed) ?? timeoutOf(found, claimed.document.timeout)
 
 const announcedOf = (found: Registered, vault: Vault): Announced => ({
   queue: found.local!.queue ?? 'default',
   name: found.local!.class,
   definition: textOf(announcedDefinition(found), true, vault),
-  serves: callsOthers(found) ? 'call' : 'push',
+  serves: callsOut(found) ? 'call' : 'push',
   concurrency: found.definition.concurrency,
   cron: found.definition.cron,
 })
@@ -233,7 +233,7 @@ export function createRegistry({
     const before = changes.get(queue)
     const classes = new Map<string, Registered>()
     for (const [name, text] of Object.entries(await store.definitions(queue))) {
-      const stored = readable(() => parseDefinition(text, store.vault))
+      const stored = tryRead(() => parseDefinition(text, store.vault))
       if (stored) classes.set(name, { definition: stored.definition, former: stored.former })
     }
     if (changes.get(queue) === before) fetched.set(queue, { at: now(), classes })
@@ -307,7 +307,7 @@ export function createRegistry({
       const serves = definition.pull ? 'pull' : definition.push ? 'call' : 'push'
       const { concurrency } = definition
       const before = await store.definition(queue, name)
-      const stored = before === null ? undefined : readable(() => parseDefinition(before, store.vault))
+      const stored = before === null ? undefined : tryRead(() => parseDefinition(before, store.vault))
       const former = stored ? formerOf(stored, definition) : []
       const text = textOf(definition, false, store.vault, former)
       const { rings, overtaken } = await change(queue, [{ name, definition: text, serves, concurrency, replaces }])

@@ -8,16 +8,16 @@ import type { ClaimedJob } from '../../redis/types.ts'
 /** If calls are frequent, waiting this many milliseconds lets one commit cover several runs. */
 const GATHERING_MS = 10
 
-export function createLent() {
-  const begun = new Set<string>()
-  let heard: string[] = []
+export function createCalledJobs() {
+  const started = new Set<string>()
+  let tokens: string[] = []
   const gathering = createGathering(GATHERING_MS, 0)
 
   const fresh = (jobs: readonly ClaimedJob[]): ClaimedJob[] =>
     jobs.filter(({ document }) => {
       if (document.begun) return true
-      if (begun.has(document.token!)) return false
-      begun.add(document.token!)
+      if (started.has(document.token!)) return false
+      started.add(document.token!)
       return true
     })
 
@@ -26,21 +26,21 @@ export function createLent() {
     byCall(jobs: readonly ClaimedJob[], at: number): ClaimedJob[] {
       gathering.note(at, jobs.length)
       const own = fresh(jobs)
-      heard.push(...own.map(({ document }) => document.token!))
+      tokens.push(...own.map(({ document }) => document.token!))
       return own
     },
     /** Calls may add tokens during the commit, so this is a copy. */
-    heard: (): readonly string[] => [...heard],
-    told(n: number): void {
-      heard = heard.slice(n)
+    heard: (): readonly string[] => [...tokens],
+    confirmed(n: number): void {
+      tokens = tokens.slice(n)
       if (n > 1) gathering.brought(n - 1)
     },
     async gather(): Promise<void> {
       const ms = gathering.wait()
       if (ms === 0) return
-      const before = heard.length
+      const before = tokens.length
       await sleep(ms)
-      gathering.brought(heard.length - before)
+      gathering.brought(tokens.length - before)
     },
   }
 }

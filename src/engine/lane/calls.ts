@@ -8,7 +8,7 @@ function createCalls(listen: Listen, lane: string, take: Take) {
   let works = true
   let call = Promise.withResolvers<void>()
 
-  async function hear(): Promise<void> {
+  async function receive(): Promise<void> {
     try {
       for await (const message of listen(lane, over.signal)) if (!take(message)) call.resolve()
     } finally {
@@ -16,7 +16,7 @@ function createCalls(listen: Listen, lane: string, take: Take) {
       call.resolve()
     }
   }
-  hear().catch(() => undefined)
+  receive().catch(() => undefined)
 
   return {
     /** A new subscription counts as a call, because jobs may have arrived before the subscription. */

@@ -70,7 +70,7 @@ export function createDispatcher(parts: DispatcherOptions) {
       claim: { ...room, lease, begun: concurrency },
       version: executor.version,
     })
-    called.told(heard.length)
+    called.confirmed(heard.length)
     await executor.tellCommitted(done, answer.answers)
     lane.noteTraces(done)
     if (answer.rings.length) usage.sent.requests++
@@ -80,8 +80,8 @@ export function createDispatcher(parts: DispatcherOptions) {
       guest && leaves ? { ...guest, until: 0 } : guest,
     )
     if (parts.history) lane.storing.push(parts.history.committed(done.length))
-    flight.add(called.byAnswer(answer.lent), asked)
-    if (answer.lent.length || done.length) warmth.worked()
+    flight.add(called.byAnswer(answer.claimed), asked)
+    if (answer.claimed.length || done.length) warmth.worked()
     return answer
   }
 
@@ -134,10 +134,10 @@ export function createDispatcher(parts: DispatcherOptions) {
     dispatch: (queue: string, bell: string, guest?: Guest): Promise<Dispatched> =>
       served(openLane({ queue, id: newLane(), bell, guest })),
     start: (): EagerLane => ({ id: newLane(), max: batch, lease, begun: concurrency, asked: elapsed() }),
-    goOn({ id, asked }: EagerLane, lent: ClaimedJob[], guest: Guest): Promise<Dispatched> {
-      const lane = openLane({ queue: lent[0]!.document.queue, id, guest, seq: 2 })
+    goOn({ id, asked }: EagerLane, claimed: ClaimedJob[], guest: Guest): Promise<Dispatched> {
+      const lane = openLane({ queue: claimed[0]!.document.queue, id, guest, seq: 2 })
       return served(lane, async () => {
-        lane.flight.add(lent, asked)
+        lane.flight.add(claimed, asked)
         await lane.flight.landed(BATCH_WAIT_MS)
       })
     },

@@ -11,34 +11,34 @@ const pause = (ms: number): { over: Promise<void>; cancel: () => void } => {
 
 export function createInFlight(
   limit: number,
-  perform: (lent: ClaimedJob, asked: number) => Promise<RunOutcome | undefined>,
+  perform: (claimed: ClaimedJob, asked: number) => Promise<RunOutcome | undefined>,
 ) {
   /** The set contains claims and not ids, because a job may be claimed again before its lost run ends. */
   const open = new Set<ClaimedJob>()
-  const waiting: { lent: ClaimedJob; asked: number }[] = []
+  const waiting: { claimed: ClaimedJob; asked: number }[] = []
   let running = 0
   let done: RunOutcome[] = []
   let fault: { error: unknown } | undefined
-  let tell = () => {}
+  let wake = () => {}
   let tellAll = () => {}
 
   const landing = (): Promise<void> =>
     new Promise((resolve) => {
-      tell = resolve
+      wake = resolve
     })
 
-  async function run({ lent, asked }: (typeof waiting)[number]): Promise<void> {
+  async function run({ claimed, asked }: (typeof waiting)[number]): Promise<void> {
     running++
     try {
-      const settled = await perform(lent, asked)
+      const settled = await perform(claimed, asked)
       if (settled) done.push(settled)
     } catch (error) {
       fault ??= { error }
     }
     running--
-    open.delete(lent)
+    open.delete(claimed)
     next()
-    tell()
+    wake()
     if (open.size === 0) tellAll()
   }
 
@@ -47,10 +47,10 @@ export function createInFlight(
   }
 
   return {
-    add(lent: readonly ClaimedJob[], asked: number): void {
-      for (const one of lent) {
+    add(claimed: readonly ClaimedJob[], asked: number): void {
+      for (const one of claimed) {
         open.add(one)
-        waiting.push({ lent: one, asked })
+        waiting.push({ claimed: one, asked })
       }
       next()
     },

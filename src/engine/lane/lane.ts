@@ -1,13 +1,13 @@
 import type { Store } from '../../redis/store.ts'
 import type { Executor } from '../run/executor.ts'
-import type { ToldOutcome } from '../run/report.ts'
+import type { ReportedOutcome } from '../run/report.ts'
 import { newUsage, type Usage } from '../run/usage.ts'
 import { MAX_LINKS, type RunTrace } from '../trace/tracer.ts'
+import { createCalledJobs } from './called-jobs.ts'
 import { cold, createWarmth, type Listen } from './calls.ts'
 import { createInFlight } from './in-flight.ts'
 import type { LaneOptions } from './lane-options.ts'
 import { createLaneTime } from './lane-time.ts'
-import { createLent } from './lent.ts'
 import { createRenewals } from './renewals.ts'
 import type { Guest } from './ringer.ts'
 
@@ -43,12 +43,12 @@ export function createLanes({ store, executor, listen, elapsed, settings }: Lane
       if (flight.size === 0) return
       usage.sent.requests++
       const { ending, lost } = await store.renew(queue, flight.tokens(), lease, id)
-      usage.stops.tell(ending, 'a caller has terminated the job')
-      usage.stops.tell(lost, 'the lease of this run has ended: its changes will be discarded')
+      usage.stops.abort(ending, 'a caller has terminated the job')
+      usage.stops.abort(lost, 'the lease of this run has ended: its changes will be discarded')
     }
     const renewals = createRenewals(lease, () => void renew().catch(() => undefined))
     const time = createLaneTime({ budget, until: guest?.until, elapsed })
-    const called = createLent()
+    const called = createCalledJobs()
     const take = (call: string): boolean => {
       const jobs = store.lentByCall(call)
       flight.add(called.byCall(jobs, elapsed()), elapsed())
@@ -72,7 +72,7 @@ export function createLanes({ store, executor, listen, elapsed, settings }: Lane
       askedBefore: Number.NEGATIVE_INFINITY,
       /** These writes must end before the lane ends. */
       storing: [] as Promise<void>[],
-      noteTraces(runs: readonly ToldOutcome[]): void {
+      noteTraces(runs: readonly ReportedOutcome[]): void {
         for (const { trace } of runs) if (trace && traces.length < MAX_LINKS) traces.push(trace)
       },
       close(): void {

@@ -33,22 +33,22 @@ const TELL = 10_000
 
 /** A lost bell loses no job: the tick finds queues without a bell. */
 export function createRinger({ bells, store, defer, serve, eager, elapsed = () => performance.now() }: RingerOptions) {
-  let told = Number.NEGATIVE_INFINITY
-  let isTold = false
+  let savedAt = Number.NEGATIVE_INFINITY
+  let isSaved = false
 
   /** Stores the trouble, so that other isolates show it in /health and /v1/stats. */
-  async function tell(trouble: BellTrouble | undefined): Promise<void> {
-    if (!trouble && !isTold) return
-    if (trouble && elapsed() - told < TELL) return
-    isTold = trouble !== undefined
-    told = trouble ? elapsed() : Number.NEGATIVE_INFINITY
+  async function saveTrouble(trouble: BellTrouble | undefined): Promise<void> {
+    if (!trouble && !isSaved) return
+    if (trouble && elapsed() - savedAt < TELL) return
+    isSaved = trouble !== undefined
+    savedAt = trouble ? elapsed() : Number.NEGATIVE_INFINITY
     await store.setBellTrouble(trouble)
   }
 
   async function publish(rings: Ring[]): Promise<Ring[]> {
     if (rings.length === 0) return []
     const failed = await bells.ring(rings)
-    await tell(bells.trouble()).catch(() => undefined)
+    await saveTrouble(bells.trouble()).catch(() => undefined)
     return failed
   }
 

@@ -3,7 +3,7 @@
 import { createSlots } from '../../core/slots.ts'
 import type { Store } from '../../redis/store.ts'
 import type { Ring } from '../../redis/types.ts'
-import type { Heart } from '../../redis/verbs/standing.ts'
+import type { TickSource } from '../../redis/verbs/system-state.ts'
 import type { Guest, Ringer } from './ringer.ts'
 
 type TickOptions = {
@@ -85,18 +85,18 @@ export function createTick({
       .catch((error: Error) => console.error(`sidejob: the history cannot forget old jobs: ${error.message}`))
   }
 
-  let noted: { at: number; by: Heart } | undefined
+  let noted: { at: number; by: TickSource } | undefined
 
-  function toNote(at: number, by: Heart): typeof noted {
+  function toNote(at: number, by: TickSource): typeof noted {
     if (isTenant || (noted && noted.by === by && at - noted.at < NOTED)) return undefined
     noted = { at, by }
     return noted
   }
 
-  return async (by: Heart = 'qstash', tell?: (hasTenants: boolean) => void): Promise<Ticked> => {
+  return async (by: TickSource = 'qstash', onTenants?: (hasTenants: boolean) => void): Promise<Ticked> => {
     const at = now()
-    const { announced, hasTenants, isDue } = await store.standingAt(at + SOON, toNote(at, by))
-    tell?.(hasTenants)
+    const { announced, hasTenants, isDue } = await store.dueAt(at + SOON, toNote(at, by))
+    onTenants?.(hasTenants)
     await announce(announced)
     await keepHistory()
     return isDue ? doWhatIsDue() : { rung: [], more: false }

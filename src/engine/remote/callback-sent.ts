@@ -18,13 +18,13 @@ function shown(ended: Ended, of: JobRecord): Ended {
 }
 
 /** Null if the ended job is no longer stored, or if this deployment does not know the format of the body. */
-export async function sentOf(teller: JobRecord, of: JobRecord, payloads: Payloads): Promise<CallbackSent | null> {
-  if (teller.callbackResult === undefined || !teller.args) return null
-  const spec = JSON.parse(teller.callback!) as Callback
-  const ended = endedOf(teller)
+export async function sentOf(callbackJob: JobRecord, of: JobRecord, payloads: Payloads): Promise<CallbackSent | null> {
+  if (callbackJob.callbackResult === undefined || !callbackJob.args) return null
+  const spec = JSON.parse(callbackJob.callback!) as Callback
+  const ended = endedOf(callbackJob)
   const headers = headersOf(spec.headers, { 'webhook-id': webhookId(ended), 'content-type': typeOf(spec) })
   const body = await bodyOf(spec, shown(ended, of), payloads).catch(() => null)
   if (body === null) return null
-  const told = [...headers].map(([name, value]) => [name, secret.test(name) ? REDACTED : value] as const)
-  return { headers: Object.fromEntries(told), body }
+  const shownHeaders = [...headers].map(([name, value]) => [name, secret.test(name) ? REDACTED : value] as const)
+  return { headers: Object.fromEntries(shownHeaders), body }
 }

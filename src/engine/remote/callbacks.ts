@@ -6,7 +6,7 @@ import {
   type Ended,
   envelope,
   kafkaBody,
-  patienceOf,
+  totalDelay,
   webhookId,
 } from '../../core/callback.ts'
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
@@ -152,19 +152,24 @@ export function createCallbacks(options: CallbackOptions) {
     }
   }
 
-  function keptBack(lent: ClaimedJob, spec: Callback, host: string, until: number): Promise<RunOutcome> | RunOutcome {
-    const since = lent.document.resentAt ?? createdAtOf(lent.document)
-    if (store.now() - since > patienceOf(spec.retry))
-      return commit(lent, spec, {
+  function keptBack(
+    claimed: ClaimedJob,
+    spec: Callback,
+    host: string,
+    until: number,
+  ): Promise<RunOutcome> | RunOutcome {
+    const since = claimed.document.resentAt ?? createdAtOf(claimed.document)
+    if (store.now() - since > totalDelay(spec.retry))
+      return commit(claimed, spec, {
         end: 'failed',
         error: { message: `${host} kept failing; no further attempts are made`, retry: false },
       })
-    return waitForHost(lent, host, until, store.now(), random())
+    return waitForHost(claimed, host, until, store.now(), random())
   }
 
-  const commit = (lent: ClaimedJob, spec: Callback, changes: Changes): Promise<RunOutcome> =>
-    outcomeOf(lent.document.token!, changes, {
-      document: lent.document,
+  const commit = (claimed: ClaimedJob, spec: Callback, changes: Changes): Promise<RunOutcome> =>
+    outcomeOf(claimed.document.token!, changes, {
+      document: claimed.document,
       vault: store.vault,
       retry: callbackRetry(spec.retry),
       registry,
@@ -183,32 +188,32 @@ export function createCallbacks(options: CallbackOptions) {
 
   const specOf = ({ document }: ClaimedJob): Callback => JSON.parse(document.callback!)
 
-  const longest = (lent: ClaimedJob): number => specOf(lent).timeout ?? TIMEOUT
+  const longest = (claimed: ClaimedJob): number => specOf(claimed).timeout ?? TIMEOUT
 
-  async function perform(lent: ClaimedJob, trace?: RunTrace): Promise<RunOutcome> {
-    const spec = specOf(lent)
+  async function perform(claimed: ClaimedJob, trace?: RunTrace): Promise<RunOutcome> {
+    const spec = specOf(claimed)
     try {
-      return await attempt(lent, spec, trace)
+      return await attempt(claimed, spec, trace)
     } catch (error) {
       if (isOutage(error)) throw error
-      return commit(lent, spec, { end: 'failed', error: { message: (error as Error).message } })
+      return commit(claimed, spec, { end: 'failed', error: { message: (error as Error).message } })
     }
   }
 
-  async function attempt(lent: ClaimedJob, spec: Callback, trace: RunTrace | undefined): Promise<RunOutcome> {
-    const ended = endedOf(lent.document)
+  async function attempt(claimed: ClaimedJob, spec: Callback, trace: RunTrace | undefined): Promise<RunOutcome> {
+    const ended = endedOf(claimed.document)
     const url = callable(addressOf(spec), allowHosts, 'callbacks')
     const body = await bodyOf(spec, ended, payloads)
-    const destination = lent.document.group?.slice(CALLBACK_GROUP.length) ?? url.host
+    const destination = claimed.document.group?.slice(CALLBACK_GROUP.length) ?? url.host
     const permit = await breakers.enter(destination)
-    if (permit.state === 'open') return keptBack(lent, spec, url.host, permit.until!)
-    const call = (traceparent = lent.document.traceparent) => send(url, { spec, ended, body, traceparent })
+    if (permit.state === 'open') return keptBack(claimed, spec, url.host, permit.until!)
+    const call = (traceparent = claimed.document.traceparent) => send(url, { spec, ended, body, traceparent })
     const sent = await (trace ? trace.span(`POST ${url.host}`, call, 'client') : call())
     await breakers.leave(destination, permit, sent.ok ? { down: false } : sent.outcome).catch(() => undefined)
-    if (sent.ok) return commit(lent, spec, delivered(spec, ended))
+    if (sent.ok) return commit(claimed, spec, delivered(spec, ended))
     const { message, final, outcome } = sent
     const error = { message: `${url.host}: ${message}`, after: outcome.after, ...(final ? { retry: false } : {}) }
-    return commit(lent, spec, { end: 'failed', error })
+    return commit(claimed, spec, { end: 'failed', error })
   }
 
   return { perform, longest }
@@ -232,17 +237,17 @@ function attemptsOf(document: JobRecord): number {
 const messageOf = (error: string | undefined): string | null =>
   error === undefined ? null : (JSON.parse(error) as { message: string }).message
 
-export function progressOf(document: JobRecord, told?: CallbackJob): CallbackProgress | null {
+export function progressOf(document: JobRecord, callback?: CallbackJob): CallbackProgress | null {
   if (!document.callback || document.callbackOf) return null
   const job = document.callbackJob === undefined ? null : Number(document.callbackJob)
-  if (!told) {
+  if (!callback) {
     const state = (document.callbackStatus as CallbackState | undefined) ?? (job === null ? null : 'FAILED')
     return { state, attempts: 0, lastError: null, job }
   }
   return {
-    state: stateOf(told.document),
-    attempts: attemptsOf(told.document),
-    lastError: messageOf(told.error),
+    state: stateOf(callback.document),
+    attempts: attemptsOf(callback.document),
+    lastError: messageOf(callback.error),
     job,
   }
 }

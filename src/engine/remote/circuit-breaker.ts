@@ -21,10 +21,10 @@ const FRESH = 1_000
 /** An operator may have closed the breaker, so the breaker is read again after this many milliseconds. */
 const OPEN_FRESH = 10_000
 
-export function waitForHost(lent: ClaimedJob, host: string, until: number, now: number, random: number): RunOutcome {
+export function waitForHost(claimed: ClaimedJob, host: string, until: number, now: number, random: number): RunOutcome {
   // The random part keeps the jobs from starting in the same second.
   const delay = Math.max(0, until - now) + 1_000 + random * 9_000
-  return returned(lent, delay, `${host} keeps failing; next attempt after ${iso(until)}`)
+  return returned(claimed, delay, `${host} keeps failing; next attempt after ${iso(until)}`)
 }
 
 export type HostReport = { down?: boolean; after?: number }

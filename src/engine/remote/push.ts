@@ -16,10 +16,10 @@ import {
   snapshot as snapshotSchema,
 } from '../../core/run.ts'
 import { closedIn, places } from '../../core/schemas.ts'
-import { LONGEST_TIMER } from '../../core/sleep.ts'
+import { MAX_TIMER_MS } from '../../core/sleep.ts'
 import { callable } from '../../core/url.ts'
 import type { WorkerDefinition } from '../engine.ts'
-import { failedWith, LAST } from '../jobs/outcome.ts'
+import { failedWith, LAST_ATTEMPT } from '../jobs/outcome.ts'
 import type { HostReport } from './circuit-breaker.ts'
 import { type Signer, webhookHeaders } from './sign.ts'
 
@@ -64,15 +64,16 @@ const readerOf = (bytes: Uint8Array, contentType: string | null): Read => {
 const isBlank = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 32 || (byte >= 9 && byte <= 13))
 
 function changesOf(bytes: Uint8Array, contentType: string | null): Changes {
-  if (isBlank(bytes)) return { end: 'completed', n: LAST }
+  if (isBlank(bytes)) return { end: 'completed', n: LAST_ATTEMPT }
   const read = readerOf(bytes, contentType)
   const tree = read(closedChanges)
   const { type } = (tree ?? {}) as { type?: unknown }
-  if (type === 'success' || type === 'failure') return { n: LAST, ...changesIn(read(closedResultMap) as ResultMap) }
+  if (type === 'success' || type === 'failure')
+    return { n: LAST_ATTEMPT, ...changesIn(read(closedResultMap) as ResultMap) }
   const data = check(changesSchema, tree)
   if (data.end === 'checkpoint')
     return wrong('end: expected the end of the run, got a checkpoint. Commit checkpoints with the token of the run')
-  return { ...data, n: data.n ?? LAST }
+  return { ...data, n: data.n ?? LAST_ATTEMPT }
 }
 
 function readChanges(bytes: Uint8Array, contentType: string | null): Changes {
@@ -126,7 +127,7 @@ const jq: Dialect = {
   accept: `${MSGPACK}, application/json;q=0.9`,
   changesOf(bytes, contentType) {
     try {
-      return { n: LAST, ...readResultMap(readerOf(bytes, isText(contentType) ? contentType : MSGPACK)) }
+      return { n: LAST_ATTEMPT, ...readResultMap(readerOf(bytes, isText(contentType) ? contentType : MSGPACK)) }
     } catch (error) {
       return failed(`the worker's answer is not a result map: ${messageOf(error)}`)
     }
@@ -178,7 +179,7 @@ export async function push(
   try {
     const { target, body, headers } = call
     const { traceparent } = options
-    const signal = AbortSignal.timeout(Math.min(snapshot.run.timeout, LONGEST_TIMER))
+    const signal = AbortSignal.timeout(Math.min(snapshot.run.timeout, MAX_TIMER_MS))
     const response = await options.fetch(target, {
       method: 'POST',
       redirect: 'manual',

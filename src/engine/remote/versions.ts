@@ -36,8 +36,8 @@ const causeOf = (error: unknown): unknown => (error as Error | undefined)?.cause
 
 const secretsOf = (secret: string): string[] => [`whsec_${toBase64(encoder.encode(`versions of ${secret}`))}`]
 
-export const signedRun = (lent: ClaimedJob, body: Uint8Array, secret: string, now: number) =>
-  webhookHeaders(lent.document.token!, body, secretsOf(secret), now)
+export const signedRun = (claimed: ClaimedJob, body: Uint8Array, secret: string, now: number) =>
+  webhookHeaders(claimed.document.token!, body, secretsOf(secret), now)
 
 export function createVersions({ store, fetch, secret, now, version, versionUrl }: VersionsOptions) {
   let known: { at: number; urls: Map<string, string> } | undefined
@@ -62,10 +62,10 @@ export function createVersions({ store, fetch, secret, now, version, versionUrl 
 
     names: async (): Promise<string[]> => [...(await read()).keys()].sort(),
 
-    async forward(url: string, lent: ClaimedJob, timeout: number): Promise<Forwarded> {
-      const body = encoder.encode(JSON.stringify(lent))
+    async forward(url: string, claimed: ClaimedJob, timeout: number): Promise<Forwarded> {
+      const body = encoder.encode(JSON.stringify(claimed))
       try {
-        const headers = await signedRun(lent, body, secret ?? '', now())
+        const headers = await signedRun(claimed, body, secret ?? '', now())
         const signal = AbortSignal.timeout(timeout + ANSWERING)
         const sent = { method: 'POST', redirect: 'manual', signal, headers, body: body as BodyInit } as const
         const response = await fetch(new URL(`${url}/perform`), sent)
@@ -82,9 +82,9 @@ export function createVersions({ store, fetch, secret, now, version, versionUrl 
     async received(headers: Headers, bytes: Uint8Array): Promise<ClaimedJob> {
       const secrets = secret === undefined ? [] : secretsOf(secret)
       await checkSignature('standard', { headers, body: async () => bytes, secrets, now: now() })
-      const lent = JSON.parse(new TextDecoder().decode(bytes)) as ClaimedJob
-      const { pinnedTo } = lent.document
-      if (pinnedTo === version) return lent
+      const claimed = JSON.parse(new TextDecoder().decode(bytes)) as ClaimedJob
+      const { pinnedTo } = claimed.document
+      if (pinnedTo === version) return claimed
       throw new SidejobError(
         'REFUSED',
         `expected a job of version ${version ?? '(none)'}, got a job of version ${pinnedTo}`,

@@ -2,9 +2,9 @@ import type { Encoded } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { shown } from '../../core/json-schema/schema.ts'
 import { limits } from '../../core/limits.ts'
-import { ownOf } from '../../core/own.ts'
+import { ownProperty } from '../../core/own.ts'
 import type { Changes, Op, Snapshot } from '../../core/run.ts'
-import { isText, VALUES } from '../../core/schemas.ts'
+import { isText, MAX_VALUES } from '../../core/schemas.ts'
 import { largestPart, sizeFault, tooLarge } from '../../redis/largest.ts'
 import { RunLog } from './run-log.ts'
 
@@ -37,7 +37,7 @@ const isSameWrite = (one: Write, { values: _, to, ...other }: Write): boolean =>
 
 /** One op with many values costs less than many ops. */
 function joinWrite(last: Op | undefined, op: Write): boolean {
-  if (last?.op !== 'write' || last.values.length + op.values.length > VALUES || !isSameWrite(last, op)) return false
+  if (last?.op !== 'write' || last.values.length + op.values.length > MAX_VALUES || !isSameWrite(last, op)) return false
   for (const value of op.values) last.values.push(value)
   return true
 }
@@ -144,14 +144,14 @@ export class RunBuffer {
   }
 
   count(name: string, n: number): void {
-    this.#counts[nameOf(name)] = (ownOf(this.#counts, name) ?? 0) + n
+    this.#counts[nameOf(name)] = (ownProperty(this.#counts, name) ?? 0) + n
     if (Object.keys(this.#counts).length > limits.countNames.most)
       throw (this.#broken = tooMuch(`expected at most ${limits.countNames.most} different counts`))
   }
 
   get(field: string): Encoded | undefined {
     if (this.#acting === 0) (this.#gotten ??= new Set()).add(field)
-    return this.#state?.has(field) ? this.#state.get(field) : ownOf(this.snapshot.state, field)
+    return this.#state?.has(field) ? this.#state.get(field) : ownProperty(this.snapshot.state, field)
   }
 
   set(values: Record<string, Encoded>): void {

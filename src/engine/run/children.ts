@@ -1,6 +1,6 @@
 import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
-import { ownOf } from '../../core/own.ts'
+import { ownProperty } from '../../core/own.ts'
 import type { Snapshot } from '../../core/run.ts'
 import type { RunBuffer } from './buffer.ts'
 import type { JobTools } from './tools.ts'
@@ -30,7 +30,7 @@ export class Children {
     this.#buffer.open()
     await this.#buffer.settled()
     const names = which ?? Object.keys(await this.all())
-    if (names.some((name) => !ownOf(this.#buffer.snapshot.children, name))) await this.all()
+    if (names.some((name) => !ownProperty(this.#buffer.snapshot.children, name))) await this.all()
     const rows = await this.#tools.peek(names.map((name) => ({ id: this.#child(name).id, dir: 'out', port })))
     const answer: Record<string, T[]> = {}
     names.forEach((child, i) => {
@@ -47,7 +47,7 @@ export class Children {
     if (ended) return { result: ended.result ?? encodeValue(null) }
     const broken = [...failed, ...cancelled].find(({ name }) => name === child)
     if (broken) return { error: broken.error ?? encodeValue({}) }
-    return ownOf(children, child) || moreChildren ? 'open' : undefined
+    return ownProperty(children, child) || moreChildren ? 'open' : undefined
   }
 
   clear(): void {
@@ -55,7 +55,7 @@ export class Children {
   }
 
   #child(name: string): { id: number } {
-    const child = ownOf(this.#buffer.snapshot.children, name)
+    const child = ownProperty(this.#buffer.snapshot.children, name)
     if (!child)
       throw new SidejobError(
         'NOT_FOUND',

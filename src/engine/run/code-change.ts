@@ -38,13 +38,13 @@ export function patchText(key: string): string | undefined {
 
 export const isRecord = (key: string): boolean => key !== FREE && !PATCH.test(key)
 
-export function isAlong(scope: string, key: string): boolean {
+export function isSameIteration(scope: string, key: string): boolean {
   for (const { index, 0: own } of scope.matchAll(NESTED))
     if (key.startsWith(`${scope.slice(0, index)}[`) && !key.startsWith(scope.slice(0, index + own.length))) return false
   return true
 }
 
-export function isOf(scope: string, key: string): boolean {
+export function isWithin(scope: string, key: string): boolean {
   if (!isRecord(key) || !key.startsWith(scope)) return false
   return (scope === '' && !key.startsWith('~')) || key.slice(scope.length).search(NESTED) < 0
 }

@@ -1,6 +1,6 @@
 // In workerd, a timer takes 12 µs of a run of 60 µs, so all runs of a request share one timer.
 
-import { LONGEST_TIMER } from '../../core/sleep.ts'
+import { MAX_TIMER_MS } from '../../core/sleep.ts'
 
 /** workerd binds timers to their request, so each request needs its own timer. */
 export function createDeadlines() {
@@ -11,7 +11,7 @@ export function createDeadlines() {
   function wake(at: number): void {
     clearTimeout(timer)
     first = at
-    if (at < Number.POSITIVE_INFINITY) timer = setTimeout(look, Math.min(LONGEST_TIMER, Math.max(1, at - Date.now())))
+    if (at < Number.POSITIVE_INFINITY) timer = setTimeout(look, Math.min(MAX_TIMER_MS, Math.max(1, at - Date.now())))
   }
 
   function look(): void {

@@ -4,18 +4,18 @@ import { says } from '../../redis/ops.ts'
 import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob, Ring } from '../../redis/types.ts'
 import { failedWith, RELEASE_MS, released, skipped } from '../jobs/outcome.ts'
-import { callsOthers, longestRun, type Registered, type Registry } from '../jobs/registry.ts'
+import { callsOut, longestRun, type Registered, type Registry } from '../jobs/registry.ts'
 import { createCircuitBreakers } from '../remote/circuit-breaker.ts'
 import type { PushOptions } from '../remote/push.ts'
 import type { Versions } from '../remote/versions.ts'
 import type { RunTrace, Tracer } from '../trace/tracer.ts'
 import { createDecide } from './decide.ts'
 import { runError } from './function.ts'
-import { createLocal, type Means } from './local.ts'
+import { createLocal, type RunContext } from './local.ts'
 import { createMisfit } from './misfit.ts'
 import { createPinned } from './pinned.ts'
 import { createPushed } from './pushed.ts'
-import { type RunHook, type RunReport, refusedReport, reportOf, startOf, type ToldOutcome } from './report.ts'
+import { type ReportedOutcome, type RunHook, type RunReport, refusedReport, reportOf, startOf } from './report.ts'
 import { createRunTimes } from './run-time.ts'
 import { MAX_ISOLATED, newUsage, type Usage } from './usage.ts'
 
@@ -27,7 +27,7 @@ type ExecutorOptions = {
   random: () => number
   now: () => number
   elapsed?: () => number
-  isolate?: (lent: ClaimedJob) => Promise<SentOutcome | undefined>
+  isolate?: (claimed: ClaimedJob) => Promise<SentOutcome | undefined>
   lease: number
   env?: unknown
   hook?: RunHook
@@ -61,90 +61,94 @@ export function createExecutor(options: ExecutorOptions) {
   const performPushed = createPushed({ ...options, breakers, pinned, decide })
   const pace = createRunTimes()
 
-  function performFound(lent: ClaimedJob, found: Registered, means: Means & { alone: boolean }) {
-    if (found.inner) return found.inner(lent, means.trace)
-    if (!found.local) return performPushed(lent, found, means.trace)
-    if (!found.local.isolate || !isolate || means.alone) return performLocal(lent, found, means)
-    return performIsolated(lent, means.usage)
+  function performFound(claimed: ClaimedJob, found: Registered, means: RunContext & { alone: boolean }) {
+    if (found.inner) return found.inner(claimed, means.trace)
+    if (!found.local) return performPushed(claimed, found, means.trace)
+    if (!found.local.isolate || !isolate || means.alone) return performLocal(claimed, found, means)
+    return performIsolated(claimed, means.usage)
   }
 
-  async function performIsolated(lent: ClaimedJob, usage: Usage): Promise<RunOutcome | undefined> {
-    if (usage.isolated >= MAX_ISOLATED) return released(lent)
+  async function performIsolated(claimed: ClaimedJob, usage: Usage): Promise<RunOutcome | undefined> {
+    if (usage.isolated >= MAX_ISOLATED) return released(claimed)
     usage.isolated++
     try {
-      const settled = await isolate!(lent)
+      const settled = await isolate!(claimed)
       return settled && outcomeSent(settled)
     } catch (error) {
       if (!isUnavailable(error)) throw error
       usage.isolated = MAX_ISOLATED
-      return released(lent)
+      return released(claimed)
     }
   }
 
   /** Rate limits count from `asked`, the time of the claim. */
   async function runUnseen(
-    lent: ClaimedJob,
+    claimed: ClaimedJob,
     { alone = false, usage = newUsage(), asked }: RunOptions,
     trace?: RunTrace,
   ) {
-    const { queue, class: name } = lent.document
-    const passed = lent.document.slotMissed && skipped(lent.document, store.now())
+    const { queue, class: name } = claimed.document
+    const passed = claimed.document.slotMissed && skipped(claimed.document, store.now())
     if (passed) return passed
     let leave: (() => void) | undefined
     try {
-      if (lent.fault) return decide(lent, failedWith(faultError(lent.fault)))
+      if (claimed.fault) return decide(claimed, failedWith(faultError(claimed.fault)))
       const found = registry.local(queue, name) ?? (await registry.find(queue, name))
-      const isElsewhere = versions.isOther(lent.document)
-      if (!found && !isElsewhere) return released(lent, [...says.unknown(), ...says.wait({ ms: RELEASE_MS })])
-      if (isElsewhere || callsOthers(found!)) {
+      const isElsewhere = versions.isOther(claimed.document)
+      if (!found && !isElsewhere) return released(claimed, [...says.unknown(), ...says.wait({ ms: RELEASE_MS })])
+      if (isElsewhere || callsOut(found!)) {
         leave = await usage.calls.take()
         usage.sent.requests++
       }
-      if (usage.ends !== Number.POSITIVE_INFINITY && elapsed() + longestRun(lent, found) > usage.ends) {
-        usage.handsOn = true
-        return released(lent)
+      if (usage.ends !== Number.POSITIVE_INFINITY && elapsed() + longestRun(claimed, found) > usage.ends) {
+        usage.handsOver = true
+        return released(claimed)
       }
       const late = asked === undefined ? 0 : Math.max(0, Math.ceil(elapsed() - asked))
-      const unfit = isElsewhere || found!.inner ? undefined : misfit(lent, found!)
+      const unfit = isElsewhere || found!.inner ? undefined : misfit(claimed, found!)
       const settled =
         (unfit && (await unfit)) ??
-        (await (isElsewhere ? pinned.perform(lent, found) : performFound(lent, found!, { alone, usage, trace })))
+        (await (isElsewhere ? pinned.perform(claimed, found) : performFound(claimed, found!, { alone, usage, trace })))
       if (!settled || asked === undefined) return settled
       settled.late = late
-      if (!lent.document.heldLimits) return settled
+      if (!claimed.document.heldLimits) return settled
       const excess = pace.excess(`${queue}/${name}`, asked, elapsed() - asked)
       settled.late = Math.max(late, Math.ceil(excess / LATENESS))
       return settled
     } catch (error) {
       if (isOutage(error)) throw error
-      return decide(lent, failedWith(runError(error)))
+      return decide(claimed, failedWith(runError(error)))
     } finally {
       leave?.()
     }
   }
 
-  async function runSeen(lent: ClaimedJob, options: RunOptions, trace?: RunTrace): Promise<ToldOutcome | undefined> {
-    let settled: ToldOutcome | undefined
-    const start = startOf(lent, versions.isOther(lent.document) ? lent.document.pinnedTo : version, trace)
+  async function runSeen(
+    claimed: ClaimedJob,
+    options: RunOptions,
+    trace?: RunTrace,
+  ): Promise<ReportedOutcome | undefined> {
+    let settled: ReportedOutcome | undefined
+    const start = startOf(claimed, versions.isOther(claimed.document) ? claimed.document.pinnedTo : version, trace)
     const perform = async (): Promise<RunReport | undefined> => {
       const began = elapsed()
-      settled = await runUnseen(lent, options, trace)
+      settled = await runUnseen(claimed, options, trace)
       if (options.alone && trace) tracer!.send(trace.spans)
       if (!settled || options.alone) return undefined
       settled.report = reportOf(start, settled, elapsed() - began, store.vault)
       if (trace) settled.trace = trace
       return settled.report
     }
-    await (hook ? hook(start, perform, lent.document.token) : perform())
+    await (hook ? hook(start, perform, claimed.document.token) : perform())
     return settled
   }
 
-  function run(lent: ClaimedJob, options: RunOptions = {}): Promise<ToldOutcome | undefined> {
-    const trace = tracer?.begin(lent)
-    return hook || trace ? runSeen(lent, options, trace) : runUnseen(lent, options)
+  function run(claimed: ClaimedJob, options: RunOptions = {}): Promise<ReportedOutcome | undefined> {
+    const trace = tracer?.begin(claimed)
+    return hook || trace ? runSeen(claimed, options, trace) : runUnseen(claimed, options)
   }
 
-  async function tellCommitted(runs: readonly ToldOutcome[], answers: readonly string[]): Promise<void> {
+  async function tellCommitted(runs: readonly ReportedOutcome[], answers: readonly string[]): Promise<void> {
     for (let i = 0; i < answers.length; i++) {
       const { report, trace } = runs[i]!
       if (!report) continue
@@ -155,15 +159,15 @@ export function createExecutor(options: ExecutorOptions) {
     }
   }
 
-  async function sound(lent: ClaimedJob[]): Promise<ClaimedJob[]> {
-    const faulty = lent.filter(({ fault }) => fault)
-    if (faulty.length === 0) return lent
+  async function sound(claimed: ClaimedJob[]): Promise<ClaimedJob[]> {
+    const faulty = claimed.filter(({ fault }) => fault)
+    if (faulty.length === 0) return claimed
     const runs = await Promise.all(faulty.map((one) => run(one)))
     const done = runs.filter((settled) => settled !== undefined)
     const { answers, rings } = await store.commit({ runs: done, version })
     await tellCommitted(done, answers)
     await ring(rings)
-    return lent.filter(({ fault }) => !fault)
+    return claimed.filter(({ fault }) => !fault)
   }
 
   return {

@@ -1,6 +1,6 @@
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
-import { ownOf } from '../../core/own.ts'
+import { ownProperty } from '../../core/own.ts'
 import type { Changes } from '../../core/run.ts'
 import type { RunBuffer } from './buffer.ts'
 import type { JobTools } from './tools.ts'
@@ -116,7 +116,7 @@ export class Inputs {
     const known = this.#queues.get(port)
     if (known) return known
     const { job, in: ports } = this.#buffer.snapshot
-    const own = ownOf(ports, port)
+    const own = ownProperty(ports, port)
     if (!own) throw new SidejobError('REFUSED', `job ${job.id} (${job.class}) has no input port "${port}"`)
     const queue = { values: [...own.values], next: 0, cursor: own.cursor, more: own.more, default: own.default?.data }
     this.#queues.set(port, queue)

@@ -2,7 +2,7 @@ import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.t
 import { mapValues } from '../../core/map-values.ts'
 import type { Adoptable } from '../../core/plan.ts'
 import type { Op, PortRef, Snapshot } from '../../core/run.ts'
-import { type Length, milliseconds } from '../../core/time.ts'
+import { type Duration, milliseconds } from '../../core/time.ts'
 import {
   type AnyDefined,
   type ArgsOf,
@@ -23,7 +23,7 @@ import type { Name, Value } from './values.ts'
 
 const PROGRESS = 1_000
 
-const timesOf = ({ at, wait }: { at?: Date | number; wait?: Length }) => ({
+const timesOf = ({ at, wait }: { at?: Date | number; wait?: Duration }) => ({
   ...(at === undefined ? {} : { at: Number(at) }),
   ...(wait === undefined ? {} : { wait: milliseconds(wait) }),
 })
@@ -245,7 +245,14 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /** Return this from `perform` to run again when input arrives or the awaited children have ended. */
-  suspend({ waitFor, ...times }: { waitFor?: 'children' | string[]; at?: Date | number; wait?: Length } = {}): Ending {
+  suspend({
+    waitFor,
+    ...times
+  }: {
+    waitFor?: 'children' | string[]
+    at?: Date | number
+    wait?: Duration
+  } = {}): Ending {
     return this.#ending('suspended', { waitFor, ...timesOf(times) })
   }
 
@@ -258,7 +265,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /** Return this from `perform` to run again: now, at a time, or after `wait` (milliseconds, or a string like '5m'). */
-  again(times: { at?: Date | number; wait?: Length } = {}): Ending {
+  again(times: { at?: Date | number; wait?: Duration } = {}): Ending {
     return this.#ending('again', timesOf(times))
   }
 

@@ -12,16 +12,16 @@ export type JudgeOptions = {
   patience?: number
 }
 
-export type Give = (why: string) => never
+export type Fail = (why: string) => never
 
 const PATIENCE = 5_000
 
-const unusable = (what: string, give: Give): unknown => {
+const unusable = (what: string, give: Fail): unknown => {
   const use = () => give(`it uses ${what}`)
   return new Proxy(() => undefined, { get: use, set: use, has: use, apply: use, construct: use, ownKeys: use })
 }
 
-const envOf = (given: object, give: Give): object =>
+const envOf = (given: object, give: Fail): object =>
   new Proxy(given, {
     get: (own, name) =>
       name in own || typeof name === 'symbol' ? Reflect.get(own, name) : unusable(`job.env.${name}`, give),
@@ -38,11 +38,11 @@ export async function judging(
   worker: Worker,
   snapshot: Snapshot,
   { env = {}, patience = PATIENCE }: JudgeOptions,
-  { prepare, ...own }: Required<Pick<JobTools, 'checkpoint' | 'rehearsal'>> & { prepare?: (give: Give) => void },
-  within: <T>(give: Give, run: () => Promise<T>) => Promise<T> = (_, run) => run(),
+  { prepare, ...own }: Required<Pick<JobTools, 'checkpoint' | 'rehearsal'>> & { prepare?: (give: Fail) => void },
+  within: <T>(give: Fail, run: () => Promise<T>) => Promise<T> = (_, run) => run(),
 ): Promise<{ changes: Partial<Changes>; why?: string }> {
   let why: string | undefined
-  const give: Give = (reason) => {
+  const give: Fail = (reason) => {
     why ??= reason
     throw new Terminal(`this run cannot be replayed: ${reason}`)
   }

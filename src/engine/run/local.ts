@@ -26,22 +26,22 @@ type Parts = {
   locate?: (stack: string) => Promise<string>
 }
 
-export type Means = { usage: Usage; trace: RunTrace | undefined }
+export type RunContext = { usage: Usage; trace: RunTrace | undefined }
 
-type Running = Means & { lent: ClaimedJob; found: Registered }
+type Running = RunContext & { claimed: ClaimedJob; found: Registered }
 
 /** Performs runs of functions of this Worker. */
 export function createLocal({ store, decide, ring, now, lease, env, locate }: Parts) {
   const reader = createReader(store)
 
   async function checkpoint(changes: Changes, running: Running) {
-    const { lent, found, usage } = running
-    const settled = await decide(lent, changes, running)
-    const { answers, lent: fresh, rings } = await store.commit({ runs: [settled] })
+    const { claimed, found, usage } = running
+    const settled = await decide(claimed, changes, running)
+    const { answers, claimed: fresh, rings } = await store.commit({ runs: [settled] })
     await ring(rings)
     if (answers[0] !== 'running') {
       const why = `the checkpoint was refused: ${answers[0]}`
-      usage.stops.tell([lent.document.token!], why)
+      usage.stops.abort([claimed.document.token!], why)
       throw new LostRun(why)
     }
     return snapshotOf(fresh[0]!, timeoutOf(found))
@@ -53,8 +53,8 @@ export function createLocal({ store, decide, ring, now, lease, env, locate }: Pa
     constructor(running: Running) {
       this.#running = running
     }
-    get #lent() {
-      return this.#running.lent
+    get #claimed() {
+      return this.#running.claimed
     }
     get trace() {
       return this.#running.trace
@@ -69,16 +69,16 @@ export function createLocal({ store, decide, ring, now, lease, env, locate }: Pa
       return checkpoint(changes, this.#running)
     }
     page(port: string, after: number) {
-      return reader.page(this.#lent.id, port, after)
+      return reader.page(this.#claimed.id, port, after)
     }
     peek(of: Parameters<JobTools['peek']>[0]) {
       return reader.peek(of)
     }
     steps() {
-      return reader.steps(this.#lent.id)
+      return reader.steps(this.#claimed.id)
     }
     children() {
-      return reader.children(this.#lent.id)
+      return reader.children(this.#claimed.id)
     }
     now() {
       return now()
@@ -90,14 +90,18 @@ export function createLocal({ store, decide, ring, now, lease, env, locate }: Pa
       return store.graph(name)
     }
     progress(value: Encoded) {
-      const { queue, token } = this.#lent.document
+      const { queue, token } = this.#claimed.document
       return store.extend(queue, [token!], lease, { progress: value })
     }
   }
 
-  return async (lent: ClaimedJob, found: Registered, { usage, trace }: Means): Promise<RunOutcome | undefined> => {
-    const snapshot = snapshotOf(lent, timeoutOf(found))
-    const running = { lent, found, usage, trace }
+  return async (
+    claimed: ClaimedJob,
+    found: Registered,
+    { usage, trace }: RunContext,
+  ): Promise<RunOutcome | undefined> => {
+    const snapshot = snapshotOf(claimed, timeoutOf(found))
+    const running = { claimed, found, usage, trace }
     const tools = new Tools(running)
     const recording = keepsValues(found.local!) ? new Recording(snapshot) : undefined
     let changes: Changes
@@ -105,12 +109,12 @@ export function createLocal({ store, decide, ring, now, lease, env, locate }: Pa
       changes = await runFunction(found.local!, snapshot, recording?.watched(tools) ?? tools, usage)
     } catch (error) {
       if (error instanceof LostRun) return undefined
-      if (error instanceof OlderCode) return returned(lent, error.after, error.message)
+      if (error instanceof OlderCode) return returned(claimed, error.after, error.message)
       throw error
     }
     const stack = locate && changes.error?.stack
     const placed = stack ? { ...changes, error: { ...changes.error!, stack: await locate(stack) } } : changes
-    const settled = await decide(lent, placed, running)
+    const settled = await decide(claimed, placed, running)
     if (!recording) return settled
     const recorded = store.vault.seal(recording.text(changes), 'run')
     return { ...settled, words: [...settled.words, ...says.values({ recorded })] }

@@ -23,23 +23,23 @@ type Parts = { registry: Registry; decide: Decide }
 
 export function createMisfit({ registry, decide }: Parts) {
   /** Releases the job if only newer code can run it. */
-  async function misfitOf(lent: ClaimedJob, found: Registered, skew: Skew): Promise<RunOutcome | undefined> {
-    const { queue, class: name } = lent.document
-    const faultFor = (one: Registered) => faultInJob(one, lent.document, inputsOf(lent), one)
+  async function misfitOf(claimed: ClaimedJob, found: Registered, skew: Skew): Promise<RunOutcome | undefined> {
+    const { queue, class: name } = claimed.document
+    const faultFor = (one: Registered) => faultInJob(one, claimed.document, inputsOf(claimed), one)
     const fault = faultFor(found)
     if (!fault) return undefined
     const newest = (await registry.list(queue)).get(name)
     const isOlder = newest !== undefined && schemaOfClass(newest) !== skew.current
-    const hashes = `Class ${name} has schema ${skew.current}, but job ${lent.id} was created for ${skew.built}`
-    if (isOlder && !faultFor(newest)) return returned(lent, RELEASE_MS, `${hashes}: only newer code can run it`)
+    const hashes = `Class ${name} has schema ${skew.current}, but job ${claimed.id} was created for ${skew.built}`
+    if (isOlder && !faultFor(newest)) return returned(claimed, RELEASE_MS, `${hashes}: only newer code can run it`)
     // A function checks its inputs when it reads them.
     if (found.local && fault.path[0] === 'inputs') return undefined
-    const message = `SCHEMA_CHANGED: ${faultText(fault)}. ${hashes}: ${remedyOf(lent.id, fault.path)}, then retry it`
-    return decide(lent, failedWith({ message, retry: false }))
+    const message = `SCHEMA_CHANGED: ${faultText(fault)}. ${hashes}: ${remedyOf(claimed.id, fault.path)}, then retry it`
+    return decide(claimed, failedWith({ message, retry: false }))
   }
 
-  return (lent: ClaimedJob, found: Registered): Promise<RunOutcome | undefined> | undefined => {
-    const skew = skewOf(found, lent.document.class, lent.document.schema)
-    return skew && misfitOf(lent, found, skew)
+  return (claimed: ClaimedJob, found: Registered): Promise<RunOutcome | undefined> | undefined => {
+    const skew = skewOf(found, claimed.document.class, claimed.document.schema)
+    return skew && misfitOf(claimed, found, skew)
   }
 }

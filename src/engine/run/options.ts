@@ -3,7 +3,7 @@ import { checkedLabels, readRetry } from '../../core/definition.ts'
 import type { Labels } from '../../core/labels.ts'
 import { mapValues } from '../../core/map-values.ts'
 import type { Op, Spawn } from '../../core/run.ts'
-import { type Length, milliseconds } from '../../core/time.ts'
+import { type Duration, milliseconds } from '../../core/time.ts'
 import type { RetryOptions } from '../../core/worker.ts'
 import { specsOf } from '../jobs/registry.ts'
 
@@ -12,10 +12,10 @@ type PortOptions = Record<string, { default?: unknown; channels?: string[] }>
 export type SpawnOptions = Pick<Spawn, 'priority' | 'group'> & {
   args?: unknown
   at?: Date | number
-  wait?: Length
-  timeout?: Length
+  wait?: Duration
+  timeout?: Duration
   retry?: RetryOptions
-  keepResult?: boolean | Length
+  keepResult?: boolean | Duration
   labels?: Labels
   inputs?: Record<string, unknown[]>
   in?: PortOptions

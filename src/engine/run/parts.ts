@@ -1,7 +1,7 @@
 // State of a run. Creating all parts costs more than a short run, so each is created on first use.
 
 import { encodeValue } from '../../core/codec/value.ts'
-import { ownOf } from '../../core/own.ts'
+import { ownProperty } from '../../core/own.ts'
 import type { Changes, Op, Snapshot } from '../../core/run.ts'
 import { Ending, Terminal } from '../../core/worker.ts'
 import { RunBuffer } from './buffer.ts'
@@ -10,7 +10,7 @@ import { CodeWatch } from './code-change.ts'
 import { Inputs } from './inputs.ts'
 import { Observed } from './observed.ts'
 import { StepStore } from './step-store.ts'
-import { createSuspension, type Pause, type Paused, type Suspension, turn } from './suspension.ts'
+import { createSuspension, nextTurn, type Pause, type Paused, type Suspension } from './suspension.ts'
 import type { JobTools, Rehearsal } from './tools.ts'
 import { checkedBy, checkedValue, type Shapes } from './values.ts'
 
@@ -84,7 +84,7 @@ export class RunParts {
     const isLost = ({ helper, isObserved }: Observed<unknown>) => helper === 'patched' && !isObserved
     const answersAwaited = async () => {
       // Gives a branch that has just called `patched` time to await the answer.
-      if (this.#waiting.some(isLost)) await during(turn)
+      if (this.#waiting.some(isLost)) await during(nextTurn)
       this.#awaited(isLost)
     }
     const end = rehearsal && ((what: string) => refuse(rehearsalEnd(rehearsal, what)))
@@ -115,7 +115,7 @@ export class RunParts {
   }
 
   hasInput(port: string): boolean {
-    return ownOf(this.snapshot.in, port) !== undefined
+    return ownProperty(this.snapshot.in, port) !== undefined
   }
 
   async checkpoint(): Promise<void> {

@@ -18,12 +18,16 @@ export const hasFailed = ({ document }: ClaimedJob): boolean =>
 type Parts = { store: Store; versions: Versions; breakers: CircuitBreakers }
 
 export function createPinned({ store, versions, breakers }: Parts) {
-  function wait(lent: ClaimedJob, silence: string): RunOutcome {
-    const { pinnedTo: version, lastError } = lent.document
+  function wait(claimed: ClaimedJob, silence: string): RunOutcome {
+    const { pinnedTo: version, lastError } = claimed.document
     const last = readObject<VersionError>(lastError)
     const since = last?.code === NO_VERSION && last.version === version ? last.since : store.now()
-    const remedy = `deploy it again, or rehearse the new code and run: sidejob move ${lent.id} --to <version>`
-    return returned(lent, waitSince(store.now() - since), `${silence}: ${remedy}`, { code: NO_VERSION, version, since })
+    const remedy = `deploy it again, or rehearse the new code and run: sidejob move ${claimed.id} --to <version>`
+    return returned(claimed, waitSince(store.now() - since), `${silence}: ${remedy}`, {
+      code: NO_VERSION,
+      version,
+      since,
+    })
   }
 
   return {
@@ -34,16 +38,16 @@ export function createPinned({ store, versions, breakers }: Parts) {
       return local ? versions.own : (document.pinnedTo ?? address?.url)
     },
 
-    async perform(lent: ClaimedJob, found?: Registered): Promise<RunOutcome | undefined> {
-      const version = lent.document.pinnedTo!
+    async perform(claimed: ClaimedJob, found?: Registered): Promise<RunOutcome | undefined> {
+      const version = claimed.document.pinnedTo!
       const url = await versions.addressOf(version)
-      if (url === undefined) return wait(lent, `no deployment has announced version ${version}`)
+      if (url === undefined) return wait(claimed, `no deployment has announced version ${version}`)
       const host = endpointOf(url)
-      const permit = await breakers.pass(host, hasFailed(lent))
-      if (permit.state === 'open') return wait(lent, `version ${version} does not answer at ${url}`)
-      const { outcome, silent } = await versions.forward(url, lent, timeoutOf(found, lent.document.timeout))
+      const permit = await breakers.pass(host, hasFailed(claimed))
+      if (permit.state === 'open') return wait(claimed, `version ${version} does not answer at ${url}`)
+      const { outcome, silent } = await versions.forward(url, claimed, timeoutOf(found, claimed.document.timeout))
       await breakers.leave(host, permit, { down: silent !== undefined }).catch(() => permit)
-      if (silent !== undefined) return wait(lent, `version ${version} at ${url} ${silent}`)
+      if (silent !== undefined) return wait(claimed, `version ${version} at ${url} ${silent}`)
       if (!outcome) return undefined
       return outcomeSent({ ...outcome, words: [...outcome.words, ...says.version({ version })] })
     },

@@ -29,19 +29,19 @@ type Parts = {
 
 /** Performs runs of push workers. */
 export function createPushed({ store, push: options, random, breakers, pinned, decide }: Parts) {
-  const spare = (lent: ClaimedJob, host: string, until: number): RunOutcome =>
-    waitForHost(lent, host.slice(PUSHED.length), until, store.now(), random())
+  const spare = (claimed: ClaimedJob, host: string, until: number): RunOutcome =>
+    waitForHost(claimed, host.slice(PUSHED.length), until, store.now(), random())
 
-  return async (lent: ClaimedJob, found: Registered, trace?: RunTrace): Promise<RunOutcome | undefined> => {
-    const { pinnedTo } = lent.document
+  return async (claimed: ClaimedJob, found: Registered, trace?: RunTrace): Promise<RunOutcome | undefined> => {
+    const { pinnedTo } = claimed.document
     const address = found.definition.push && { ...found.definition.push, ...(pinnedTo ? { url: pinnedTo } : {}) }
-    if (!address) return released(lent, says.wait({ ms: found.definition.pull ? MOVED_CLASS_MS : RELEASE_MS }))
+    if (!address) return released(claimed, says.wait({ ms: found.definition.pull ? MOVED_CLASS_MS : RELEASE_MS }))
     const host = endpointOf(address.url)
-    const permit = await breakers.pass(host, hasFailed(lent))
-    const silence = (why: string) => pinned.wait(lent, `the push worker at ${pinnedTo} ${why}`)
-    if (permit.state === 'open') return pinnedTo ? silence('keeps failing') : spare(lent, host, permit.until!)
-    const snapshot = snapshotOf(lent, timeoutOf(found), schemaOfClass(found))
-    const call = (traceparent = lent.document.traceparent) => push(address, snapshot, { ...options, traceparent })
+    const permit = await breakers.pass(host, hasFailed(claimed))
+    const silence = (why: string) => pinned.wait(claimed, `the push worker at ${pinnedTo} ${why}`)
+    if (permit.state === 'open') return pinnedTo ? silence('keeps failing') : spare(claimed, host, permit.until!)
+    const snapshot = snapshotOf(claimed, timeoutOf(found), schemaOfClass(found))
+    const call = (traceparent = claimed.document.traceparent) => push(address, snapshot, { ...options, traceparent })
     const { changes, ...outcome } = await (trace
       ? trace.span(`POST ${new URL(address.url).host}`, call, 'client')
       : call())
@@ -50,9 +50,9 @@ export function createPushed({ store, push: options, random, breakers, pinned, d
     const isGone = outcome.unreached || GONE.has(outcome.status ?? 0)
     if (pinnedTo && isGone) return silence(outcome.unreached ? 'cannot be reached' : `answered ${outcome.status}`)
     // A failed trial call counts as a failure of its job, so a job that always fails ends eventually.
-    if (outcome.down && after.state === 'open' && permit.state === 'closed') return spare(lent, host, after.until!)
-    if (changes !== 'later') return decide(lent, changes, { found, trace, unreached: outcome.unreached })
-    const { queue, token, redeliverAfterMs } = lent.document
+    if (outcome.down && after.state === 'open' && permit.state === 'closed') return spare(claimed, host, after.until!)
+    if (changes !== 'later') return decide(claimed, changes, { found, trace, unreached: outcome.unreached })
+    const { queue, token, redeliverAfterMs } = claimed.document
     await store.extend(queue, [token!], redeliverAfterMs ?? LATER_LEASE_MS, { own: redeliverAfterMs !== undefined })
     return undefined
   }

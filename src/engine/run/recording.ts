@@ -3,7 +3,7 @@ import { writeJson } from '../../core/codec/json-writer.ts'
 import type { Encoded } from '../../core/codec/value.ts'
 import { mapValues } from '../../core/map-values.ts'
 import { present } from '../../core/present.ts'
-import { MOST_RECORDED, recordedRun, type StoredRun } from '../../core/recorded.ts'
+import { MAX_RECORDED_BYTES, recordedRun, type StoredRun } from '../../core/recorded.ts'
 import type { Changes, Snapshot } from '../../core/run.ts'
 import { closedIn, places } from '../../core/schemas.ts'
 import type { Worker } from '../../core/worker.ts'
@@ -48,7 +48,7 @@ export class Recording {
   text(end: Changes): Encoded {
     if (this.#more !== undefined) return writeJson({ more: this.#more }) as Encoded
     const text = writeJson(present(shape, { snapshot: this.#snapshot, commits: [...this.#commits, end] }))
-    return (text.length <= MOST_RECORDED ? text : writeJson({ bytes: text.length })) as Encoded
+    return (text.length <= MAX_RECORDED_BYTES ? text : writeJson({ bytes: text.length })) as Encoded
   }
 }
 

@@ -24,7 +24,7 @@ export type RunReport = RunStart & {
   error?: Pick<RunError, 'message' | 'reason' | 'stack'>
 }
 
-export type ToldOutcome = RunOutcome & { report?: RunReport; trace?: RunTrace }
+export type ReportedOutcome = RunOutcome & { report?: RunReport; trace?: RunTrace }
 
 export const startOf = ({ id, document }: ClaimedJob, version?: string, trace?: RunTrace): RunStart => ({
   job: id,

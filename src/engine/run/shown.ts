@@ -25,8 +25,8 @@ export function shownState(record: JobRecord, state: Record<string, Encoded>): R
   return mapValues(state, (value, field) => redacted(value, paths, 'state', field))
 }
 
-export const shownJob = (id: number, record: JobRecord, beside?: Beside): JobBase =>
-  viewOf(id, record, redactedPathsOf(record), beside)
+export const shownJob = (id: number, record: JobRecord, more?: Beside): JobBase =>
+  viewOf(id, record, redactedPathsOf(record), more)
 
 type Part = Parameters<typeof redacted>[2]
 
@@ -37,7 +37,7 @@ export const missingKeyOf = (value: Encoded | null | undefined): string | undefi
 export function shownSnapshot(
   snapshot: Snapshot,
   record: JobRecord,
-  heirs: ReadonlyMap<number, JobRecord>,
+  endedChildren: ReadonlyMap<number, JobRecord>,
 ): { snapshot: Snapshot; masked: string[] } {
   const masked = new Set<string>()
   const hider =
@@ -50,8 +50,8 @@ export function shownSnapshot(
     }
   const hide = hider(record)
   const item = (part: 'in' | 'out', port: string) => (one: Item) => ({ ...one, data: hide(one.data, part, port) })
-  const heir = (one: Heir): Heir => {
-    const hideOf = hider(heirs.get(one.id), `child.${one.name}`)
+  const endedChild = (one: EndedChildView): EndedChildView => {
+    const hideOf = hider(endedChildren.get(one.id), `child.${one.name}`)
     return {
       ...one,
       args: hideOf(one.args, 'args'),
@@ -71,16 +71,16 @@ export function shownSnapshot(
     out: ports('out', snapshot.out),
     ...(family && {
       family: {
-        finished: family.finished.map(heir),
-        cancelled: family.cancelled.map(heir),
-        failed: family.failed.map(heir),
+        finished: family.finished.map(endedChild),
+        cancelled: family.cancelled.map(endedChild),
+        failed: family.failed.map(endedChild),
       },
     }),
   }
   return { snapshot: shown, masked: [...masked].sort() }
 }
 
-type Heir = NonNullable<Snapshot['family']>['finished'][number]
+type EndedChildView = NonNullable<Snapshot['family']>['finished'][number]
 type Port = { values?: Item[]; default?: Item }
 
 const withItems = <P extends Port>(port: P, shown: (item: Item) => Item): P => ({

@@ -1,7 +1,7 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import { missing } from '../../core/errors.ts'
 import { readLabels } from '../../core/labels.ts'
-import { ownOf } from '../../core/own.ts'
+import { ownProperty } from '../../core/own.ts'
 import type { Adoptable } from '../../core/plan.ts'
 import { redacted } from '../../core/redact.ts'
 import type { Snapshot, SnapshotIn, SnapshotOut, Wiring } from '../../core/run.ts'
@@ -33,7 +33,7 @@ import { progressOf } from '../remote/callbacks.ts'
 export function inputsOf({ document, inputs }: ClaimedJob): Record<string, SnapshotIn> {
   const ports: Record<string, SnapshotIn> = {}
   for (const { port, pushed, taken } of portsOf(document, 'i')) {
-    const values = (ownOf(inputs, port) ?? []).map(shownItem)
+    const values = (ownProperty(inputs, port) ?? []).map(shownItem)
     const more = pushed - taken - values.length
     ports[port] = { cursor: taken, values, more, default: defaultOf(document, 'i', port) }
   }
@@ -59,7 +59,7 @@ function familyOf({ family }: ClaimedJob): NonNullable<Snapshot['family']> {
   const those = (is: EndedChild['how'], leaves: 'result' | 'error') =>
     family
       .filter(({ how }) => how === is)
-      .map(({ how, left, ...heir }) => ({ ...heir, ...(left === null ? {} : { [leaves]: left }) }))
+      .map(({ how, left, ...endedChild }) => ({ ...endedChild, ...(left === null ? {} : { [leaves]: left }) }))
   return {
     finished: those('finished', 'result'),
     cancelled: those('cancelled', 'error'),
@@ -94,10 +94,10 @@ export const wiringOf = ({ child, side, port, size, hasDefault, wires }: Omit<Ro
       : [...wires.matchAll(ends)].map(([, id, to, name]) => ({ job: Number(id), dir: dirOf(to!), port: name! })),
 })
 
-export function snapshotOf(lent: ClaimedJob, timeout: number, schema?: string): Snapshot {
-  const { document: doc } = lent
-  const children = childrenOf(lent.children)
-  const missing = lent.childCount - Object.keys(children).length
+export function snapshotOf(claimed: ClaimedJob, timeout: number, schema?: string): Snapshot {
+  const { document: doc } = claimed
+  const children = childrenOf(claimed.children)
+  const missing = claimed.childCount - Object.keys(children).length
   const named = hasNamed(doc)
   return {
     run: {
@@ -112,7 +112,7 @@ export function snapshotOf(lent: ClaimedJob, timeout: number, schema?: string): 
       schema,
     },
     job: {
-      id: lent.id,
+      id: claimed.id,
       queue: doc.queue,
       class: doc.class,
       args: doc.args ?? null,
@@ -125,14 +125,14 @@ export function snapshotOf(lent: ClaimedJob, timeout: number, schema?: string): 
       aliases: aliasesOf(doc),
     },
     state: named ? stateOf(doc) : {},
-    in: named ? inputsOf(lent) : {},
-    out: named ? outputsOf(lent) : {},
+    in: named ? inputsOf(claimed) : {},
+    out: named ? outputsOf(claimed) : {},
     children,
     ...(missing > 0 ? { moreChildren: missing } : {}),
-    ...(lent.steps.length ? { steps: stepsOf(lent.steps) } : {}),
-    ...(lent.moreSteps ? { moreSteps: true as const } : {}),
-    ...(lent.family.length ? { family: familyOf(lent) } : {}),
-    ...(doc.followed ? { wires: lent.wires.map(wiringOf) } : {}),
+    ...(claimed.steps.length ? { steps: stepsOf(claimed.steps) } : {}),
+    ...(claimed.moreSteps ? { moreSteps: true as const } : {}),
+    ...(claimed.family.length ? { family: familyOf(claimed) } : {}),
+    ...(doc.followed ? { wires: claimed.wires.map(wiringOf) } : {}),
   }
 }
 

@@ -5,9 +5,9 @@ import type { RunBuffer } from './buffer.ts'
 import {
   type CodeWatch,
   FREE,
-  isAlong,
-  isOf,
   isRecord,
+  isSameIteration,
+  isWithin,
   type NewerPatch,
   type Patch,
   patchIn,
@@ -16,7 +16,7 @@ import {
   type Waited,
   waitText,
 } from './code-change.ts'
-import { turn } from './suspension.ts'
+import { nextTurn } from './suspension.ts'
 import type { JobTools } from './tools.ts'
 
 type Around = {
@@ -103,7 +103,7 @@ export class StepStore {
   async beforeNew(scope: string, asked: string, newKey?: string): Promise<void> {
     if (this.#isOver) await never
     await this.#around.answersAwaited()
-    const missing = await this.#missing((key) => isOf(scope, key), asked)
+    const missing = await this.#missing((key) => isWithin(scope, key), asked)
     if (missing !== undefined) await this.report({ kept: this.#textOf(missing), asked })
     if (this.#isOver) await never
     if (newKey !== undefined && this.#around.end && !this.#around.results?.has(newKey)) {
@@ -172,22 +172,22 @@ export class StepStore {
     }
     if (find() === undefined) return undefined
     this.#isOver = asked === undefined
-    await this.#around.during(turn)
+    await this.#around.during(nextTurn)
     return find()
   }
 
   /** Waits one turn of the event loop, so that other branches can request their records. */
   async #isPast(scope: string): Promise<boolean> {
     await this.#readAll()
-    const find = () => [...this.unasked().keys()].some((key) => isAlong(scope, key))
+    const find = () => [...this.unasked().keys()].some((key) => isSameIteration(scope, key))
     if (!find()) return false
-    await this.#around.during(turn)
+    await this.#around.during(nextTurn)
     return find()
   }
 
   #keepAnswers(name: string): void {
     for (const [key, { scope, patch }] of this.#answers)
-      if (isAlong(scope, name)) {
+      if (isSameIteration(scope, name)) {
         this.#store(key, patch)
         this.#answers.delete(key)
       }

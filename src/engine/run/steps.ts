@@ -1,5 +1,5 @@
 import { decodeValue } from '../../core/codec/value.ts'
-import { type Length, milliseconds } from '../../core/time.ts'
+import { type Duration, milliseconds } from '../../core/time.ts'
 import { DAY } from '../../core/units.ts'
 import { Terminal } from '../../core/worker.ts'
 import type { ChildEnd } from './children.ts'
@@ -14,7 +14,7 @@ type Named = {
   as?: string
 }
 
-export type WaitOptions = Named & { timeout?: Length }
+export type WaitOptions = Named & { timeout?: Duration }
 
 export type CallOptions = Omit<SpawnOptions, 'args' | 'keepResult'> & Named
 
@@ -22,7 +22,7 @@ type ParallelOptions = Named & { limit?: number }
 
 export class CallFailed extends Terminal {}
 
-export const OURS = '~'
+export const RESERVED = '~'
 
 /** Milliseconds for which the result of a called job is kept, long enough for a paused queue. */
 const KEPT = 30 * DAY
@@ -77,8 +77,8 @@ export class Steps {
    * Runs `action` once and commits its result together with all changes so far. Later calls return the stored result.
    */
   step<T>(name: string, action: () => T | Promise<T>): Promise<T> {
-    if (name.startsWith(OURS))
-      throw new Terminal(`a step cannot be named ${name}: expected a name that does not begin with ${OURS}`)
+    if (name.startsWith(RESERVED))
+      throw new Terminal(`a step cannot be named ${name}: expected a name that does not begin with ${RESERVED}`)
     return this.#run.once(this.#scope, this.#scope + name, action)
   }
 
@@ -93,11 +93,11 @@ export class Steps {
   }
 
   /** Continues in another run after a duration (milliseconds, or a string like '3 days') or at a date. */
-  sleep(length: Length | Date, options: Named = {}): Promise<void> {
+  sleep(length: Duration | Date, options: Named = {}): Promise<void> {
     return this.#run.waiting('sleep', this.#sleep(length, options))
   }
 
-  async #sleep(length: Length | Date, named: Named): Promise<void> {
+  async #sleep(length: Duration | Date, named: Named): Promise<void> {
     const run = this.#run
     const asked: Asked = { kind: 'sleep', ...(length instanceof Date ? {} : { ms: milliseconds(length) }) }
     const { key, known } = await this.#wait('sleep', named, asked)
@@ -156,7 +156,7 @@ export class Steps {
     const called = typeof worker === 'string' ? { queue: run.queue, class: worker } : worker
     const asked: Asked = { kind: 'callWorker', class: called.class }
     const { key, known } = await this.#wait(called.class, { name, as }, asked)
-    const child = key.slice(OURS.length)
+    const child = key.slice(RESERVED.length)
     if (known?.done) return answerOf<T>(child, known.done as Called)
     await run.steps.beforeNew(this.#scope, waitText(key, asked), known ? undefined : key)
     const end = known && run.children.end(child)
@@ -247,12 +247,12 @@ export class Steps {
   /** `~sleep#2` is the key of the second sleep in this run. */
   async #keyOf(kind: string, { as, name = as }: Named, isOpen: (key: string) => boolean): Promise<string> {
     const run = this.#run
-    const place = this.#scope || OURS
+    const place = this.#scope || RESERVED
     const base = place + kind
     if (name === undefined) return `${base}#${run.use(base)}`
     const key = place + name
-    if (name.startsWith(OURS))
-      throw new Terminal(`a wait cannot be named ${name}: expected a name that does not begin with ${OURS}`)
+    if (name.startsWith(RESERVED))
+      throw new Terminal(`a wait cannot be named ${name}: expected a name that does not begin with ${RESERVED}`)
     if (run.use(key) > 1) throw new Terminal(`two waits in one run are named ${name}: give each its own name`)
     if ((await run.steps.kept(key)) !== undefined || isOpen(key) || !isOpen(`${base}#${run.uses(base) + 1}`)) return key
     return `${base}#${run.use(base)}`

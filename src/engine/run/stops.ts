@@ -12,7 +12,7 @@ export class Stops {
     this.#open.delete(run)
   }
 
-  tell(tokens: readonly string[], why: string): void {
+  abort(tokens: readonly string[], why: string): void {
     for (const run of this.#open) if (tokens.includes(run.token)) run.stop(new Error(why))
   }
 }

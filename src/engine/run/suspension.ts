@@ -1,7 +1,7 @@
 import { Ending } from '../../core/worker.ts'
 
 /** After one turn of the event loop, all code that was ready has run. */
-export const turn = () => new Promise<void>((resolve) => setTimeout(resolve, 0))
+export const nextTurn = () => new Promise<void>((resolve) => setTimeout(resolve, 0))
 
 export type Pause = { until?: number; child?: string }
 
@@ -26,7 +26,7 @@ export function createSuspension({ ended, refused }: Paused) {
   async function look(): Promise<void> {
     if (pauses.length === 0) return
     const seen = ++beats
-    await turn()
+    await nextTurn()
     if (busy === 0 && seen === beats) ended(ending())
   }
 

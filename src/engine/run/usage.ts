@@ -16,7 +16,7 @@ export type Usage = {
   sent: Sent
   stops: Stops
   ends: number
-  handsOn: boolean
+  handsOver: boolean
 }
 
 export const newUsage = ({
@@ -30,7 +30,7 @@ export const newUsage = ({
   sent,
   stops: new Stops(),
   ends,
-  handsOn: false,
+  handsOver: false,
 })
 
-export const isUsedUp = ({ isolated, handsOn }: Usage): boolean => handsOn || isolated >= MAX_ISOLATED
+export const isUsedUp = ({ isolated, handsOver }: Usage): boolean => handsOver || isolated >= MAX_ISOLATED

@@ -1,5 +1,5 @@
 import { dotted, parsedBy } from '../../core/issues.ts'
-import { ownOf } from '../../core/own.ts'
+import { ownProperty } from '../../core/own.ts'
 import { type Port, type Ports, Terminal, type ValueOf, type Worker } from '../../core/worker.ts'
 
 export type Name<P extends Ports> = '*' extends keyof P ? string : keyof P & string
@@ -21,6 +21,6 @@ export function checkedBy({ redact = [] }: Shapes, part: Part, schema: Port['sch
 
 export function checkedValue(shapes: Shapes, dir: 'in' | 'out', port: string, value: unknown, of: string): unknown {
   const ports = shapes[dir] ?? {}
-  const { schema }: Port = ownOf(ports, port) ?? ports['*'] ?? {}
+  const { schema }: Port = ownProperty(ports, port) ?? ports['*'] ?? {}
   return checkedBy(shapes, dir, schema, value, `${dir}put port "${port}" of ${of}`)
 }

@@ -56,13 +56,17 @@ export class RunTrace {
   readonly parent: string | undefined
   readonly spans: Span[] = []
   readonly #links = new Map<string, TraceContext>()
-  readonly #lent: ClaimedJob
+  readonly #claimed: ClaimedJob
   readonly #derives: boolean
   readonly #now: () => number
   readonly #began: number
 
-  constructor(lent: ClaimedJob, { traceId, given, slot }: Traced, { seed, now }: Pick<TracerOptions, 'seed' | 'now'>) {
-    const { id, document } = lent
+  constructor(
+    claimed: ClaimedJob,
+    { traceId, given, slot }: Traced,
+    { seed, now }: Pick<TracerOptions, 'seed' | 'now'>,
+  ) {
+    const { id, document } = claimed
     const spanOf = (job: string | number) => spanIdOf(`${seed} job ${job}`)
     const above = document.callbackOf ?? parentOf(document)?.id
     const spanAbove = above === undefined ? undefined : spanOf(above)
@@ -70,7 +74,7 @@ export class RunTrace {
     this.jobSpan = spanOf(`${id}${slot}`)
     this.runSpan = spanIdOf(`${seed} run ${document.token}`)
     this.parent = document.callbackOf ? spanAbove : (given?.spanId ?? spanAbove)
-    this.#lent = lent
+    this.#claimed = claimed
     this.#derives = !given && slot === ''
     this.#now = now
     this.#began = now()
@@ -119,12 +123,12 @@ export class RunTrace {
   }
 
   get #attributes() {
-    const { id, document } = this.#lent
+    const { id, document } = this.#claimed
     return { 'sidejob.job': id, 'sidejob.queue': document.queue, 'sidejob.class': document.class }
   }
 
   queued(): Span[] {
-    const { document } = this.#lent
+    const { document } = this.#claimed
     if (!isFirst(document)) return []
     const start = Number.parseInt(document.sequence, 16) / 1_000
     const attributes = {
@@ -144,7 +148,7 @@ export class RunTrace {
     }
     const run: Span = {
       ...this.#base(this.runSpan, this.jobSpan),
-      name: `run ${this.#lent.document.class}`,
+      name: `run ${this.#claimed.document.class}`,
       kind: 'consumer',
       start: this.#began,
       end: this.#began + ms,
@@ -157,11 +161,11 @@ export class RunTrace {
 }
 
 export function createTracer({ seed, share, exporter, now }: TracerOptions) {
-  function begin(lent: ClaimedJob): RunTrace | undefined {
-    const traced = tracedOf(lent, seed)
+  function begin(claimed: ClaimedJob): RunTrace | undefined {
+    const traced = tracedOf(claimed, seed)
     const { traceId, given } = traced
     const isSent = given ? given.isSampled : isSampled(traceId, share)
-    return isSent ? new RunTrace(lent, traced, { seed, now }) : undefined
+    return isSent ? new RunTrace(claimed, traced, { seed, now }) : undefined
   }
 
   return {

@@ -5,7 +5,7 @@ import type { Engine } from '../../engine/index.ts'
 import { repeatIn } from './create.ts'
 import { readCompact } from './data.ts'
 import { type Given, isJob, leadingNumber, momentOf, needJob, needName, needText, priorityOf } from './given.ts'
-import { QUEUE, wardOf, withJob } from './jobs.ts'
+import { ownedJob, QUEUE, withJob } from './jobs.ts'
 import { Refusal, refusals } from './refusal.ts'
 import { isTaken, stateOf } from './shown.ts'
 
@@ -24,7 +24,7 @@ export async function updateJob(engine: Engine, from: Given, call: Call): Promis
     ...(leadingNumber(from('shouldClearRepeat')) !== 0 ? { repeat: null } : {}),
     counted: 'anew',
   }
-  const job = await wardOf(engine, id)
+  const job = await ownedJob(engine, id)
   // Ignores `nextRun` for a running job that does not repeat, because the job has no next run.
   if (isTaken(job) && job.repeat === null && !amendment.repeat) delete amendment.dueAt
   await engine.deliveries.update(id, amendment, call).catch((error) => {
@@ -73,7 +73,7 @@ export async function requeueJobs(engine: Engine, from: Given): Promise<void> {
     return
   }
   const requeue = async (id: string) => {
-    const job = await wardOf(engine, id).catch(unknown)
+    const job = await ownedJob(engine, id).catch(unknown)
     if (job) await engine.deliveries.requeue(id, { forgiven, class: name }).catch(unknown)
   }
   for (let at = 0; at < ids.length; at += AT_ONCE) await Promise.all(ids.slice(at, at + AT_ONCE).map(requeue))

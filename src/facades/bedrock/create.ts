@@ -5,7 +5,7 @@ import type { Call, DeliveredJob, JobInput } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
 import { mergePatch, readData } from './data.ts'
 import { type Given, momentOf, needName, priorityOf } from './given.ts'
-import { QUEUE, wardOf } from './jobs.ts'
+import { ownedJob, QUEUE } from './jobs.ts'
 import { Refusal, refusals } from './refusal.ts'
 import { isManual, isTaken, MOCK, waitsForChildren } from './shown.ts'
 
@@ -66,7 +66,7 @@ type Parents = Map<string, DeliveredJob>
 
 async function parentsOf(engine: Engine, wanted: Wanted[]): Promise<Parents> {
   const ids = [...new Set(wanted.flatMap(({ parent }) => parent ?? []))]
-  const found = await Promise.all(ids.map((id) => wardOf(engine, id, refusals.noParent())))
+  const found = await Promise.all(ids.map((id) => ownedJob(engine, id, refusals.noParent())))
   for (const parent of found) if (!isTaken(parent) && !waitsForChildren(parent)) throw refusals.parentState()
   return new Map(found.map((parent) => [String(parent.id), parent]))
 }

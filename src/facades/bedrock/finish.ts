@@ -3,7 +3,7 @@ import type { DeliveredJob, DeliveryEnd } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
 import { readCompact } from './data.ts'
 import { delayOf, type Given, isOn, momentOf, needJob, needName, priorityOf } from './given.ts'
-import { wardOf } from './jobs.ts'
+import { ownedJob } from './jobs.ts'
 import { Refusal } from './refusal.ts'
 import { isTaken, MOCK, repeatOf, waitsForChildren } from './shown.ts'
 
@@ -12,14 +12,14 @@ const hasPending = (job: DeliveredJob): boolean => children(job).some(({ status 
 const hasFailed = (job: DeliveredJob): boolean => children(job).some(({ status }) => status === 'failed')
 
 async function endable(engine: Engine, from: Given): Promise<DeliveredJob> {
-  const job = await wardOf(engine, needJob(from))
+  const job = await ownedJob(engine, needJob(from))
   if (!isTaken(job) && job.tag !== MOCK) throw new Refusal(405, 'Can only retry/finish RUNNING and RUNQUEUED jobs')
   if (job.parent && !repeatOf(job)) await checkParent(engine, String(job.parent.id))
   return job
 }
 
 async function checkParent(engine: Engine, id: string): Promise<void> {
-  const parent = await wardOf(engine, id)
+  const parent = await ownedJob(engine, id)
   if (!waitsForChildren(parent)) throw new Refusal(405, 'Can only retry/finish child job when parent is PAUSED')
 }
 
@@ -68,7 +68,7 @@ export async function retryJob(engine: Engine, from: Given): Promise<void> {
 }
 
 export async function failJob(engine: Engine, from: Given): Promise<void> {
-  const job = await wardOf(engine, needJob(from))
+  const job = await ownedJob(engine, needJob(from))
   if (!isTaken(job)) throw new Refusal(405, 'Can only fail RUNNING or RUNQUEUED jobs')
   const text = from('data')
   await engine.deliveries.finish(String(job.id), {

@@ -10,7 +10,7 @@ import { cancelJob, clearCrashed, crash, deleteJob, requeueJobs, updateJob } fro
 import { createAll } from './create.ts'
 import { failJob, finishJob, retryJob } from './finish.ts'
 import { type Given, given, givenJobs, isSet, needJob } from './given.ts'
-import { openQueue, wardOf } from './jobs.ts'
+import { openQueue, ownedJob } from './jobs.ts'
 import { query } from './query.ts'
 import { inBedrock, Refusal } from './refusal.ts'
 import { queried } from './shown.ts'
@@ -173,7 +173,7 @@ export const bedrock = {
     'Get a job',
     'Returns the state, name, data and times of the job.',
     jobID,
-    async ({ engine, from }) => ({ body: queried(await wardOf(engine, needJob(from))) }),
+    async ({ engine, from }) => ({ body: queried(await ownedJob(engine, needJob(from))) }),
     job,
   ),
 

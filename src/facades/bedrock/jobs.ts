@@ -14,7 +14,7 @@ export async function openQueue(engine: Engine): Promise<void> {
   pulled.add(engine)
 }
 
-export async function wardOf(engine: Engine, id: string, otherwise = refusals.noJob()): Promise<DeliveredJob> {
+export async function ownedJob(engine: Engine, id: string, otherwise = refusals.noJob()): Promise<DeliveredJob> {
   const found = await engine.deliveries.get(id).catch(missing)
   if (found?.queue !== QUEUE) throw otherwise
   return found
@@ -25,7 +25,7 @@ const MOST_TRIES = 5
 export async function withJob(engine: Engine, id: string, act: (job: DeliveredJob) => Promise<void>): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
-      return await act(await wardOf(engine, id))
+      return await act(await ownedJob(engine, id))
     } catch (error) {
       if (!hasCode(error, 'WRONG_STATUS') || tries === MOST_TRIES) throw error
     }

@@ -29,8 +29,8 @@ type Token = { kind: 'word' | 'text' | 'number' | 'sign' | 'end'; text: string }
 
 const TOKEN = /\s*(?:'((?:[^']|'')*)'|"((?:[^"]|"")*)"|([a-z_]\w*)|(-?\d+(?:\.\d+)?)|(<=|>=|<>|!=|==|[<>=(),;*]))/iy
 
-const bad = (wanted: string, came: string) =>
-  new Refusal(402, `Bad query: expected ${wanted}, got ${came || 'the end of the query'}`)
+const bad = (wanted: string, got: string) =>
+  new Refusal(402, `Bad query: expected ${wanted}, got ${got || 'the end of the query'}`)
 
 function tokensOf(query: string): Token[] {
   const tokens: Token[] = []

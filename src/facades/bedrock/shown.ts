@@ -79,16 +79,16 @@ export const rowOf = (job: DeliveredJob): Record<string, unknown> => ({
   parentJobID: job.parent?.id ?? 0,
 })
 
-const heirs = (family: EndedChild[], is: EndedChild['how']) =>
+const childrenThat = (family: EndedChild[], is: EndedChild['how']) =>
   family.filter(({ how }) => how === is).map(({ id, args }) => ({ data: raw(args ?? '{}'), jobID: id }))
 
 /** Bedrock shows an empty list of finished or cancelled children, but no empty list of failed children. */
 const familyOf = (family: EndedChild[]) => {
   if (family.length === 0) return {}
-  const failed = heirs(family, 'failed')
+  const failed = childrenThat(family, 'failed')
   return {
-    finishedChildJobs: heirs(family, 'finished'),
-    cancelledChildJobs: heirs(family, 'cancelled'),
+    finishedChildJobs: childrenThat(family, 'finished'),
+    cancelledChildJobs: childrenThat(family, 'cancelled'),
     ...(failed.length ? { failedChildJobs: failed } : {}),
   }
 }

@@ -34,7 +34,7 @@ const waitOf = (from: Given): number => {
 async function parentsOf(engine: Engine, deliveries: Delivery[]): Promise<Map<number, DeliveredJob>> {
   const ids = [...new Set(deliveries.flatMap(({ job }) => job.parent?.id ?? []))]
   const wards = await Promise.all(ids.map((id) => engine.deliveries.get(String(id)).catch(() => undefined)))
-  return new Map(wards.filter((ward) => ward !== undefined).map((ward) => [ward.id, ward]))
+  return new Map(wards.filter((found) => found !== undefined).map((found) => [found.id, found]))
 }
 
 export type Taken = { jobs: Record<string, unknown>[]; tokens: string[] }

@@ -1,6 +1,6 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import { mapValues } from '../../core/map-values.ts'
-import { readable, readObject } from '../../core/readable.ts'
+import { readObject, tryRead } from '../../core/readable.ts'
 import { pairsOf } from '../flat.ts'
 import { itemOf } from '../item.ts'
 import { literal } from '../keys.ts'
@@ -8,7 +8,7 @@ import type { Parts } from '../parts.ts'
 import { type Child, childrenOf, type DayRecord, decodeDay } from '../record.ts'
 import { nextOf, tablesOf } from '../table.ts'
 import type { Ready } from '../types.ts'
-import { THERE_ARE_TENANTS } from './standing.ts'
+import { TENANTS_MEMBER } from './system-state.ts'
 
 const STEPS = 2_000
 const CHILDREN = 1_000
@@ -68,12 +68,12 @@ export function createCommands(parts: Parts) {
     removeSession: async (hash: string) => (await ask<number>((redis) => redis.del(keys.session(hash)))) === 1,
     async days(days: number[]): Promise<(Record<string, DayRecord> | null)[]> {
       const kept = await tableAt(keys.days).many(days.map(String))
-      return kept.map((text) => (text === null ? null : (readable(() => decodeDay(text)) ?? null)))
+      return kept.map((text) => (text === null ? null : (tryRead(() => decodeDay(text)) ?? null)))
     },
     tenants: {
       ...tenants,
       async set(name: string, about: string): Promise<number> {
-        await ask((redis) => redis.zadd(keys.wake, { score: 0, member: THERE_ARE_TENANTS }))
+        await ask((redis) => redis.zadd(keys.wake, { score: 0, member: TENANTS_MEMBER }))
         return tenants.set(name, about)
       },
     },

@@ -1,18 +1,18 @@
-import { readable } from '../../core/readable.ts'
+import { tryRead } from '../../core/readable.ts'
 import { events, keptSteps } from '../../core/series.ts'
 import type { Parts } from '../parts.ts'
 import { decodeQueue } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
 import { limitRow } from './limits.ts'
-import { atWorkOf } from './looks.ts'
-import { standingKeys, standingOf } from './standing.ts'
+import { activityOf } from './reads.ts'
+import { parseState, stateKeys } from './system-state.ts'
 
 type Step = keyof typeof keptSteps
 
 const MOST_KEYS = 2_400
 
 function latestOf(text: string | null, step: Step): string {
-  const { counts, earlierCounts, minuteWait, hourWait } = readable(() => decodeQueue(text ?? '{}')) ?? {}
+  const { counts, earlierCounts, minuteWait, hourWait } = tryRead(() => decodeQueue(text ?? '{}')) ?? {}
   const waited = (step === 'minute' ? minuteWait : hourWait) ?? 0
   return [0, waited, ...events.map((name) => (earlierCounts?.[name] ?? 0) + (counts?.[name] ?? 0))].join()
 }
@@ -58,7 +58,7 @@ export function createGlance({ client: { ask }, keys, call, moments }: Parts) {
 
   async function glance(step: Step | undefined, most: { queues: number; limits: number; runs: number }) {
     const args = { whole: step ?? '', most_limits: most.limits, most_runs: most.runs }
-    const asked = call(scripts.glance, args, { keys: standingKeys(keys) })
+    const asked = call(scripts.glance, args, { keys: stateKeys(keys) })
     const names = () => asked.then(({ queues }) => queues.map(({ name }) => name))
     const rows = step ? await countsOf(names(), step, most.queues) : []
     const { texts, queues, limits, there, lanes, processes, runs, moreRuns, now } = await asked
@@ -66,8 +66,8 @@ export function createGlance({ client: { ask }, keys, call, moments }: Parts) {
       overview: { queues, now },
       series: { rows, more: queues.length > most.queues, now },
       limits: limits.map(limitRow),
-      atWork: atWorkOf({ lanes, processes, runs, more: moreRuns, now }),
-      standing: standingOf(texts.map((text) => text || null)),
+      atWork: activityOf({ lanes, processes, runs, more: moreRuns, now }),
+      standing: parseState(texts.map((text) => text || null)),
       hasSchedules: there % 2 === 1,
       hasMutes: there >= 2,
     }

@@ -1,14 +1,14 @@
 import { addLists, BUDGET, checkSum, type Sum, unitsOf } from '../../core/budget.ts'
 import { isOutage } from '../../core/errors.ts'
-import { RETRY_FOR } from '../../core/idempotency.ts'
+import { RETRY_KEPT_MS } from '../../core/idempotency.ts'
 import { answerOf, type Row } from '../answers.ts'
-import { lentOfRows } from '../claimed.ts'
-import { isSlight, jobsArguments, type NewJob, type Quota } from '../new-job.ts'
+import { claimedJobs } from '../claimed.ts'
+import { isSimple, jobsArguments, type NewJob, type Quota } from '../new-job.ts'
 import type { Words } from '../ops.ts'
-import { filling, type Parts, refusalOf } from '../parts.ts'
+import { loadLeftOut, type Parts, refusalOf } from '../parts.ts'
 import * as scripts from '../scripts.generated.ts'
 import { sumOfJobs, sumOfOps } from '../sums.ts'
-import { createTogether, mayWaitForOthers } from '../together.ts'
+import { canWaitForOthers, createTogether } from '../together.ts'
 import type { Enqueued, LaneStart, Made, Near, Once, Ring } from '../types.ts'
 
 const quotaOf = (jobs: readonly NewJob[]) => jobs[0]?.quota
@@ -47,7 +47,7 @@ const beginsAs = (one: Making, other: Making): boolean =>
 
 export function createJobs(parts: Parts) {
   const { client, keys, base, call, markedBy, ids, moments, vault, packedFrom } = parts
-  const fill = filling(parts, vault.show)
+  const fill = loadLeftOut(parts, vault.show)
 
   const onceArgs = (once?: Once) => ({
     once: once ? keys.once(once.key) : '',
@@ -58,7 +58,7 @@ export function createJobs(parts: Parts) {
   const onceKeys = (once?: Once): string[] => (once ? [keys.once(once.key)] : [])
 
   /** Answers that are stored for minutes share a shelf (idempotency.lua). */
-  const shelfOf = (once?: Once): string => (once && once.period <= RETRY_FOR ? keys.shelf(once.key) : '')
+  const shelfOf = (once?: Once): string => (once && once.period <= RETRY_KEPT_MS ? keys.shelf(once.key) : '')
   const shelvedArgs = (once?: Once) => ({ ...onceArgs(once), shelf: shelfOf(once) })
   const shelvedKeys = (once?: Once): string[] => [...onceKeys(once), ...[shelfOf(once)].filter(Boolean)]
 
@@ -104,7 +104,7 @@ export function createJobs(parts: Parts) {
     return answerOf(raw, ...scripts.enqueue.answers)
   }
 
-  const outdated = (stale: string): Enqueued => ({ made: [], again: false, rings: [], lent: [], stale })
+  const outdated = (stale: string): Enqueued => ({ made: [], again: false, rings: [], claimed: [], stale })
 
   async function alone(making: Making, words: string[]): Promise<Enqueued> {
     const answer = await send(making, words)
@@ -115,11 +115,11 @@ export function createJobs(parts: Parts) {
       throw refusalOf(answer, path.length ? path : undefined)
     }
     const made = madeOf(answer.jobs)
-    const { lent, withSide } = lentOfRows(answer.lent, vault)
+    const { claimed, withSide } = claimedJobs(answer.lent, vault)
     ids.saw(made.slice(-1))
-    moments.saw(lent[0]?.document.ranAt)
+    moments.saw(claimed[0]?.document.ranAt)
     await fill(withSide)
-    return { made, again: answer.is === 'again', rings: answer.rings, lent }
+    return { made, again: answer.is === 'again', rings: answer.rings, claimed }
   }
 
   async function allAtOnce(calls: Slight[]): Promise<Enqueued[] | undefined> {
@@ -130,7 +130,7 @@ export function createJobs(parts: Parts) {
       if (answer.is !== 'made') return undefined
       const made = madeOf(answer.jobs)
       ids.saw(made)
-      return made.map((one, i) => ({ made: [one], again: false, rings: i ? [] : answer.rings, lent: [] }))
+      return made.map((one, i) => ({ made: [one], again: false, rings: i ? [] : answer.rings, claimed: [] }))
     } catch (error) {
       if (isOutage(error)) throw error
       return undefined
@@ -146,7 +146,7 @@ export function createJobs(parts: Parts) {
       beginsAs(call, others[0]!) &&
       others.reduce((units, other) => units + other.units, call.units) <= BUDGET,
   })
-  const slight = mayWaitForOthers() ? together : byItself
+  const slight = canWaitForOthers() ? together : byItself
 
   /** `again` means that an earlier call with the same key created the jobs. */
   async function enqueue(jobs: NewJob[], once?: Once, tagged = '', lane?: LaneStart): Promise<Enqueued> {
@@ -154,7 +154,7 @@ export function createJobs(parts: Parts) {
     const words = jobsArguments(jobs, vault, packedFrom)
     const sum = sumOfJobs(words)
     checkSum(sum)
-    if (once && !lane && isSlight(jobs, words)) return slight({ jobs, once, tagged, words, units: unitsOf(sum) })
+    if (once && !lane && isSimple(jobs, words)) return slight({ jobs, once, tagged, words, units: unitsOf(sum) })
     return alone({ jobs, once, tagged, lane }, words)
   }
 

@@ -1,9 +1,9 @@
 import { SidejobError } from '../../core/errors.ts'
-import { readable, readList } from '../../core/readable.ts'
+import { readList, tryRead } from '../../core/readable.ts'
 import type { Reply, Row, Signal } from '../answers.ts'
-import { lentOf } from '../claimed.ts'
+import { claimedJob } from '../claimed.ts'
 import { PIECE } from '../packed-jobs.ts'
-import { filling, listWords, type Parts, refusalOf, toldOf } from '../parts.ts'
+import { callbackOf, listWords, loadLeftOut, type Parts, refusalOf } from '../parts.ts'
 import { childrenOf, decodeRecord, limitSettingsOf, sideOf } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { ClaimedJob, FlowState, Inspection, Listed } from '../types.ts'
@@ -30,7 +30,7 @@ type ListFilter = {
   limit: number
 }
 
-export const atWorkOf = ({ processes, ...found }: Omit<Reply<'atWork'>, 'is'>) => ({
+export const activityOf = ({ processes, ...found }: Omit<Reply<'atWork'>, 'is'>) => ({
   ...found,
   processes: processes.map(({ name, record }) => ({ name, ...processIn(record) })),
 })
@@ -64,18 +64,18 @@ type PortAsked = { dir: 'i' | 'o'; port: string; limit: number }
 
 type Further = { kin?: number; deep?: number }
 
-export function createLooks(parts: Parts) {
+export function createReads(parts: Parts) {
   const { keys, call, moments, vault } = parts
-  const fill = filling(parts, vault.show)
+  const fill = loadLeftOut(parts, vault.show)
 
-  type Begun = { further: Required<Further>; answer: Promise<Inspection> }
-  const begun = new Map<string, Begun>()
+  type StartedRead = { further: Required<Further>; answer: Promise<Inspection> }
+  const started = new Map<string, StartedRead>()
 
   /** Reads of the same job in one turn of the event loop share one call. */
   function inspect(job: string, asked: PortAsked | Further = {}): Promise<Inspection> {
     if ('port' in asked) return read(job, { ...asked, kin: 0, deep: 0 })
     const { kin = 0, deep = 0 } = asked
-    const known = begun.get(job)
+    const known = started.get(job)
     if (known) {
       known.further.kin = Math.max(known.further.kin, kin)
       known.further.deep = Math.max(known.further.deep, deep)
@@ -83,21 +83,21 @@ export function createLooks(parts: Parts) {
     }
     const further = { kin, deep }
     const answer = Promise.resolve().then(() => {
-      begun.delete(job)
+      started.delete(job)
       return read(job, further)
     })
-    begun.set(job, { further, answer })
+    started.set(job, { further, answer })
     return answer
   }
 
   function inspectionOf(row: Row<'inspected'>): (Inspection & { isWhole: boolean }) | undefined {
     const { paused, maxLanes, lanes, mode, now, limitFree, ownLimit, limit } = row.facts!
-    const document = readable(() => decodeRecord(row.document, row.side, vault.show))
+    const document = tryRead(() => decodeRecord(row.document, row.side, vault.show))
     return (
       document && {
         id: row.id,
         document,
-        ...toldOf(row.callback, vault),
+        ...callbackOf(row.callback, vault),
         children: row.children,
         childCount: row.childCount,
         items: [],
@@ -114,8 +114,8 @@ export function createLooks(parts: Parts) {
 
   const listed = (rows: readonly Row<'listed'>[]): Listed['jobs'] =>
     rows.flatMap(({ id, document: text, side, callback }) => {
-      const document = readable(() => decodeRecord(text, side, vault.show))
-      return document ? [{ id, document, ...toldOf(callback, vault) }] : []
+      const document = tryRead(() => decodeRecord(text, side, vault.show))
+      return document ? [{ id, document, ...callbackOf(callback, vault) }] : []
     })
 
   async function read(job: string, asked: Required<Further> & Partial<PortAsked>): Promise<Inspection> {
@@ -180,7 +180,7 @@ export function createLooks(parts: Parts) {
   /** `jobs` does not contain deleted jobs. */
   async function snapshots(ids: readonly number[]): Promise<{ jobs: ClaimedJob[]; seen: number }> {
     const { jobs: found, seen } = await call(scripts.snapshots, {}, { rest: listWords(ids.map(String)) })
-    const jobs = found.flatMap(({ id, lent }) => readable(() => lentOf(lent!, { open: vault.show }, id)) ?? [])
+    const jobs = found.flatMap(({ id, lent }) => tryRead(() => claimedJob(lent!, { open: vault.show }, id)) ?? [])
     await fill(jobs)
     return { jobs, seen }
   }
@@ -216,7 +216,7 @@ export function createLooks(parts: Parts) {
     return found as FlowState
   }
 
-  const atWork = async (most: number) => atWorkOf(await call(scripts.processes, { most }))
+  const atWork = async (most: number) => activityOf(await call(scripts.processes, { most }))
 
   const classes = (queue: string, mostQueues: number, hourBytes = 0) =>
     call(scripts.classes, { queue_name: queue, most_queues: mostQueues, most_bytes: hourBytes })

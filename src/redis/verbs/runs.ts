@@ -1,13 +1,13 @@
 import { hasCode } from '../../core/errors.ts'
 import { idIn } from '../../core/job.ts'
 import { Lru } from '../../core/lru.ts'
-import { readable } from '../../core/readable.ts'
+import { tryRead } from '../../core/readable.ts'
 import type { Reply } from '../answers.ts'
 import type { RunOutcome } from '../changes.ts'
-import { lentAlone, lentOfRows } from '../claimed.ts'
+import { claimedJobs, claimedJobsIn } from '../claimed.ts'
 import { isolating } from '../commits.ts'
 import { packedRuns } from '../packed-runs.ts'
-import { faultsOf, filling, listWords, type Parts } from '../parts.ts'
+import { faultsOf, listWords, loadLeftOut, type Parts } from '../parts.ts'
 import { decodeRecord } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { ClaimedJob, CommitAnswer, CommitRequest } from '../types.ts'
@@ -38,16 +38,16 @@ const claimArgs = (claim: CommitRequest['claim']) => ({
   process: claim?.process ?? '',
 })
 
-function commitAnswer(reply: Reply<'committed'>, lent: ClaimedJob[], answers: string[], vault: Vault): CommitAnswer {
+function commitAnswer(reply: Reply<'committed'>, claimed: ClaimedJob[], answers: string[], vault: Vault): CommitAnswer {
   const { word, rings, nextDue, stale, version, failed, seen, told } = reply
   return {
     word,
     answers,
-    lent,
+    claimed,
     rings,
     ...(nextDue ? { nextDue: Number(nextDue.split(' ')[0]), dueIn: Number(nextDue.split(' ')[1]) } : {}),
     stale: stale.flatMap(({ id, document: text, side }) => {
-      const document = readable(() => decodeRecord(text, side, vault.show))
+      const document = tryRead(() => decodeRecord(text, side, vault.show))
       return document ? [{ id, document }] : []
     }),
     version,
@@ -61,7 +61,7 @@ const REMEMBERED = 1_000
 
 export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['change']) {
   const { keys, call, markedBy, ids, moments, vault } = parts
-  const fill = filling(parts, vault.show)
+  const fill = loadLeftOut(parts, vault.show)
   const quotas = new Lru<string, string[]>(REMEMBERED)
   const noteQuotas = (claimed: ClaimedJob[]): void => {
     for (const { id, document } of claimed)
@@ -103,11 +103,11 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
     })
     for (const { job, what } of faultsOf(reply.faults, scripts.commit))
       console.error(`sidejob: job ${job} failed because of a fault in Redis: ${what}`)
-    const { lent, withSide } = lentOfRows(reply.lent, vault)
-    const answer = commitAnswer(reply, lent, sent.answers(reply.answers), vault)
-    ids.saw(answer.lent)
-    noteQuotas(answer.lent)
-    moments.saw(answer.lent[0]?.document.ranAt)
+    const { claimed, withSide } = claimedJobs(reply.lent, vault)
+    const answer = commitAnswer(reply, claimed, sent.answers(reply.answers), vault)
+    ids.saw(answer.claimed)
+    noteQuotas(answer.claimed)
+    moments.saw(answer.claimed[0]?.document.ranAt)
     await fill(withSide)
     await fill(answer.stale)
     return answer
@@ -153,11 +153,11 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
   function lentByCall(call: string): ClaimedJob[] {
     const [word, ...documents] = call.split('\t')
     if (word !== 'lent') return []
-    const lent = documents.flatMap((text) => lentAlone(text, vault))
-    ids.saw(lent)
-    noteQuotas(lent)
-    moments.saw(lent[0]?.document.ranAt)
-    return lent
+    const claimed = documents.flatMap((text) => claimedJobsIn(text, vault))
+    ids.saw(claimed)
+    noteQuotas(claimed)
+    moments.saw(claimed[0]?.document.ranAt)
+    return claimed
   }
 
   return { commit: isolating(commit, change), extend, renew, heartbeat, lentByCall }

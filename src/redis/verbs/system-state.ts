@@ -5,12 +5,12 @@ import type { Keys } from '../keys.ts'
 import type { Parts } from '../parts.ts'
 import { tablesOf } from '../table.ts'
 import type { BellTrouble } from '../types.ts'
-import { processIn } from './looks.ts'
+import { processIn } from './reads.ts'
 
 const TROUBLE = 900_000
 
-export const THERE_ARE_TENANTS = 'd:tenants'
-const LOOKED_AT = 50
+export const TENANTS_MEMBER = 'd:tenants'
+const MAX_DUE = 50
 
 export type Restore = { times: number; noticedAt: number; lost: { from: number; to: number } }
 
@@ -20,20 +20,20 @@ function restoreOf(text: string | null): Restore | null {
   return { times, noticedAt, lost: { from, to } }
 }
 
-export type Heart = 'cron' | 'qstash'
+export type TickSource = 'cron' | 'qstash'
 
-type HowItStands = {
+type SystemState = {
   restored: Restore | null
   trouble: BellTrouble | null
   tickAt: number | null
-  tickBy?: Heart | null
+  tickBy?: TickSource | null
   bellAt: number | null
   examined: Examined | null
   unreadable: string[]
   outbox?: { bytes: number; seen: number }
 }
 
-export const standingKeys = ({ epoch, bells, lastTick, lastBell, examined, unreadable }: Keys): string[] => [
+export const stateKeys = ({ epoch, bells, lastTick, lastBell, examined, unreadable }: Keys): string[] => [
   epoch,
   bells,
   lastTick,
@@ -44,67 +44,67 @@ export const standingKeys = ({ epoch, bells, lastTick, lastBell, examined, unrea
 
 const examinedOf = (text: string | null | undefined): Examined | null => readObject<Examined>(text) ?? null
 
-function outboxOf(head: string | null | undefined): Pick<HowItStands, 'outbox'> {
+function outboxOf(head: string | null | undefined): Pick<SystemState, 'outbox'> {
   const [, , bytes, seen] = (head ?? '').split(',').map(Number)
   return bytes === undefined || seen === undefined ? {} : { outbox: { bytes, seen } }
 }
 
-export const standingOf = ([went, trouble, tickAt, bellAt, found, unreadable, by, outbox]: readonly (
+export const parseState = ([went, trouble, tickAt, bellAt, found, unreadable, by, outbox]: readonly (
   | string
   | null
-)[]): HowItStands => ({
+)[]): SystemState => ({
   restored: restoreOf(went ?? null),
   trouble: readObject<BellTrouble>(trouble) ?? null,
   tickAt: tickAt ? Number(tickAt) : null,
   bellAt: bellAt ? Number(bellAt) : null,
   examined: examinedOf(found),
   unreadable: (unreadable ?? '').split('\n').flatMap((line) => line.split(/ (.*)/s)[1] ?? []),
-  tickBy: by as Heart | null,
+  tickBy: by as TickSource | null,
   ...outboxOf(outbox),
 })
 
-type Standing = { announced: string[]; hasTenants: boolean; isDue: boolean }
+type Due = { announced: string[]; hasTenants: boolean; isDue: boolean }
 
-const standingIn = (members: string[]): Standing => {
+const parseDue = (members: string[]): Due => {
   const head = members.filter((member) => member.startsWith('d:'))
   return {
     announced: head.map((member) => member.slice(2)),
-    hasTenants: head.includes(THERE_ARE_TENANTS),
-    isDue: head.length < members.length || members.length === LOOKED_AT,
+    hasTenants: head.includes(TENANTS_MEMBER),
+    isDue: head.length < members.length || members.length === MAX_DUE,
   }
 }
 
-export function createStanding(parts: Parts) {
+export function createSystemState(parts: Parts) {
   const { client, keys } = parts
   const { ask } = client
   const tableAt = tablesOf(parts)
   const [deployed, deploys] = [tableAt(keys.deployed), tableAt(keys.deploys)]
   return {
-    async standing(): Promise<HowItStands> {
-      return standingOf(
-        await ask<(string | null)[]>((redis) => redis.mget(...standingKeys(keys), keys.lastHeart, keys.outbox)),
+    async systemState(): Promise<SystemState> {
+      return parseState(
+        await ask<(string | null)[]>((redis) => redis.mget(...stateKeys(keys), keys.lastHeart, keys.outbox)),
       )
     },
-    announced: async () => standingIn(await ask((redis) => redis.zrange(keys.wake, 0, 0, { byScore: true }))).announced,
-    async standingAt(moment: number, came?: { at: number; by: Heart }): Promise<Standing> {
-      const due = { byScore: true, offset: 0, count: LOOKED_AT } as const
-      const read = async () => standingIn(await ask((redis) => redis.zrange(keys.wake, 0, moment, due)))
-      if (came === undefined) return read()
+    announced: async () => parseDue(await ask((redis) => redis.zrange(keys.wake, 0, 0, { byScore: true }))).announced,
+    async dueAt(moment: number, tick?: { at: number; by: TickSource }): Promise<Due> {
+      const due = { byScore: true, offset: 0, count: MAX_DUE } as const
+      const read = async () => parseDue(await ask((redis) => redis.zrange(keys.wake, 0, moment, due)))
+      if (tick === undefined) return read()
       const both = ask((redis) =>
         redis
           .pipeline()
           .zrange(keys.wake, 0, moment, due)
-          .mset({ [keys.lastTick]: String(came.at), [keys.lastHeart]: came.by })
+          .mset({ [keys.lastTick]: String(tick.at), [keys.lastHeart]: tick.by })
           .exec<[string[], unknown]>(),
       )
       return both
-        .then(([members]) => standingIn(members))
+        .then(([members]) => parseDue(members))
         .catch((error: unknown) => {
           if (!hasCode(error, 'FULL')) throw error
           return read()
         })
     },
-    async lastHeard(): Promise<Map<string, number>> {
+    async lastHeartbeats(): Promise<Map<string, number>> {
       const heard = new Map<string, number>()
       for (const process of Object.values(await tableAt(keys.processes).all()).map(processIn))
         for (const queue of process.queues) heard.set(queue, Math.max(process.heard, heard.get(queue) ?? 0))
@@ -117,16 +117,16 @@ export function createStanding(parts: Parts) {
       if (before.length) await ask((redis) => redis.zrem(keys.wake, ...before.map((one) => `d:${one}`)))
     },
     deploys: (id: string, times: readonly number[]) => deploys.many(times.map((at) => `${id} ${at}`)),
-    async keepDeploy(id: string, at: number, text: string, gone: readonly number[]): Promise<void> {
+    async keepDeploy(id: string, at: number, text: string, expired: readonly number[]): Promise<void> {
       await deploys.set(`${id} ${at}`, text)
-      await deploys.remove(...gone.map((time) => `${id} ${time}`))
+      await deploys.remove(...expired.map((time) => `${id} ${time}`))
     },
     versions: tableAt(keys.versions),
     async forgetAnnounced(ids: readonly string[]): Promise<void> {
       if (ids.length === 0) return
       const all = await ask<string[]>((redis) => redis.zrange(keys.wake, 0, 0, { byScore: true }))
-      const gone = all.filter((member) => ids.some((id) => member.startsWith(`d:${id} `)))
-      if (gone.length) await ask((redis) => redis.zrem(keys.wake, ...gone))
+      const expired = all.filter((member) => ids.some((id) => member.startsWith(`d:${id} `)))
+      if (expired.length) await ask((redis) => redis.zrem(keys.wake, ...expired))
     },
     examined: async () => examinedOf(await ask<string | null>((redis) => redis.get(keys.examined))),
     setExamined: (found: Examined) => ask<unknown>((redis) => redis.set(keys.examined, JSON.stringify(found))),

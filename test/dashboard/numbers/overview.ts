@@ -1,4 +1,4 @@
-import { isOurs } from '../../../src/core/callback.ts'
+import { isCallbackQueue } from '../../../src/core/callback.ts'
 import type { ErrorKind } from '../../../src/engine/engine.ts'
 import { ORIGIN } from '../kit.ts'
 import { chart } from './chart.ts'
@@ -189,7 +189,7 @@ export async function overview(facts: Facts, scene: Scene): Promise<Claims> {
   const needs = await needsIn(facts, scene)
   const problems = needs.length
   const isUsed = ({ name, counts }: Facts['queues'][number]) =>
-    !isOurs(name) || counts.queued + counts.running + counts.suspended + counts.failed > 0
+    !isCallbackQueue(name) || counts.queued + counts.running + counts.suspended + counts.failed > 0
   return {
     ...tiles(facts),
     ...chart(facts),

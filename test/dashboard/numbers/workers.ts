@@ -1,4 +1,4 @@
-import { isOurs } from '../../../src/core/callback.ts'
+import { isCallbackQueue } from '../../../src/core/callback.ts'
 import type { WorkerView } from '../../../src/engine/engine.ts'
 import { counted, type Facts, having, waitingIn } from './facts.ts'
 import { happenedTo } from './jobs.ts'
@@ -24,7 +24,7 @@ function workerRow(facts: Facts, { queue, class: name }: WorkerView): string {
   return row(name, '', own ? hoursOf(own.hours) : '', short(own?.counts.runs ?? 0), short(failed), title)
 }
 
-const isLibrary = (queue: string): boolean => queue === 'core' || isOurs(queue)
+const isLibrary = (queue: string): boolean => queue === 'core' || isCallbackQueue(queue)
 
 const todayOf = ({ classes }: Facts, of: WorkerView) =>
   classes.find((one) => one.queue === of.queue && one.class === of.class)?.counts ?? { runs: 0, failed: 0 }

@@ -75,7 +75,7 @@ async function deploy(version: string, step: string): Promise<void> {
     config: configOf(project.dir),
     vars: { ...vars, ...own },
     say: () => undefined,
-    onGone: () => undefined,
+    onExit: () => undefined,
   })
   versions[version] = worker
   parts.unshift(worker.close)

@@ -26,9 +26,14 @@ const lane =
       await store.enqueue(Array.from({ length: madeAtOnce }, job) as Parameters<typeof store.enqueue>[0])
     const id = crypto.randomUUID()
     let seq = 0
-    let lent: ClaimedJob[] = []
+    let claimed: ClaimedJob[] = []
     const goOn = async () => {
-      const runs = lent.map(({ document }) => ({ token: document.token!, n: 0, end: 'completed' as const, words: [] }))
+      const runs = claimed.map(({ document }) => ({
+        token: document.token!,
+        n: 0,
+        end: 'completed' as const,
+        words: [],
+      }))
       const asked = { id, seq: ++seq, bell: '', waits: 0, warm: 0 }
       const answer = await store.commit({
         queue: 'q',
@@ -36,8 +41,8 @@ const lane =
         lane: asked,
         claim: { max: batch, lease: LEASE, begun: batch },
       })
-      if (answer.lent.length !== batch) throw new Error(`${batch} were to be claimed, ${answer.lent.length} came`)
-      lent = answer.lent
+      if (answer.claimed.length !== batch) throw new Error(`${batch} were to be claimed, ${answer.claimed.length} came`)
+      claimed = answer.claimed
     }
     await goOn()
     return goOn

@@ -22,7 +22,7 @@ export type Peeked = { name: string; child: Child; taken: number; values: string
 
 type Draft = {
   world: World
-  lent: ClaimedJob
+  claimed: ClaimedJob
   children: Record<string, Child>
   peeked: Peeked
   tag: string
@@ -62,18 +62,18 @@ const someChild = ({ world, children }: Draft): [string, Child] | undefined => {
 }
 
 function readOwn(draft: Draft, all = false): void {
-  const { lent, world } = draft
-  for (const [port, items] of Object.entries(lent.inputs)) {
+  const { claimed, world } = draft
+  for (const [port, items] of Object.entries(claimed.inputs)) {
     const count = all ? items.length : world.random.int(items.length + 1)
-    const cursor = Number(lent.document[`i:${port}`]!.split(',')[1])
+    const cursor = Number(claimed.document[`i:${port}`]!.split(',')[1])
     if (draft.reads[port]) continue
     draft.reads[port] = { cursor, count }
-    draft.read.push({ port: portOf(lent.id, `i:${port}`), values: items.slice(0, count).map(idOf) })
+    draft.read.push({ port: portOf(claimed.id, `i:${port}`), values: items.slice(0, count).map(idOf) })
   }
 }
 
 function writeOut(draft: Draft, n = 1 + draft.world.random.int(2)): void {
-  const port = outputOf(draft.lent.document.class)
+  const port = outputOf(draft.claimed.document.class)
   if (port) draft.ops.push({ op: 'write', to: { out: port }, values: mustAppear(draft, n) })
 }
 
@@ -128,9 +128,9 @@ function readChild(draft: Draft): void {
 function connectToChild(draft: Draft): void {
   const [name, child] = someChild(draft) ?? []
   const to = child && inputOf(child.class)
-  const from = outputOf(draft.lent.document.class)
+  const from = outputOf(draft.claimed.document.class)
   // A job of class `herald` also publishes its output on a channel, so a wire could deliver the same value again.
-  if (name && to && from === 'out' && draft.lent.document.class !== 'herald')
+  if (name && to && from === 'out' && draft.claimed.document.class !== 'herald')
     draft.ops.push({ op: 'connect', from: { out: from }, to: [{ child: name, in: to }] })
 }
 
@@ -140,7 +140,7 @@ function wire(draft: Draft): void {
   const [other, sibling] = someChild(draft) ?? []
   if (sibling?.class === 'reader') return
   const [from, to] = [child && outputOf(child.class), sibling && inputOf(sibling.class)]
-  const [own, out] = [inputOf(draft.lent.document.class), outputOf(draft.lent.document.class)]
+  const [own, out] = [inputOf(draft.claimed.document.class), outputOf(draft.claimed.document.class)]
   if (own && other && to && draft.world.random.chance(0.3))
     draft.ops.push({ op: 'wire', from: { in: own }, to: [{ child: other, in: to }] })
   else if (name && from && child!.class !== 'herald' && other !== name && to)
@@ -170,7 +170,7 @@ const moves: { weight: number; when: (draft: Draft) => boolean; make: (draft: Dr
   { weight: 6, when: always, make: (draft) => readOwn(draft, true) },
   { weight: 5, when: always, make: writeOut },
   { weight: 3, when: always, make: spawn },
-  { weight: 6, when: ({ lent }) => lent.document.class === 'parent', make: spawn },
+  { weight: 6, when: ({ claimed }) => claimed.document.class === 'parent', make: spawn },
   { weight: 4, when: isParent, make: writeChild },
   { weight: 5, when: isParent, make: readChild },
   { weight: 2, when: isParent, make: connectToChild },
@@ -235,7 +235,7 @@ function waitForChildren({ world, children }: Draft): End {
 
 function endOf(draft: Draft): End {
   const { random } = draft.world
-  const { class: name, terminating } = draft.lent.document
+  const { class: name, terminating } = draft.claimed.document
   if (terminating === '2')
     return random.chance(0.1) ? { end: 'failed', error: { message: 'in shutdown' } } : { end: 'completed' }
   if ((draft.spawned || isParent(draft)) && random.chance(0.2)) return { end: 'follow' }
@@ -245,7 +245,7 @@ function endOf(draft: Draft): End {
 }
 
 /** True if a wire begins at the output. Such a job writes nothing, because a cycle of wires could wake it forever. */
-function leadsOn({ lent: { document } }: Draft): boolean {
+function leadsOn({ claimed: { document } }: Draft): boolean {
   const output = outputOf(document.class)
   return ['wo', 'co'].some((field) => document[`${field}:${output}`] !== undefined)
 }
@@ -254,7 +254,7 @@ function diligent(draft: Draft): End {
   readOwn(draft, true)
   if (draft.read.some(({ values }) => values.length) && !leadsOn(draft)) writeOut(draft)
   const open = Object.values(draft.children).some(({ status }) => status === 'queued' || status === 'terminating')
-  return open && draft.lent.document.terminating !== '2'
+  return open && draft.claimed.document.terminating !== '2'
     ? { end: 'suspended', waitFor: 'children' }
     : { end: 'completed' }
 }
@@ -273,7 +273,7 @@ function asOthers(draft: Draft): End {
 }
 
 /** Redis cannot store a run that writes a log entry together with equal runs, so 9 of 10 runs write no entry. */
-const isLikeOthers = ({ lent: { document }, world }: Draft): boolean =>
+const isLikeOthers = ({ claimed: { document }, world }: Draft): boolean =>
   isPacked(document.class) && document.terminating !== '2' && world.random.chance(0.9)
 
 const tell = ({ world: { random, faulty } }: Draft): End =>
@@ -281,13 +281,13 @@ const tell = ({ world: { random, faulty } }: Draft): End =>
     ? { end: 'failed', error: { message: 'nobody there', retry: !random.chance(0.3) } }
     : { end: 'completed' }
 
-function draftOf(world: World, lent: ClaimedJob, n: number, peeked: Peeked): Draft {
+function draftOf(world: World, claimed: ClaimedJob, n: number, peeked: Peeked): Draft {
   return {
     world,
-    lent,
+    claimed,
     peeked,
-    children: childrenOf(lent.children),
-    tag: `${lent.document.token}#${n}`,
+    children: childrenOf(claimed.children),
+    tag: `${claimed.document.token}#${n}`,
     ops: [],
     reads: {},
     must: [],
@@ -298,36 +298,36 @@ function draftOf(world: World, lent: ClaimedJob, n: number, peeked: Peeked): Dra
   }
 }
 
-const logOf = ({ lent, tag }: Draft): Encoded =>
-  JSON.stringify([...JSON.parse(lent.document['s:log'] ?? '[]'), tag]) as Encoded
+const logOf = ({ claimed, tag }: Draft): Encoded =>
+  JSON.stringify([...JSON.parse(claimed.document['s:log'] ?? '[]'), tag]) as Encoded
 
 export async function behave(
   world: World,
-  lent: ClaimedJob,
+  claimed: ClaimedJob,
   n: number,
   peeked: Peeked,
   checkpoint: boolean,
 ): Promise<Plan> {
-  const draft = draftOf(world, lent, n, peeked)
+  const draft = draftOf(world, claimed, n, peeked)
   const isPlain = !checkpoint && isLikeOthers(draft)
-  const saidOf = isCallback({ doc: lent.document }) ? tell : isPlain ? asOthers : world.faulty ? atRandom : diligent
+  const saidOf = isCallback({ doc: claimed.document }) ? tell : isPlain ? asOthers : world.faulty ? atRandom : diligent
   const said = saidOf(draft)
   const end: End = checkpoint ? { end: 'checkpoint' } : said
   const log = logOf(draft)
   const state = isPlain ? {} : { state: { set: { log } } }
   const changes: Changes = { ...end, n, reads: draft.reads, ...state, ops: draft.ops }
-  const settled = await outcomeOf(lent.document.token!, changes, {
-    document: lent.document,
+  const settled = await outcomeOf(claimed.document.token!, changes, {
+    document: claimed.document,
     vault: createVault(),
-    retry: classes[lent.document.class]!.retry,
+    retry: classes[claimed.document.class]!.retry,
     registry,
     random: world.random.next,
     now: world.now,
   })
   const timed = end.at !== undefined || end.wait !== undefined
-  const wanted = end.end === 'again' && !timed ? [lent.id] : []
+  const wanted = end.end === 'again' && !timed ? [claimed.id] : []
   const { must, may, read, meddled } = draft
-  const waits = end.waitFor ? [{ job: lent.id, names: end.waitFor }] : []
+  const waits = end.waitFor ? [{ job: claimed.id, names: end.waitFor }] : []
   const facts = {
     must,
     may,
@@ -335,10 +335,10 @@ export async function behave(
     meddled,
     wanted,
     waits,
-    logs: isPlain ? [] : ([[lent.id, log]] as [number, string][]),
-    timed: timed ? [lent.id] : [],
+    logs: isPlain ? [] : ([[claimed.id, log]] as [number, string][]),
+    timed: timed ? [claimed.id] : [],
   }
-  return { settled, job: lent.id, key: draft.tag, facts, planned: world.now }
+  return { settled, job: claimed.id, key: draft.tag, facts, planned: world.now }
 }
 
 const noPlanFacts = (wanted: number[]): Plan['facts'] => ({
@@ -352,15 +352,15 @@ const noPlanFacts = (wanted: number[]): Plan['facts'] => ({
   wanted,
 })
 
-export const handBack = (lent: ClaimedJob, n: number, now: number): Plan => ({
-  settled: { token: lent.document.token!, n, end: 'released', words: [] },
-  job: lent.id,
-  key: `${lent.document.token}#${n}`,
-  facts: noPlanFacts([lent.id]),
+export const handBack = (claimed: ClaimedJob, n: number, now: number): Plan => ({
+  settled: { token: claimed.document.token!, n, end: 'released', words: [] },
+  job: claimed.id,
+  key: `${claimed.document.token}#${n}`,
+  facts: noPlanFacts([claimed.id]),
   planned: now,
 })
 
-export function skip(lent: ClaimedJob, now: number): Plan | undefined {
-  const settled = skipped(lent.document, now)
-  return settled && { settled, job: lent.id, key: `${settled.token}#0`, facts: noPlanFacts([]), planned: now }
+export function skip(claimed: ClaimedJob, now: number): Plan | undefined {
+  const settled = skipped(claimed.document, now)
+  return settled && { settled, job: claimed.id, key: `${settled.token}#0`, facts: noPlanFacts([]), planned: now }
 }

@@ -94,8 +94,8 @@ export function createLedger(world: World) {
     },
 
     /** Redis stores no answer if it refuses a lane that committed nothing, so a repeated claim may get jobs. */
-    claim(key: string, { lent, word, answers }: CommitAnswer): boolean {
-      const tokens = lent.map(({ document }) => document.token!)
+    claim(key: string, { claimed, word, answers }: CommitAnswer): boolean {
+      const tokens = claimed.map(({ document }) => document.token!)
       const known = lentTo.get(key)
       if (!known && word === 'full' && answers.length === 0) {
         if (tokens.length) world.report('a refused lane got a lease', `${key}: ${tokens}`)

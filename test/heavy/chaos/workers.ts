@@ -30,8 +30,8 @@ export function createWorkers(world: World, { ledger, constraints, settings }: P
     return random.chance(0.12) ? random.between(5_000, 50_000) : random.between(30, 4_000)
   }
 
-  async function peek(lent: ClaimedJob): Promise<Peeked> {
-    const children = Object.entries(childrenOf(lent.children)).filter(([, child]) => outputOf(child.class))
+  async function peek(claimed: ClaimedJob): Promise<Peeked> {
+    const children = Object.entries(childrenOf(claimed.children)).filter(([, child]) => outputOf(child.class))
     if (children.length === 0 || !random.chance(0.6)) return []
     const rows = await store.peek(
       children.map(([, { id, class: name }]) => ({ id, dir: 'o', port: outputOf(name)! })),
@@ -44,22 +44,22 @@ export function createWorkers(world: World, { ledger, constraints, settings }: P
   }
 
   /** Calls `done` without a plan if the response was lost. */
-  function perform(by: Process, lent: ClaimedJob, n: number, done: (plan?: Plan) => void): void {
+  function perform(by: Process, claimed: ClaimedJob, n: number, done: (plan?: Plan) => void): void {
     after(20, async () => {
-      const passed = n === 0 && !by.dead && skip(lent, world.now)
+      const passed = n === 0 && !by.dead && skip(claimed, world.now)
       if (passed) return done(passed)
-      const peeked = await peek(lent)
+      const peeked = await peek(claimed)
       after(durationOf(), async () => {
-        const often = isPacked(lent.document.class) ? 0.02 : 0.15
-        const checkpoint = world.faulty && lent.document.terminating !== '2' && random.chance(often)
+        const often = isPacked(claimed.document.class) ? 0.02 : 0.15
+        const checkpoint = world.faulty && claimed.document.terminating !== '2' && random.chance(often)
         if (by.dead) return
-        if (world.faulty && random.chance(0.04)) return done(handBack(lent, n, world.now))
-        const plan = await behave(world, lent, n, peeked, checkpoint)
+        if (world.faulty && random.chance(0.04)) return done(handBack(claimed, n, world.now))
+        const plan = await behave(world, claimed, n, peeked, checkpoint)
         if (!checkpoint) return done(plan)
         commitAlone(by, plan, (answer) => {
-          const [fresh] = answer.lent
+          const [fresh] = answer.claimed
           if (answer.answers[0] !== 'running' || !fresh) return done()
-          if (fresh.document.token !== lent.document.token)
+          if (fresh.document.token !== claimed.document.token)
             return world.report(
               "a checkpoint was answered with another run's snapshot",
               `${plan.key}: ${fresh.document.token}`,
@@ -149,7 +149,7 @@ export function createWorkers(world: World, { ledger, constraints, settings }: P
   }
 
   function goOn(lane: Lane, answer: CommitAnswer, left: boolean): void {
-    const { word, lent, rings, nextDue } = answer
+    const { word, claimed, rings, nextDue } = answer
     world.ring(rings)
     constraints.retag(lane, answer)
     if (word === 'full' || word === 'stale' || left) return
@@ -162,13 +162,13 @@ export function createWorkers(world: World, { ledger, constraints, settings }: P
       if (wait <= SOON) after(Math.max(0, wait), () => ask(lane, []))
       return
     }
-    if (lent.length === 0) ask(lane, [])
-    else performAll(lane, lent)
+    if (claimed.length === 0) ask(lane, [])
+    else performAll(lane, claimed)
   }
 
-  function performAll(lane: Lane, lent: ClaimedJob[]): void {
+  function performAll(lane: Lane, claimed: ClaimedJob[]): void {
     const plans: Plan[] = []
-    let left = lent.length
+    let left = claimed.length
     const stalled = world.strikes('lane stalls')
     const finish = (token: string, plan?: Plan) => {
       lane.open.delete(token)
@@ -176,7 +176,7 @@ export function createWorkers(world: World, { ledger, constraints, settings }: P
       if (--left > 0) return
       after(stalled ? random.between(20_000, 120_000) : 0, () => ask(lane, plans))
     }
-    for (const one of lent) {
+    for (const one of claimed) {
       const token = one.document.token!
       lane.open.add(token)
       const elsewhere = world.faulty && random.chance(0.05)
@@ -187,10 +187,10 @@ export function createWorkers(world: World, { ledger, constraints, settings }: P
     if (!stalled) renew(lane, lane.queue, () => [...lane.open], lane.id)
   }
 
-  function performElsewhere(lent: ClaimedJob): void {
+  function performElsewhere(claimed: ClaimedJob): void {
     const by = { dead: false }
-    extend(by, lent.document.queue, () => [lent.document.token!], MINUTE)
-    perform(by, lent, 0, (plan) => plan && after(durationOf(), () => commitAlone(by, plan)))
+    extend(by, claimed.document.queue, () => [claimed.document.token!], MINUTE)
+    perform(by, claimed, 0, (plan) => plan && after(durationOf(), () => commitAlone(by, plan)))
   }
 
   function claimByHand(queue: string): void {
@@ -209,14 +209,14 @@ export function createWorkers(world: World, { ledger, constraints, settings }: P
           claim: { max, lease: Math.round(lease), begun: max, pull: true, patterns, tags, only },
         }),
       facts: (answer) => {
-        if (answer.lent.length) ledger.claim(id, answer)
+        if (answer.claimed.length) ledger.claim(id, answer)
         return { meddled: only !== undefined }
       },
-      outcome: ({ word, lent }) => (lent.length ? 'some' : word),
+      outcome: ({ word, claimed }) => (claimed.length ? 'some' : word),
       got: (answer) => {
         world.ring(answer.rings)
         constraints.retag({ dead: false }, answer)
-        for (const one of answer.lent) performByHand(one)
+        for (const one of answer.claimed) performByHand(one)
       },
     })
   }
@@ -233,12 +233,12 @@ export function createWorkers(world: World, { ledger, constraints, settings }: P
     world.send({ label: 'deadline', call: () => store.change(String(id), [words]), facts: () => ({ meddled: true }) })
   }
 
-  function performByHand(lent: ClaimedJob): void {
+  function performByHand(claimed: ClaimedJob): void {
     const by = { dead: false }
-    let open = [lent.document.token!]
-    if (world.faulty && random.chance(0.2)) setDeadline(lent)
+    let open = [claimed.document.token!]
+    if (world.faulty && random.chance(0.2)) setDeadline(claimed)
     if (random.chance(0.5)) renew(by, '', () => open)
-    perform(by, lent, 0, (plan) => {
+    perform(by, claimed, 0, (plan) => {
       open = []
       if (plan) commitAlone(by, plan)
     })

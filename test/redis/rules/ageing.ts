@@ -87,7 +87,7 @@ const rule37: Facts = {
       queue: 'q',
       claim: { max: 1, lease: 45_000, begun: 1, pull: true, priority: 0 },
     })
-    expect(asked.lent.map(({ id }) => id)).toEqual([b])
+    expect(asked.claimed.map(({ id }) => id)).toEqual([b])
     expect(await order(world, 1, { pull: true })).toEqual([a])
   },
   async 'jobs waiting at a limit are admitted in the order of ageing, to the step'(world) {
@@ -152,16 +152,16 @@ const rule37: Facts = {
     expect(await world.faults()).toEqual([])
     await settle(world)
     await age(world, 2 * STEP)
-    const lent = new Set<number>()
-    for (let left = 6; left > 0; left--) for (const { id } of await world.claim({ max: 9 })) lent.add(id)
+    const claimed = new Set<number>()
+    for (let left = 6; left > 0; left--) for (const { id } of await world.claim({ max: 9 })) claimed.add(id)
     await settled(world)
     for (let got = 1; got > 0; ) {
       const runs = await world.claim({ max: 1_000 })
-      for (const { id } of runs) lent.add(id)
+      for (const { id } of runs) claimed.add(id)
       got = runs.length
     }
-    expect(lent.size).toBe(4_901)
-    expect(lent).toContain(better)
+    expect(claimed.size).toBe(4_901)
+    expect(claimed).toContain(better)
   },
   async 'groups take turns within a step'(world) {
     await age(world, 3_600_000)

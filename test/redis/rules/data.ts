@@ -80,17 +80,17 @@ const rule41: Facts = {
 
   async 'ids from before a restore of Redis are not reused for callers that know them'(world) {
     const ids = [await world.make(), await world.make(), await world.make()]
-    expect((await world.store.standing()).restored).toBeNull()
+    expect((await world.store.systemState()).restored).toBeNull()
     await goBackTo(world, ids[0]!)
     const before = world.now()
     const step = ids[2]! - ids[1]!
     expect(await world.make()).toBe(ids[2]! + step)
     const lost = { from: ids[0]! + 1, to: ids[2]! }
-    const noticed = (await world.store.standing()).restored
+    const noticed = (await world.store.systemState()).restored
     expect(noticed).toMatchObject({ times: 1, lost })
     expect(noticed!.noticedAt).toBeGreaterThanOrEqual(before - 1_000)
     expect(await world.make()).toBe(ids[2]! + 2 * step)
-    expect((await world.store.standing()).restored).toEqual(noticed)
+    expect((await world.store.systemState()).restored).toEqual(noticed)
   },
 
   async 'a worker with a leased job knows its id, and reports it when it creates another'(world) {
@@ -101,7 +101,7 @@ const rule41: Facts = {
     expect(next).toBeGreaterThan(run.id)
     await goBackTo(world, 0)
     await world.make()
-    expect((await world.store.standing()).restored).toMatchObject({ times: 2, lost: { from: 1, to: next } })
+    expect((await world.store.systemState()).restored).toMatchObject({ times: 2, lost: { from: 1, to: next } })
   },
 }
 

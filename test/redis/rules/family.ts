@@ -375,13 +375,13 @@ const rule25: Facts = {
     const id = await world.make()
     await (await world.claimOne()).suspend({ ops: [spawn('a')] })
     const child = await world.claimOne()
-    const { lent } = await world.store.commit({
+    const { claimed } = await world.store.commit({
       queue: 'q',
       runs: [await child.settled({})],
       claim: { max: 1, lease: 45_000 },
     })
-    expect(lent[0]!.id).toBe(id)
-    await world.runOf(lent[0]!).suspend()
+    expect(claimed[0]!.id).toBe(id)
+    await world.runOf(claimed[0]!).suspend()
     await sweep(world, DAY + 1_000)
     expect(await gone(world, child.id)).toBe(true)
   },

@@ -300,7 +300,7 @@ const rule98: Facts = {
     const id = await world.make({ ...UNPACKED, in: { in: {} } })
     const write: Op = { op: 'write', to: { job: id, in: 'in' }, values: [large, large] }
     const { runs } = await lane.ask({ runs: [await writer!.settled({ ops: [write] })] })
-    expect(runs.map((run) => run.lent.inputs.in!.map((item) => item.includes(large)))).toEqual([[true, true]])
+    expect(runs.map((run) => run.claimed.inputs.in!.map((item) => item.includes(large)))).toEqual([[true, true]])
   },
 }
 

@@ -234,7 +234,7 @@ const rule3: Facts = {
     await world.store.register('q', [{ name: 'plain', definition: '{}', serves: 'push' }])
     expect(await world.queueOf()).toMatchObject({ ready: 0, pull: 1 })
     const claim = { max: 1, lease: 45_000, begun: 1, pull: true, tags: ['rare'] }
-    expect((await world.store.commit({ queue: 'q', claim })).lent.map((lent) => lent.id)).toEqual([id])
+    expect((await world.store.commit({ queue: 'q', claim })).claimed.map((claimed) => claimed.id)).toEqual([id])
   },
   async 'the job of a pull worker waits for pull workers again when it is repeated'(world) {
     const id = await world.make({ pull: true, in: { in: {} } })

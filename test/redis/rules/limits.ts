@@ -598,8 +598,8 @@ const rule27: Facts = {
 const constraint: Constraint = { match: { class: 'plain' }, concurrency: 1 }
 const constrain = (world: World, name = 'c') => world.store.constraint(name, encodeValue(constraint))
 const claimWith = async (world: World) => {
-  const { lent, stale, version, word } = await world.lane().ask()
-  return { ids: lent.map(({ id }) => id), stale: stale.map(({ id }) => id), version, word }
+  const { claimed, stale, version, word } = await world.lane().ask()
+  return { ids: claimed.map(({ id }) => id), stale: stale.map(({ id }) => id), version, word }
 }
 const retag = (world: World, id: number, version: string, ...seen: string[]) =>
   world.change(

@@ -49,7 +49,7 @@ async function calledOf(world: World, waiters: Record<string, string[]>, act: ()
     async () => {
       for (const [id, patterns] of Object.entries(waiters)) {
         const claim = { max: 1, lease: 45_000, pull: true, patterns, waiter: { id, wait } }
-        expect((await world.store.commit({ queue: 'q', claim })).lent).toEqual([])
+        expect((await world.store.commit({ queue: 'q', claim })).claimed).toEqual([])
       }
       await act()
     },
@@ -180,7 +180,7 @@ const rule30: Facts = {
     const called = await calledOf(world, { one: [], other: [] }, async () => {
       await world.make({ pull: true })
       const claim = { max: 1, lease: 45_000, pull: true, patterns: [], waiter: { id: 'other', wait: 20_000 } }
-      expect((await world.store.commit({ queue: 'q', claim })).lent).toHaveLength(1)
+      expect((await world.store.commit({ queue: 'q', claim })).claimed).toHaveLength(1)
       await world.make({ pull: true })
     })
     expect(called).toEqual({ one: 1, other: 0 })

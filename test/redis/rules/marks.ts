@@ -41,8 +41,8 @@ export const marks: Record<number, Facts> = {
     async 'a pull worker gets a job by the tag `^`'(world) {
       const id = await world.make({ pull: true, tag: MARK })
       const claim = { max: 1, lease: 45_000, begun: 1, pull: true, tags: [MARK] }
-      const { lent } = await world.store.commit({ queue: 'q', claim })
-      expect(lent).toMatchObject([{ id, document: { tag: MARK } }])
+      const { claimed } = await world.store.commit({ queue: 'q', claim })
+      expect(claimed).toMatchObject([{ id, document: { tag: MARK } }])
       expect(await world.faults()).toEqual([])
     },
     async 'a repair of a lost value keeps names that are `^`'(world) {

@@ -329,7 +329,7 @@ const rule32: Facts = {
         lane: { id: 'key', seq: 1 },
         claim: { max: 1, lease: 45_000, begun: 1, pull: true },
       })
-    const tokens = [await claim(), await claim()].map(({ lent }) => lent.map(({ document }) => document.token))
+    const tokens = [await claim(), await claim()].map(({ claimed }) => claimed.map(({ document }) => document.token))
     expect(tokens[0]).toEqual(tokens[1])
     expect((await world.queueOf()).leases).toBe(1)
     expect(await world.client.ask((redis) => redis.get(world.store.keys.lane('key')))).not.toContain('secret')
@@ -341,9 +341,9 @@ const rule32: Facts = {
         lane: { id: 'key', seq: 1 },
         claim: { max: 1, lease: 45_000, begun: 1, pull: true },
       })
-    expect((await claim()).lent).toEqual([])
+    expect((await claim()).claimed).toEqual([])
     await world.make({ pull: true })
-    expect((await claim()).lent).toHaveLength(1)
+    expect((await claim()).claimed).toHaveLength(1)
   },
 }
 
@@ -367,7 +367,7 @@ const rule33: Facts = {
     const id = await world.make({ in: { in: {} }, out: { out: {} }, history: 0 })
     const claimSound = async () => {
       const run = await world.claimOne()
-      expect(run.lent.fault).toBeUndefined()
+      expect(run.claimed.fault).toBeUndefined()
       return run
     }
     await withoutAsking(world, id, async () => {
@@ -389,7 +389,7 @@ const rule33: Facts = {
       await redis.set(list, 'no list')
     })
     const run = await world.claimOne()
-    expect(run.lent.fault).toMatchObject({ code: 'INTERNAL' })
+    expect(run.claimed.fault).toMatchObject({ code: 'INTERNAL' })
     await world.client.ask((redis) => redis.rename(`${list}:away`, list))
     expect(await run.suspend()).toBe('suspended')
   },

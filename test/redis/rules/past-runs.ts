@@ -5,12 +5,12 @@ import { encodeValue } from '../../../src/core/codec/value.ts'
 import type { Op } from '../../../src/core/run.ts'
 import type { RunOutcome } from '../../../src/redis/changes.ts'
 import { says } from '../../../src/redis/ops.ts'
-import { childrenOf, deedsOf, pastRunOf } from '../../../src/redis/record.ts'
+import { childrenOf, effectsOf, pastRunOf } from '../../../src/redis/record.ts'
 import type { Sealed } from '../../../src/redis/vault.ts'
 import type { Facts, World } from '../direct.ts'
 
 const runsOf = async (world: World, id: number) => (await world.store.runs(id)).map(pastRunOf)
-const didOf = async (world: World, id: number) => deedsOf((await world.store.runs(id))[0]!)
+const didOf = async (world: World, id: number) => effectsOf((await world.store.runs(id))[0]!)
 const again = (world: World, id: number) => world.change(id, 'run', '', '', '', '', '')
 
 const writes = (port: string, n: number): Op => ({

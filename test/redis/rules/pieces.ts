@@ -280,8 +280,8 @@ const lending: Facts = {
   async 'a claim leases a whole piece, of which only the requested number of jobs begin at once'(world) {
     const ids = await pack(world, 12)
     const claim = { max: 100, lease: LEASE, begun: 5 }
-    const { lent } = await world.store.commit({ queue: 'q', lane: { id: 'l', seq: 1 }, claim })
-    expect(lent.map(({ document }) => document.begun)).toEqual(ids.map((_, i) => (i < 5 ? '1' : undefined)))
+    const { claimed } = await world.store.commit({ queue: 'q', lane: { id: 'l', seq: 1 }, claim })
+    expect(claimed.map(({ document }) => document.begun)).toEqual(ids.map((_, i) => (i < 5 ? '1' : undefined)))
   },
   async 'a lane with short runs gets up to six pieces at once, and ends all of them in one commit'(world) {
     await world.store.settings('q', { lanes: 9 })
@@ -492,12 +492,12 @@ const leaving: Facts = {
   async 'packed jobs tagged by older constraints are tagged again'(world) {
     const ids = await pack(world, 12)
     await world.store.constraint('c', '{"class":"plain","key":"k","concurrency":1}')
-    const { lent, stale } = await world.store.commit({
+    const { claimed, stale } = await world.store.commit({
       queue: 'q',
       lane: { id: 'l', seq: 1 },
       claim: { max: 99, lease: LEASE, begun: 99 },
     })
-    expect([lent, stale.map(({ id }) => id)]).toEqual([[], ids])
+    expect([claimed, stale.map(({ id }) => id)]).toEqual([[], ids])
   },
   async 'a job that is changed while it waits in a piece keeps its place'(world) {
     const touches: ((id: number) => Promise<unknown>)[] = [

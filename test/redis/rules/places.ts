@@ -72,8 +72,8 @@ const rule14: Facts = {
 
 async function lastRun(world: World, id: number, changes: object) {
   const document = await world.document(id)
-  const lent = { id, document, inputs: {}, children: [], steps: [], childCount: 0, family: [], wires: [] }
-  return world.runOf(lent).commit(changes, retry)
+  const claimed = { id, document, inputs: {}, children: [], steps: [], childCount: 0, family: [], wires: [] }
+  return world.runOf(claimed).commit(changes, retry)
 }
 
 const rule15: Facts = {

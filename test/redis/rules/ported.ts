@@ -54,13 +54,13 @@ const waiting: Facts = {
     await expectOut(world, ids, [ids[3]!, ids[4]!])
     expect(await world.values(ids[3]!, 'in', 'n')).toEqual(['3', '33'])
     const { runs } = await world.lane().ask()
-    const seen = Object.fromEntries(runs.map(({ id, lent }) => [ids.indexOf(id), lent.inputs.n]))
+    const seen = Object.fromEntries(runs.map(({ id, claimed }) => [ids.indexOf(id), claimed.inputs.n]))
     expect(seen).toEqual({ ...Object.fromEntries(ids.map((_, i) => [i, [`=${i}`]])), 3: ['=3', '=33'] })
   },
   async 'a value written to a job in the call in which it leaves its piece is read at once'(world) {
     const ids = await pack(world)
     const { runs } = await world.lane().ask({ max: 3 })
-    expect(runs.map(({ lent }) => lent.inputs)).toEqual([{ n: ['=0'] }, { n: ['=1'] }, { n: ['=2'] }])
+    expect(runs.map(({ claimed }) => claimed.inputs)).toEqual([{ n: ['=0'] }, { n: ['=1'] }, { n: ['=2'] }])
     await expectOut(world, ids, ids.slice(0, 3))
   },
   async 'jobs that cannot wait in pieces have their values too, counted once'(world) {

@@ -122,9 +122,9 @@ const rule6: Facts = {
       await run.settled({ end: 'checkpoint', reads: { in: { cursor: 0, count: 1 } }, ops: [outOf('out', '1')] }),
     ]
     for (let i = 0; i < 2; i++) {
-      const { answers, lent } = await world.store.commit({ queue: '', runs })
+      const { answers, claimed } = await world.store.commit({ queue: '', runs })
       expect(answers).toEqual(['running'])
-      expect(lent[0]!.inputs).toEqual({ in: ['=2'] })
+      expect(claimed[0]!.inputs).toEqual({ in: ['=2'] })
     }
     expect(await world.values(id, 'out', 'out')).toEqual(['1'])
   },
@@ -134,7 +134,7 @@ const rule6: Facts = {
     await world.store.commit({ queue: '', runs })
     world.advance(45_001)
     await world.tick()
-    expect((await world.store.commit({ queue: '', runs })).lent).toEqual([])
+    expect((await world.store.commit({ queue: '', runs })).claimed).toEqual([])
   },
   async 'a repeated checkpoint of a lost run does not return another run'(world) {
     await world.make()
@@ -144,7 +144,7 @@ const rule6: Facts = {
     await world.tick()
     world.advance(2_000)
     await world.claimOne()
-    expect((await world.store.commit({ queue: '', runs })).lent).toEqual([])
+    expect((await world.store.commit({ queue: '', runs })).claimed).toEqual([])
   },
   async 'a checkpoint extends the lease'(world) {
     await world.make()
@@ -727,8 +727,8 @@ const rule13: Facts = {
     await ready(world)
     const other = await world.make({ priority: -1 })
     const claim = { max: 9, lease: LEASE, begun: 9 }
-    const { lent, seen } = await world.store.commit({ queue: 'q', claim })
-    expect([lent.map(({ id }) => id), seen]).toEqual([[other], 0])
+    const { claimed, seen } = await world.store.commit({ queue: 'q', claim })
+    expect([claimed.map(({ id }) => id), seen]).toEqual([[other], 0])
   },
   async 'a pull worker finds the job behind 1,100 jobs at a limit that is full'(world) {
     const pulling = (priority: number, concurrency?: number) => ({
@@ -744,10 +744,10 @@ const rule13: Facts = {
     const last = await world.make(pulling(1))
     await world.make({ ...pulling(2, 1) })
     const claim = { max: 1, lease: LEASE, begun: 1, pull: true }
-    const { lent, seen } = await world.store.commit({ queue: 'q', claim })
-    expect([lent, seen]).toEqual([[], 0])
+    const { claimed, seen } = await world.store.commit({ queue: 'q', claim })
+    expect([claimed, seen]).toEqual([[], 0])
     const again = await world.store.commit({ queue: 'q', claim: { ...claim, skip: seen } })
-    expect(again.lent.map(({ id }) => id)).toEqual([last])
+    expect(again.claimed.map(({ id }) => id)).toEqual([last])
   },
   async 'claims of lost jobs and of fresh jobs take turns'(world) {
     const suspects = await Promise.all(Array.from({ length: 4 }, () => world.make()))

@@ -106,7 +106,7 @@ const rule19: Facts = {
     world.advance(10_001)
     const failed = await run.settled({ end: 'failed', error: { message: 'x' } }, { ...retry, max: 1 })
     const answer = await world.store.commit({ queue: 'q', runs: [failed], claim: { max: 1, lease: 45_000 } })
-    expect(answer.lent).toHaveLength(1)
+    expect(answer.claimed).toHaveLength(1)
     expect(answer.nextDue! - world.now()).toBeGreaterThan(9_000)
   },
   async 'a thousand timers that are due at once all become ready'(world) {

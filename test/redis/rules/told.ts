@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { logWords } from '../../../src/redis/changes.ts'
 import type { Facts, World } from '../direct.ts'
 
-const bellAt = async ({ store }: World) => (await store.standing()).bellAt
+const bellAt = async ({ store }: World) => (await store.systemState()).bellAt
 
 const rule90: Facts = {
   async 'the last bell that became a lane is reported with its time'(world) {

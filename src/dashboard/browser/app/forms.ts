@@ -1,7 +1,7 @@
 import type { Done } from '../../page.ts'
 import { closeButton, openDialog } from './dialog.ts'
 import { clearFaults, showFault, startFaults } from './faults.ts'
-import { base, button, hear, here, logIn, made, NO_RESPONSE, onClick, post, tell } from './page.ts'
+import { base, button, emit, here, logIn, made, NO_RESPONSE, onClick, onEvent, post } from './page.ts'
 import { toast } from './toasts.ts'
 
 type Refused = { code: string; message: string; path?: (string | number)[] }
@@ -90,12 +90,12 @@ async function settle(answer: Answer, form: HTMLFormElement, pressed: HTMLElemen
   else toast({ say, link, ...(undo ? { undo: () => void act(url, undo) } : {}) })
   // Refreshes keep fields that the user has changed, so reset them.
   if (form.dataset.keeps === undefined) form.reset()
-  tell('acted', form.dataset.act)
+  emit('acted', form.dataset.act)
   if (answer.to && answer.to !== here()) {
     // Without a focused field, letters are shortcuts again.
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
-    tell('go', base + answer.to)
-  } else tell('look')
+    emit('go', base + answer.to)
+  } else emit('look')
 }
 
 async function act(url: string, fields: Record<string, string>): Promise<void> {
@@ -103,7 +103,7 @@ async function act(url: string, fields: Record<string, string>): Promise<void> {
   for (const [name, value] of Object.entries(fields)) form.set(name, value)
   const answer = await send(url, form)
   toast({ say: answer.error?.message ?? answer.say ?? 'Undone', isError: answer.error !== undefined })
-  tell('look')
+  emit('look')
 }
 
 async function submit(form: HTMLFormElement, submitter: HTMLElement | null): Promise<void> {
@@ -138,7 +138,7 @@ export function startForms(): void {
     for (const menu of document.querySelectorAll('details.more[open]'))
       if (!menu.contains(target as Element)) menu.removeAttribute('open')
   })
-  hear('say', (detail) => toast(detail as Parameters<typeof toast>[0]))
+  onEvent('say', (detail) => toast(detail as Parameters<typeof toast>[0]))
 }
 
 function lineOf(button: HTMLElement): string | undefined {

@@ -1,7 +1,7 @@
 // Loads rows until a page is full, for up to three seconds.
 
-import { furtherText } from '../../words/further.ts'
-import { addressWith, hear, isElsewhere, onClick, pageAt, tell } from './page.ts'
+import { moreText } from '../../words/further.ts'
+import { addressWith, emit, onClick, onEvent, opensNewTab, pageAt } from './page.ts'
 
 const BY_ITSELF = 3_000
 
@@ -28,7 +28,7 @@ function show(): void {
   const isOver = state.next === null
   at.hidden = isOver && rows > 0
   if (word && isOver) word.textContent = 'No matches'
-  else if (word && where) word.textContent = furtherText(rows, where)
+  else if (word && where) word.textContent = moreText(rows, where)
   if (bar && done) bar.value = Number(done)
   if (bar) bar.hidden = isOver
   link.hidden = isOver
@@ -44,7 +44,7 @@ async function step(): Promise<void> {
   from.next = next?.querySelector('a')?.getAttribute('href') ?? null
   from.attributes = next ? { ...next.dataset } : from.attributes
   show()
-  tell('appended')
+  emit('appended')
 }
 
 async function run(wanted: number): Promise<void> {
@@ -79,13 +79,13 @@ function begin(): void {
 
 export function startFurther(): void {
   onClick('#further a', (_, event) => {
-    if (!older() || isElsewhere(event)) return
+    if (!older() || opensNewTab(event)) return
     begin()
     if (!state) return
     event.preventDefault()
     state.until = Date.now() + BY_ITSELF
     void run(Number(box()!.dataset.limit))
   })
-  hear('drawn', begin)
+  onEvent('drawn', begin)
   begin()
 }

@@ -2,7 +2,7 @@ import { areKeysOff, shownWithKey } from './hotkeys.ts'
 import { peek } from './list.ts'
 import { togglePause } from './live.ts'
 import { looks } from './looks.ts'
-import { hear, isWriting, mainLink, meta, onClick, openLink, tell } from './page.ts'
+import { emit, isWriting, mainLink, meta, onClick, onEvent, openLink } from './page.ts'
 import { selectAll, selectTo } from './selection.ts'
 
 let chord = false
@@ -74,7 +74,7 @@ const acts: Record<string, (event: KeyboardEvent) => unknown> = {
   d: looks.density,
   z: looks.zone,
   p: togglePause,
-  '.': () => tell('look'),
+  '.': () => emit('look'),
   j: () => move(1),
   k: () => move(-1),
   c: () => document.querySelector<HTMLElement>('main form.form :is(input:not([type=hidden]), textarea)')?.focus(),
@@ -116,7 +116,7 @@ function handle(key: string, event: KeyboardEvent): boolean {
 }
 
 export function startKeys(): void {
-  hear('drawn', mark)
+  onEvent('drawn', mark)
   onClick('[data-do="keys"]', show)
   document.getElementById('find')?.addEventListener('input', ({ isComposing }) => {
     if (!isComposing) void openPalette()

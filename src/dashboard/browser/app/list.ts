@@ -1,5 +1,5 @@
 import { closeButton, openDialog } from './dialog.ts'
-import { base, hear, isElsewhere, made, onClick, openLink, parsed, putInUrl, tell } from './page.ts'
+import { base, emit, made, onClick, onEvent, openLink, opensNewTab, parsed, putInUrl } from './page.ts'
 
 const FROM = 'sidejob-list'
 /** Milliseconds after the last key until the server is asked. */
@@ -81,7 +81,7 @@ function startSeeking(): void {
     if (!(target instanceof HTMLInputElement) || target.dataset.seeks === undefined) return
     putInUrl({ q: target.value.trim(), list: '1' })
     clearTimeout(timer)
-    timer = setTimeout(() => tell('look'), REST)
+    timer = setTimeout(() => emit('look'), REST)
   })
 }
 
@@ -94,7 +94,7 @@ function pressRow(row: HTMLElement, event: MouseEvent): void {
     event.preventDefault()
     box.click()
   } else if (!(event.target as Element).closest(CONTROLS) && getSelection()?.isCollapsed)
-    openLink(row.querySelector<HTMLAnchorElement>('a:has(> b)'), isElsewhere(event))
+    openLink(row.querySelector<HTMLAnchorElement>('a:has(> b)'), opensNewTab(event))
 }
 
 export function startList(): void {
@@ -103,9 +103,9 @@ export function startList(): void {
     remember()
     showNeighbours()
   }
-  onClick('#new-rows', () => tell('look'))
+  onClick('#new-rows', () => emit('look'))
   onClick('main .tbl tbody > tr', pressRow)
-  hear('drawn', drawn)
-  hear('appended', remember)
+  onEvent('drawn', drawn)
+  onEvent('appended', remember)
   drawn()
 }

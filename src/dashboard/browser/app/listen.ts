@@ -1,7 +1,7 @@
 // A message only triggers a refresh, so a lost message only causes a delay.
 
-import { base, hear, tell, watchIdle } from './page.ts'
-import { isTailing, type Said, showSaid } from './tail.ts'
+import { base, emit, onEvent, watchIdle } from './page.ts'
+import { type ChannelMessage, isTailing, showSaid } from './tail.ts'
 import { toast } from './toasts.ts'
 
 /** Milliseconds without input until the page stops listening. */
@@ -17,7 +17,7 @@ export const isHearing = (): boolean => source?.readyState === EventSource.OPEN
 
 type Entry = { job?: number; read?: { job: number }[]; write?: { job: number }[] } | null
 
-function isMeant({ channel, message }: Said<Entry>): boolean {
+function isMeant({ channel, message }: ChannelMessage<Entry>): boolean {
   if (of === undefined || channel !== '/sidejob/log') return true
   const jobs = [message, ...(message?.read ?? []), ...(message?.write ?? [])].map((one) => String(one?.job))
   return jobs.some((job) => of!.includes(job))
@@ -36,10 +36,10 @@ function open(channels: string[]): void {
   source.addEventListener('message', ({ data }) => {
     const said = JSON.parse(data)
     if (isTailing()) showSaid(said)
-    else if (isMeant(said)) tell('heard')
+    else if (isMeant(said)) emit('heard')
   })
   // The stream does not repeat earlier messages, so the page refreshes when the stream opens.
-  source.addEventListener('open', () => tell('heard'))
+  source.addEventListener('open', () => emit('heard'))
 }
 
 function listen(): void {
@@ -58,7 +58,7 @@ export function pauseListening(is: boolean): void {
 
 export function startListening(): void {
   document.addEventListener('visibilitychange', listen)
-  hear('drawn', listen)
+  onEvent('drawn', listen)
   setInterval(listen, 60_000)
   listen()
 }

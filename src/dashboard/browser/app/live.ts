@@ -3,7 +3,7 @@ import { about, clock, many, span } from '../../words/text.ts'
 import { write } from '../board/svg.ts'
 import { isHearing, pauseListening } from './listen.ts'
 import { take, takeParts } from './morph.ts'
-import { button, hear, logIn, made, onClick, parsed, readZone, tell, watchIdle } from './page.ts'
+import { button, emit, logIn, made, onClick, onEvent, parsed, readZone, watchIdle } from './page.ts'
 
 const [SOON, LATER, SELDOM, FAST] = [60_000, 600_000, 60_000, 2_000]
 /** Milliseconds between refreshes while listening, and minimum milliseconds between any two refreshes. */
@@ -128,15 +128,15 @@ async function reasonOf(answer: Response): Promise<string> {
 const briefOf = (): string | undefined => document.querySelector<HTMLElement>('[data-brief]')?.dataset.brief
 
 /** The script of the page draws `data`. `parts` is HTML from the server. */
-type Told = { as: string; now: number; data: unknown; parts: Record<string, string> }
+type LiveAnswer = { as: string; now: number; data: unknown; parts: Record<string, string> }
 
 async function show(answer: Response, force: boolean, known: Chunk[]): Promise<void> {
   if (!answer.headers.get('content-type')?.includes('json')) return take(await answer.text(), force)
-  const told: Partial<Told> & { patch?: Patch } = await answer.json()
-  if (told.patch) return take(htmlOf((chunks = patched(known, told.patch))), force)
-  if (told.as !== briefOf()) return look(true)
-  takeParts(told.parts!)
-  tell('told', told)
+  const answered: Partial<LiveAnswer> & { patch?: Patch } = await answer.json()
+  if (answered.patch) return take(htmlOf((chunks = patched(known, answered.patch))), force)
+  if (answered.as !== briefOf()) return look(true)
+  takeParts(answered.parts!)
+  emit('told', answered)
 }
 
 async function look(force = false): Promise<void> {
@@ -210,9 +210,9 @@ export function startLive(): void {
     document.hidden ? clearTimeout(timer) : every > 0 && !isPaused && void look(),
   )
   addEventListener('popstate', () => pageOf() !== shown && location.reload())
-  hear('acted', (act) => (asked = String(act)))
-  hear('look', () => void look(true))
-  hear('go', (url) => void go(String(url)))
-  hear('heard', lookSoon)
+  onEvent('acted', (act) => (asked = String(act)))
+  onEvent('look', () => void look(true))
+  onEvent('go', (url) => void go(String(url)))
+  onEvent('heard', lookSoon)
   begin()
 }

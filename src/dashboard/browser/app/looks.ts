@@ -1,4 +1,4 @@
-import { cookie, onClick, readZone, tell } from './page.ts'
+import { cookie, emit, onClick, readZone } from './page.ts'
 
 const root = document.documentElement
 
@@ -23,11 +23,11 @@ export const looks = {
     const next = zones[(zones.indexOf(zone) + 1) % zones.length]!
     cookie('zone', encodeURIComponent(next))
     document.querySelector('[data-do="zone"]')?.lastChild?.replaceWith(next)
-    tell('look')
+    emit('look')
   },
 }
 
-export function startLooks(): void {
+export function startPreferences(): void {
   onClick('[data-do]', ({ dataset }) => {
     if (Object.hasOwn(looks, dataset.do!)) looks[dataset.do as keyof typeof looks]()
   })

@@ -3,7 +3,7 @@
 import { Idiomorph } from 'idiomorph'
 import { watchRows } from './changed.ts'
 import { holdBack, showHeld } from './list.ts'
-import { isWriting, parsed, tell } from './page.ts'
+import { emit, isWriting, parsed } from './page.ts'
 import { updateTimes } from './times.ts'
 
 const keepsOwn = (name: string, node: Node): boolean =>
@@ -23,12 +23,12 @@ const keepsTime = (old: Node, fresh: Node): boolean =>
   !isWritten(old) &&
   !(old instanceof HTMLInputElement && fresh instanceof HTMLInputElement && old.type === 'checkbox')
 
-const keepsSaid = (node: Node): boolean => !(node instanceof Element && node.matches('#fault, .gone'))
+const keepsErrors = (node: Node): boolean => !(node instanceof Element && node.matches('#fault, .gone'))
 
 const callbacks = {
   beforeAttributeUpdated: keepsOwn,
   beforeNodeMorphed: keepsTime,
-  beforeNodeRemoved: keepsSaid,
+  beforeNodeRemoved: keepsErrors,
 }
 
 /** Lets the browser draw and handle input between steps. */
@@ -61,7 +61,7 @@ export async function take(html: string, whole = true): Promise<void> {
   await breath()
   swap(next, 'side')
   if (whole) swap(next, 'top')
-  tell('drawn')
+  emit('drawn')
 }
 
 export function takeParts(parts: Record<string, string>): void {

@@ -67,8 +67,8 @@ export const onClick = (selector: string, then: (found: HTMLElement, event: Mous
 export const mainLink = (row: Element | undefined): HTMLAnchorElement | null | undefined =>
   row?.querySelector<HTMLAnchorElement>('a:has(> b)') ?? row?.querySelector('a')
 
-export function openLink(link: HTMLAnchorElement | null | undefined, isBeside: boolean): void {
-  if (link) isBeside ? window.open(link.href, '_blank', 'noopener') : location.assign(link.href)
+export function openLink(link: HTMLAnchorElement | null | undefined, inNewTab: boolean): void {
+  if (link) inNewTab ? window.open(link.href, '_blank', 'noopener') : location.assign(link.href)
 }
 
 /** Calls `then` at the first input after a pause of `ms`. Returns a function that measures the current pause. */
@@ -99,10 +99,10 @@ export const loginPath = (why: 'again' | 'ended'): string => `/login?${why}=1&to
 
 export const logIn = (): void => location.assign(base + loginPath('ended'))
 
-export const isElsewhere = ({ ctrlKey, metaKey, shiftKey }: MouseEvent): boolean => ctrlKey || metaKey || shiftKey
+export const opensNewTab = ({ ctrlKey, metaKey, shiftKey }: MouseEvent): boolean => ctrlKey || metaKey || shiftKey
 
-export const tell = (name: string, detail?: unknown): void =>
+export const emit = (name: string, detail?: unknown): void =>
   void document.dispatchEvent(new CustomEvent(name, { detail }))
 
-export const hear = (name: string, then: (detail: unknown) => void): void =>
+export const onEvent = (name: string, then: (detail: unknown) => void): void =>
   document.addEventListener(name, (event) => then((event as CustomEvent).detail))

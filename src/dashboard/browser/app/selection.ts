@@ -1,4 +1,4 @@
-import { hear, onClick, putInUrl } from './page.ts'
+import { onClick, onEvent, putInUrl } from './page.ts'
 
 let last: HTMLInputElement | undefined
 
@@ -54,8 +54,8 @@ export function startSelection(): void {
     else if (box.dataset.do === 'select-all') selectAll(checked)
   })
   onClick('[data-do="clear"]', () => setTimeout(() => selectAll(false)))
-  hear('drawn', count)
-  hear('appended', count)
+  onEvent('drawn', count)
+  onEvent('appended', count)
   if (boxes().length > 0) count()
-  hear('acted', (act) => act === 'bulk' && selectAll(false))
+  onEvent('acted', (act) => act === 'bulk' && selectAll(false))
 }

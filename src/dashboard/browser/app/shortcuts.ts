@@ -23,7 +23,7 @@ const everywhere: Shortcuts = [
   ['?', 'Show this list'],
 ]
 
-const saidOn = ({ ariaLabel, childNodes }: HTMLElement): string =>
+const labelOf = ({ ariaLabel, childNodes }: HTMLElement): string =>
   ariaLabel ??
   [...childNodes]
     .filter((node) => !(node instanceof Element && node.matches('kbd, .n')))
@@ -44,7 +44,7 @@ function groupOf(title: string, shortcuts: Shortcuts): HTMLElement[] {
 /** If `isRow` is true, `x` selects the current row. */
 export function openShortcuts(hasList: boolean, isRow: boolean): void {
   if (document.querySelector('dialog[open]')) return
-  const own = new Map(shownWithKey().map((one) => [one.dataset.hotkey!, saidOn(one)]))
+  const own = new Map(shownWithKey().map((one) => [one.dataset.hotkey!, labelOf(one)]))
   if (isRow) own.delete('x')
   const isFree = ([keys]: Shortcuts[number]) => !own.has(keys)
   const goes = [...document.querySelectorAll<HTMLElement>('.nav [data-go]')]

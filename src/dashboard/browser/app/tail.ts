@@ -4,13 +4,13 @@ import { made, readZone } from './page.ts'
 /** Maximum lines on the page, and maximum characters of a line. */
 const [MOST, LONGEST] = [200, 400]
 
-export type Said<Message = unknown> = { channel: string; message: Message }
+export type ChannelMessage<Message = unknown> = { channel: string; message: Message }
 
 const list = (): HTMLElement | null => document.getElementById('tail')
 
 export const isTailing = (): boolean => list() !== null
 
-export function showSaid({ channel, message }: Said): void {
+export function showSaid({ channel, message }: ChannelMessage): void {
   const line = made(
     'li',
     {},

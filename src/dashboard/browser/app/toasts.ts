@@ -1,6 +1,6 @@
 import { base, button, made } from './page.ts'
 
-type Told = {
+type Toast = {
   say: string
   link?: { text: string; to: string }
   isError?: boolean
@@ -15,7 +15,7 @@ const STAY = 10_000
 /** Pixels: width of a toast next to a button, space around a toast, and maximum width of a phone. */
 const [WIDE, FREE, PHONE] = [340, 8, 760]
 
-function putBeside(made: HTMLElement, at: Element): void {
+function placeNear(made: HTMLElement, at: Element): void {
   const { left, bottom, width } = at.getBoundingClientRect()
   made.classList.add('at')
   made.style.left = `${Math.max(FREE, Math.min(left, innerWidth - WIDE - FREE))}px`
@@ -29,7 +29,7 @@ function putBeside(made: HTMLElement, at: Element): void {
   else for (const moved of ['scroll', 'resize']) addEventListener(moved, back, { once: true, capture: true })
 }
 
-export function toast({ say, link, isError, undo, at }: Told): void {
+export function toast({ say, link, isError, undo, at }: Toast): void {
   const box = made('p', { className: isError ? 'toast bad' : 'toast', role: isError ? 'alert' : 'status' }, say)
   if (link) box.append(' ', made('a', { className: 'link', href: base + link.to }, link.text))
   const add = (text: string, act?: () => void) => {
@@ -50,5 +50,5 @@ export function toast({ say, link, isError, undo, at }: Told): void {
   add('×').ariaLabel = 'Close'
   if (!isError) setTimeout(() => box.remove(), STAY)
   toasts().append(box)
-  if (at?.isConnected) putBeside(box, at)
+  if (at?.isConnected) placeNear(box, at)
 }

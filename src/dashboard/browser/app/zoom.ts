@@ -1,5 +1,5 @@
 import { make, partOf, set } from '../board/svg.ts'
-import { addressWith, base, tell } from './page.ts'
+import { addressWith, base, emit } from './page.ts'
 
 /** A drag over less than this share of the chart counts as a click. */
 const LEAST = 0.02
@@ -11,8 +11,8 @@ function addressOf({ dataset }: SVGSVGElement, parts: readonly [from: number, to
 }
 
 export function startZoom(): void {
-  let begun: { chart: SVGSVGElement; part: number; mark: SVGElement } | undefined
-  const spanTo = ({ chart, part }: NonNullable<typeof begun>, event: PointerEvent): [number, number] => {
+  let drag: { chart: SVGSVGElement; part: number; mark: SVGElement } | undefined
+  const spanTo = ({ chart, part }: NonNullable<typeof drag>, event: PointerEvent): [number, number] => {
     const here = partOf(chart, event)
     return [Math.min(part, here), Math.max(part, here)]
   }
@@ -21,20 +21,20 @@ export function startZoom(): void {
     if (!chart || event.button !== 0) return
     const mark = make('rect', { class: 'f-accent area', height: '100%', 'pointer-events': 'none' })
     chart.append(mark)
-    begun = { chart, part: partOf(chart, event), mark }
+    drag = { chart, part: partOf(chart, event), mark }
   })
   document.addEventListener('pointermove', (event) => {
-    if (!begun) return
-    const [from, to] = spanTo(begun, event)
-    set(begun.mark, { x: `${from * 100}%`, width: `${(to - from) * 100}%` })
+    if (!drag) return
+    const [from, to] = spanTo(drag, event)
+    set(drag.mark, { x: `${from * 100}%`, width: `${(to - from) * 100}%` })
   })
   document.addEventListener('pointerup', (event) => {
-    if (!begun) return
-    const parts = spanTo(begun, event)
-    begun.mark.remove()
+    if (!drag) return
+    const parts = spanTo(drag, event)
+    drag.mark.remove()
     const to = (event.target as Element).closest<SVGElement>('.hit[data-to]')?.dataset.to
-    if (parts[1] - parts[0] >= LEAST) tell('go', addressOf(begun.chart, parts))
+    if (parts[1] - parts[0] >= LEAST) emit('go', addressOf(drag.chart, parts))
     else if (to) location.assign(base + to)
-    begun = undefined
+    drag = undefined
   })
 }

@@ -17,19 +17,19 @@ export const tryWire = (
 ): Promise<{ runs: Tried[]; error?: undefined } | { error: Failure }> =>
   send(`${job}/wires/${encodeURIComponent(wire)}/try`, JSON.stringify(node))
 
-type Told = { change: GraphChange } | { error: Failure }
+type GraphAnswer = { change: GraphChange } | { error: Failure }
 
 export async function putGraph(
   job: number,
   text: string,
   { preview, match, key }: { preview: boolean; match: string | null; key: string },
-): Promise<Told> {
+): Promise<GraphAnswer> {
   try {
-    const told = await send<GraphChange & { error?: Failure }>(`${job}/graph${preview ? '?preview=true' : ''}`, text, {
+    const reply = await send<GraphChange & { error?: Failure }>(`${job}/graph${preview ? '?preview=true' : ''}`, text, {
       'idempotency-key': key,
       ...(match === null ? {} : { 'if-match': `"${match}"` }),
     })
-    return told.error ? { error: told.error } : { change: told }
+    return reply.error ? { error: reply.error } : { change: reply }
   } catch {
     const message = preview ? 'No response. Change the draft to try again.' : NO_RESPONSE
     return { error: { code: 'UNAVAILABLE', message } }

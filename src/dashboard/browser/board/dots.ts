@@ -4,16 +4,16 @@ import { made } from '../app/page.ts'
 import type { Box } from './layout.ts'
 import { make } from './svg.ts'
 
-type Way = { path: Path2D; long: number; beads: number }
+type Way = { path: Path2D; long: number; dots: number }
 
 /** Milliseconds that a bead takes to cross a wire. */
 const TURN = 2_400
 
 const isStill = matchMedia('(prefers-reduced-motion: reduce)')
 
-export type Beads = ReturnType<typeof createBeads>
+export type Dots = ReturnType<typeof createDots>
 
-export function createBeads(svg: SVGSVGElement) {
+export function createDots(svg: SVGSVGElement) {
   const canvas = made('canvas', { className: 'beads', ariaHidden: 'true' })
   svg.after(canvas)
   const pen = canvas.getContext('2d')!
@@ -33,11 +33,11 @@ export function createBeads(svg: SVGSVGElement) {
     if (!fill) ({ color: fill, outlineColor: border } = getComputedStyle(canvas))
     pen.lineCap = 'round'
     isMoving = false
-    for (const { path, long, beads } of ways.values()) {
-      if (beads === 0) continue
+    for (const { path, long, dots } of ways.values()) {
+      if (dots === 0) continue
       isMoving = true
       // A dash of length 0 with round ends looks like a dot.
-      pen.setLineDash([0, long / beads])
+      pen.setLineDash([0, long / dots])
       pen.lineDashOffset = (-time / TURN) * long
       for (const [color, width] of [[border, 9.5] as const, [fill, 6.5] as const]) {
         pen.strokeStyle = color
@@ -60,16 +60,16 @@ export function createBeads(svg: SVGSVGElement) {
 
   return {
     set(id: string, d: string, moving: number): void {
-      const beads = isStill.matches ? 0 : moving
+      const dots = isStill.matches ? 0 : moving
       const way = ways.get(id)
-      if (way) way.beads = beads
-      else if (beads > 0) {
+      if (way) way.dots = dots
+      else if (dots > 0) {
         // Measures a path outside of the page, because measuring a path on the page would lay out the board.
         const long = (make('path', { d }) as SVGPathElement).getTotalLength()
-        ways.set(id, { path: new Path2D(d), long, beads })
+        ways.set(id, { path: new Path2D(d), long, dots })
       }
-      if (beads > 0 && !isMoving) requestAnimationFrame(draw)
-      isMoving ||= beads > 0
+      if (dots > 0 && !isMoving) requestAnimationFrame(draw)
+      isMoving ||= dots > 0
     },
     show(box: Box): void {
       seen = box

@@ -58,7 +58,7 @@ export function createDraftDrawing(svg: SVGSVGElement, data: () => Editing, draf
       fact,
       cls,
       mark: look?.mark,
-      said: `${name}, ${cls}: ${fact}`,
+      description: `${name}, ${cls}: ${fact}`,
       kind: `${look?.kind ?? 'unmade'} ${change?.kind ?? ''}${chosen.node === name ? ' on' : ''}`,
       tone,
     })
@@ -76,9 +76,9 @@ export function createDraftDrawing(svg: SVGSVGElement, data: () => Editing, draf
         kind,
         label,
         on,
-        beads: 0,
+        dots: 0,
         tone: on ? 'on' : kind,
-        said: `${id}${kind ? `, ${label}` : ''}`,
+        description: `${id}${kind ? `, ${label}` : ''}`,
       })
     }
   }

@@ -13,8 +13,8 @@ export type Graph = {
 
 export const idsOf = (graph: Graph) => new Set(wiresOf(graph).map(({ id }) => id))
 
-const without = <Value>(record: Record<string, Value>, gone: (name: string, value: Value) => boolean) =>
-  Object.fromEntries(Object.entries(record).filter(([name, value]) => !gone(name, value)))
+const without = <Value>(record: Record<string, Value>, isRemoved: (name: string, value: Value) => boolean) =>
+  Object.fromEntries(Object.entries(record).filter(([name, value]) => !isRemoved(name, value)))
 
 export const withNode = (graph: Graph, name: string, node: Node): Graph => ({
   ...graph,

@@ -8,7 +8,7 @@ const portAt = (target: EventTarget | null): (End & { dir: string }) | undefined
 }
 
 export function dragsWires(svg: SVGSVGElement, connect: (from: End, to: End) => void): void {
-  let begun: { end: End & { dir: string }; at: Point; line: SVGElement } | undefined
+  let drag: { end: End & { dir: string }; at: Point; line: SVGElement } | undefined
 
   svg.addEventListener('pointerdown', (event) => {
     const end = portAt(event.target)
@@ -16,17 +16,17 @@ export function dragsWires(svg: SVGSVGElement, connect: (from: End, to: End) => 
     event.preventDefault()
     const line = make('path', { class: 'wire add', 'pointer-events': 'none' })
     svg.append(line)
-    begun = { end, at: pointIn(svg, event), line }
+    drag = { end, at: pointIn(svg, event), line }
   })
   svg.addEventListener('pointermove', (event) => {
-    if (!begun) return
+    if (!drag) return
     const to = pointIn(svg, event)
-    set(begun.line, { d: `M${begun.at.x} ${begun.at.y}L${to.x} ${to.y}` })
+    set(drag.line, { d: `M${drag.at.x} ${drag.at.y}L${to.x} ${to.y}` })
   })
   document.addEventListener('pointerup', (event) => {
-    if (!begun) return
-    const { end, line } = begun
-    begun = undefined
+    if (!drag) return
+    const { end, line } = drag
+    drag = undefined
     line.remove()
     const other = portAt(document.elementFromPoint(event.clientX, event.clientY))
     if (!other || other.dir === end.dir) return

@@ -1,19 +1,19 @@
 // Draws a graph once. After that, writes only changes, until the graph has other nodes or wires.
 
-import type { Beads } from './beads.ts'
+import type { Dots } from './dots.ts'
 import type { Box, Layout, Placed } from './layout.ts'
 import { clip, LABEL, portY, shortPort } from './layout.ts'
 import { createPace } from './pace.ts'
 import { make, set, write } from './svg.ts'
 
-export type NodeLook = { kind: string; mark?: string; cls: string; fact: string; tone?: string; said: string }
+export type NodeLook = { kind: string; mark?: string; cls: string; fact: string; tone?: string; description: string }
 type WireLook = {
   kind: string
   label: string
   value?: string
   tone: string
-  said: string
-  beads: number
+  description: string
+  dots: number
   on: boolean
 }
 
@@ -87,9 +87,9 @@ function wireParts(id: string, path: string) {
 }
 
 /** A node shows the names of its inputs if it has at least `named` inputs, and likewise for outputs. */
-export type DrawingOptions = { beads?: Beads; named?: number }
+export type DrawingOptions = { dots?: Dots; named?: number }
 
-export function createDrawing(svg: SVGSVGElement, layout: Layout, { beads, named = 2 }: DrawingOptions) {
+export function createDrawing(svg: SVGSVGElement, layout: Layout, { dots, named = 2 }: DrawingOptions) {
   const nodes = new Map<string, ReturnType<typeof nodeParts>>()
   const wires = new Map<string, ReturnType<typeof wireParts>>()
   const [below, above, marks] = [make('g'), make('g'), make('g')]
@@ -120,25 +120,25 @@ export function createDrawing(svg: SVGSVGElement, layout: Layout, { beads, named
     )
   }
   svg.replaceChildren(below, above, marks)
-  beads?.clear()
+  dots?.clear()
 
   return {
-    node(name: string, { kind, mark, cls, fact, tone, said }: NodeLook): void {
+    node(name: string, { kind, mark, cls, fact, tone, description }: NodeLook): void {
       const parts = nodes.get(name)
       if (!parts) return
-      set(parts.box, { class: `node ${kind}`, 'aria-label': said })
+      set(parts.box, { class: `node ${kind}`, 'aria-label': description })
       set(parts.use, { href: mark && `#s-${mark}` })
       set(parts.fact, { class: tone ? `fact c ${tone}` : 'fact' })
       write(parts.cls, clip(cls, 19))
       write(parts.fact, fact)
     },
-    wire(id: string, { kind, label, value = '', tone, said, on, beads: moving }: WireLook): void {
+    wire(id: string, { kind, label, value = '', tone, description, on, dots: moving }: WireLook): void {
       const parts = wires.get(id)
       if (!parts) return
       set(parts.line, { class: `wire ${kind}${on ? ' on' : ''}` })
-      set(parts.group, { 'aria-label': said })
+      set(parts.group, { 'aria-label': description })
       const { path, middle: at } = layout.wires.get(id)!
-      beads?.set(id, path, moving)
+      dots?.set(id, path, moving)
       if (!label && !value) {
         parts.badge.remove()
         return

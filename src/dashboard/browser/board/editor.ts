@@ -1,6 +1,6 @@
 import type { End } from '../../../core/wires.ts'
 import { differenceOf } from '../../words/difference.ts'
-import { hear, isWriting, onClick, tell } from '../app/page.ts'
+import { emit, isWriting, onClick, onEvent } from '../app/page.ts'
 import { ask } from './ask.ts'
 import { dataOf } from './data.ts'
 import { type Graph, idsOf, linesOf, withNode, withoutNode, withoutWire, withWire } from './draft.ts'
@@ -64,10 +64,10 @@ function graphIn(text: string): Graph {
   return { ...read, nodes, edges, inports, outports }
 }
 
-const refuse = (say: string): void => tell('say', { say, isError: true })
+const refuse = (say: string): void => emit('say', { say, isError: true })
 
-export function startEditor(svg: SVGSVGElement, begun: Editing): void {
-  let data = begun
+export function startEditor(svg: SVGSVGElement, editing: Editing): void {
+  let data = editing
   let chosen: Chosen = {}
   const draft = createDraft(data)
   const drawing = createDraftDrawing(svg, () => data, draft)
@@ -177,7 +177,7 @@ export function startEditor(svg: SVGSVGElement, begun: Editing): void {
     drawGraph()
   }
 
-  hear('drawn', refresh)
+  onEvent('drawn', refresh)
   setInterval(() => document.hidden || drawGraph(), 1_000)
   onClick('[data-edit]', ({ dataset }) => buttons[dataset.edit!]?.())
   onClick('.applybox a', draft.forget)

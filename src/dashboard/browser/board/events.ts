@@ -5,7 +5,7 @@ import { base } from '../app/page.ts'
 const [PAGE, MOST] = [1_000, 5_000]
 const TIMES = ['at', 'startedAt', 'endedAt']
 
-type Told = { events: FlowEvent[]; cursor: string | null }
+type EventsAnswer = { events: FlowEvent[]; cursor: string | null }
 
 export type Version = { at: number; by: string | null; graph: BoardNow['graph'] }
 
@@ -28,7 +28,7 @@ export function createEvents(job: number) {
   async function begin(): Promise<void> {
     let before = ''
     do {
-      const { events: page, cursor } = await get<Told>(`${job}/record?limit=${PAGE}${before}`)
+      const { events: page, cursor } = await get<EventsAnswer>(`${job}/record?limit=${PAGE}${before}`)
       events = [...page, ...events]
       before = cursor === null ? '' : `&before=${cursor}`
     } while (before && events.length < MOST)
@@ -45,7 +45,7 @@ export function createEvents(job: number) {
     async more(): Promise<void> {
       const last = events.at(-1)?.id
       if (last === undefined) return begin()
-      const { events: page } = await get<Told>(`${job}/record?limit=${PAGE}&after=${last}`)
+      const { events: page } = await get<EventsAnswer>(`${job}/record?limit=${PAGE}&after=${last}`)
       events = [...events, ...page].slice(-MOST)
     },
   }

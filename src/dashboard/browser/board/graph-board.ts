@@ -20,7 +20,7 @@ export function lookOf(node: FlowNodeView, data: Parameters<typeof factsOf>[1], 
     cls,
     fact,
     tone: toneOf(node),
-    said: `${name}, ${cls}, ${status ?? 'not started'}: ${fact}`,
+    description: `${name}, ${cls}, ${status ?? 'not started'}: ${fact}`,
   }
 }
 

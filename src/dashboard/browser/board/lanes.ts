@@ -66,10 +66,10 @@ export function createLanes(box: HTMLElement) {
       )
       svg.replaceChildren(...bars, ...lines, line)
       const near = (TEXT / Math.max(1, slider.clientWidth)) * WIDE
-      const said = together(marks, range, near).map(({ at, text }) => ({ at, text: `${clock(at)} ${text}` }))
-      const isFree = (end: number) => said.every(({ at }) => Math.abs(xOf(range, at) - xOf(range, end)) > near)
+      const labels = together(marks, range, near).map(({ at, text }) => ({ at, text: `${clock(at)} ${text}` }))
+      const isFree = (end: number) => labels.every(({ at }) => Math.abs(xOf(range, at) - xOf(range, end)) > near)
       const ends = [range.from, range.to].filter(isFree).map((at) => ({ at, text: clock(at) }))
-      axis.replaceChildren(...[...ends, ...said].sort((a, b) => a.at - b.at).map(({ at, text }) => tick(at, text)))
+      axis.replaceChildren(...[...ends, ...labels].sort((a, b) => a.at - b.at).map(({ at, text }) => tick(at, text)))
     },
     at(at: number): void {
       set(line, { d: `M${xOf(range, at)} 0V10000` })

@@ -247,8 +247,8 @@ function loopsOf(wires: readonly GraphWire[], { columns, endsOf }: Grid, floor: 
       const step = (i % 3) * 3 - 3
       const [right, left] = [start.right + GAP / 2 + step, end.left - GAP / 2 - step]
       // Labels are inside columns, because the vertical parts of wires are between columns.
-      const far = ({ centre }: Column): number => Math.abs(centre - (right + left) / 2)
-      const x = columns.toSorted((a, b) => far(a) - far(b))[0]!.centre
+      const distance = ({ centre }: Column): number => Math.abs(centre - (right + left) / 2)
+      const x = columns.toSorted((a, b) => distance(a) - distance(b))[0]!.centre
       return { id, out: [from], into: [to], right, left, low: floor + laneAt(left, right), x }
     })
 }

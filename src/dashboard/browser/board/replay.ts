@@ -1,9 +1,9 @@
 import { MINUTE } from '../../../core/units.ts'
 import type { FlowEvent } from '../../../engine/engine.ts'
 import { deployName } from '../../words/deploy.ts'
-import { barsOf, eventSaid, lastBy, momentOf, timelineOf } from '../../words/replay.ts'
+import { barsOf, eventText, lastBy, momentOf, timelineOf } from '../../words/replay.ts'
 import { about, clock, count, dayOf } from '../../words/text.ts'
-import { addressWith, made, putInUrl, readZone, tell } from '../app/page.ts'
+import { addressWith, emit, made, putInUrl, readZone } from '../app/page.ts'
 import { type BoardData, serverNow } from './data.ts'
 import { createEvents, type Version, versionsOf } from './events.ts'
 import { createLanes, type Mark, type Range } from './lanes.ts'
@@ -29,7 +29,7 @@ const marksOf = (versions: readonly Version[], { deploys }: BoardData): Mark[] =
   ...deploys.map((one) => ({ at: one.at, text: deployName(one) })),
 ]
 
-function eventBeside(events: readonly FlowEvent[], at: number | undefined, by: 1 | -1): FlowEvent | undefined {
+function adjacentEvent(events: readonly FlowEvent[], at: number | undefined, by: 1 | -1): FlowEvent | undefined {
   if (at === undefined) return events.at(-1)
   const here = lastBy(events, at)
   if (by > 0) return events[here + 1]
@@ -37,7 +37,7 @@ function eventBeside(events: readonly FlowEvent[], at: number | undefined, by: 1
 }
 
 function showEvent(line: HTMLElement, event: FlowEvent | undefined, zone: string): void {
-  const { who, did } = event ? eventSaid(event) : { who: 'Nothing', did: 'has happened since recording started' }
+  const { who, did } = event ? eventText(event) : { who: 'Nothing', did: 'has happened since recording started' }
   line.replaceChildren(event ? `Last event ${clock(event.at, zone)}: ` : '', made('b', {}, who), ` ${did}`)
 }
 
@@ -177,14 +177,14 @@ export function createReplay(box: HTMLElement, live: () => BoardData, show: (mom
 
   function step(by: 1 | -1): void {
     stop()
-    const event = eventBeside(events.all, at, by)
+    const event = adjacentEvent(events.all, at, by)
     if (event) go(event.at)
   }
 
   async function copyLink(): Promise<void> {
     const link = addressWith({ at: undefined, play: Math.round(at ?? range.from), speed })
     await navigator.clipboard.writeText(location.origin + link)
-    tell('say', { say: 'Link copied. It plays from this moment.' })
+    emit('say', { say: 'Link copied. It plays from this moment.' })
   }
 
   const acts: Record<string, () => void> = {

@@ -70,7 +70,7 @@ export function createView(svg: SVGSVGElement) {
   svg.style.cssText = `overflow: clip; overflow-clip-margin: 50vw; will-change: transform; user-select: none; ${touch}`
   let all: Box = { x: 0, y: 0, width: 1, height: 1 }
   let [seen, drawn] = [all, all]
-  const told: ((seen: Box, shown: Box, detail: string) => void)[] = []
+  const listeners: ((seen: Box, shown: Box, detail: string) => void)[] = []
   // Observes the size, because measuring it lays out the whole board.
   let { width: wide, height: high } = svg.getBoundingClientRect()
   new ResizeObserver(([entry]) => {
@@ -98,7 +98,7 @@ export function createView(svg: SVGSVGElement) {
     // Wires are a pixel wide at any zoom, so that the wires of a large graph are visible.
     const all = svg.querySelector<SVGElement>('.all')
     if (all) all.style.strokeWidth = `${1 / scale}px`
-    for (const tell of told) tell(seen, shown(seen, isMoving ? 2 : 1), detail)
+    for (const listener of listeners) listener(seen, shown(seen, isMoving ? 2 : 1), detail)
   }
 
   function shift(transform: string): void {
@@ -179,7 +179,7 @@ export function createView(svg: SVGSVGElement) {
 
   return {
     centre,
-    onShow: (tell: (typeof told)[number]): void => void told.push(tell),
+    onShow: (listener: (typeof listeners)[number]): void => void listeners.push(listener),
     look,
     reveal,
     open: (box: Box): void => (wide / seen.width < READABLE ? look(box) : reveal(box)),

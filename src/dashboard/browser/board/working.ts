@@ -22,13 +22,13 @@ export function createDraft({ job, hash, graph }: Editing) {
   const name = `sidejob-graph-${job}`
   const kept = sessionStorage.getItem(name)
   // Keep the draft even if the graph has changed since then: the preview reports that change.
-  const begun = kept === null ? { hash, graph } : (JSON.parse(kept) as Kept)
+  const working = kept === null ? { hash, graph } : (JSON.parse(kept) as Kept)
   const past: Graph[] = []
-  let now = exact<Graph>(begun.graph)
-  const keep = () => sessionStorage.setItem(name, JSON.stringify({ hash: begun.hash, graph: JSON.stringify(now) }))
+  let now = exact<Graph>(working.graph)
+  const keep = () => sessionStorage.setItem(name, JSON.stringify({ hash: working.hash, graph: JSON.stringify(now) }))
   return {
     base: exact<Graph>(graph),
-    hash: begun.hash,
+    hash: working.hash,
     get now(): Graph {
       return now
     },

@@ -15,7 +15,7 @@ import { rowsText } from '../../words/further.ts'
 import { idsText } from '../../words/ids.ts'
 import { count, hostName, many } from '../../words/text.ts'
 import { Breakers } from '../limits/breakers.tsx'
-import { NextTry, Opened, Resend, type State, StateOf, said } from './opened.tsx'
+import { NextTry, Opened, Resend, type State, StateOf, stateText } from './opened.tsx'
 
 type CallbacksData = Awaited<ReturnType<typeof load>>
 
@@ -165,7 +165,7 @@ function View({ data }: { data: CallbacksData }) {
           options={[
             { text: 'All', to: to(), on: !state },
             ...states.map((one) => ({
-              text: host ? said(one) : `${said(one)} ${count(counts[one])}`,
+              text: host ? stateText(one) : `${stateText(one)} ${count(counts[one])}`,
               to: to(one),
               on: one === state,
             })),

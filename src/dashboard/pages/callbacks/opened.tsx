@@ -1,5 +1,5 @@
 import { encodeValue } from '../../../core/codec/value.ts'
-import { readable } from '../../../core/readable.ts'
+import { tryRead } from '../../../core/readable.ts'
 import type { CallbackTry, CallbackView, OpenBreaker } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import { useWay } from '../../look.ts'
@@ -23,9 +23,9 @@ const kinds: Record<State, string> = {
   FAILED: 'failed',
 }
 
-export const said = (state: State): string => title(state.toLowerCase().replace('_', ' '))
+export const stateText = (state: State): string => title(state.toLowerCase().replace('_', ' '))
 
-export const StateOf = ({ state }: { state: State }) => <span class={`st ${kinds[state]}`}>{said(state)}</span>
+export const StateOf = ({ state }: { state: State }) => <span class={`st ${kinds[state]}`}>{stateText(state)}</span>
 
 export const Resend = ({ of: { of, state } }: { of: CallbackView }) =>
   (state === 'FAILED' || state === 'PENDING') && (
@@ -68,7 +68,7 @@ const tryColumns: readonly Column<CallbackTry & { isResent: boolean }>[] = [
   { head: '#When', label: false, cell: ({ at }) => <Ago at={at} /> },
 ]
 
-const isJson = (text: string): boolean => readable(() => JSON.parse(text)) !== undefined
+const isJson = (text: string): boolean => tryRead(() => JSON.parse(text)) !== undefined
 
 function Sent({ sent }: { sent: Near['sent'] }) {
   if (!sent) return <p class="note foot">The request is no longer stored, or has an unknown format.</p>

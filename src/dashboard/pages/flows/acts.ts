@@ -3,7 +3,7 @@ import type { GraphChange, GraphVersion, PortView } from '../../../engine/engine
 import type { Act, ActAsked, Confirm, Done } from '../../page.ts'
 import { sum } from '../../words/counts.ts'
 import { apiPath } from '../../words/paths.ts'
-import { begun, count, many } from '../../words/text.ts'
+import { count, many, truncated } from '../../words/text.ts'
 import { typedFor } from '../../words/value-form.ts'
 import { KEEP } from './replay.tsx'
 
@@ -71,14 +71,14 @@ async function drain(asked: ActAsked): Promise<Done> {
   const { values } = await asked.call<{ values: { data: unknown }[] }>('POST', pathOf(asked, 'drain'), { max })
   const text = JSON.stringify(values.map(({ data }) => data))
   return {
-    say: `Drained ${many(values.length, 'value')}: ${begun(text, 200)}`,
+    say: `Drained ${many(values.length, 'value')}: ${truncated(text, 200)}`,
     ...(values.length > 0 && text.length <= MOST_BACK
       ? { undo: { act: 'inject', wire: wireOf(asked), values: text } }
       : {}),
   }
 }
 
-function changeSaid({ start, stop, replace, wires, orphaned, unfit = [] }: GraphChange): string[] {
+function changeLines({ start, stop, replace, wires, orphaned, unfit = [] }: GraphChange): string[] {
   const lost = sum(orphaned, ({ values }) => values)
   return [
     ...start.map((node) => `${node} starts.`),
@@ -94,7 +94,7 @@ function changeSaid({ start, stop, replace, wires, orphaned, unfit = [] }: Graph
   ]
 }
 
-function nodesSaid(from: GraphVersion, to: GraphVersion): string[] {
+function nodeLines(from: GraphVersion, to: GraphVersion): string[] {
   const [is, was] = [from, to].map(({ graph }) => Object.keys(graph.nodes)) as [string[], string[]]
   const [added, removed] = [was.filter((name) => !is.includes(name)), is.filter((name) => !was.includes(name))]
   return [
@@ -109,12 +109,12 @@ async function askUndo({ engine, params }: ActAsked): Promise<Confirm> {
     engine.flows.graphHistory(params.job!),
   ])
   const [from, to] = versions
-  const said = [...(from && to ? nodesSaid(from, to) : []), ...changeSaid(change)]
+  const lines = [...(from && to ? nodeLines(from, to) : []), ...changeLines(change)]
   const earlier = Math.max(0, versions.length - 2)
   return {
     title: 'Undo the last change?',
     text: [
-      said.length > 0 ? said.join(' ') : 'This restores other settings of the graph. Nodes and wires do not change.',
+      lines.length > 0 ? lines.join(' ') : 'This restores other settings of the graph. Nodes and wires do not change.',
       'Values that were already read stay read.',
       ...(earlier > 0 ? [`${many(earlier, 'earlier change')} can be undone after this one.`] : []),
     ],

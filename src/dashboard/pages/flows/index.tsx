@@ -6,7 +6,7 @@ import { page } from '../../page.ts'
 import { Act, LinkButton, More } from '../../parts/act.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Choice, JobId, StatusPill, To } from '../../parts/layout.tsx'
-import { boardWires, CLOSED, factsOf, isUnread, jamSaid, LARGE, sumOf } from '../../words/flow.ts'
+import { boardWires, CLOSED, factsOf, isUnread, jamText, LARGE, sumOf } from '../../words/flow.ts'
 import { jobPath } from '../../words/paths.ts'
 import { count } from '../../words/text.ts'
 import { acts } from './acts.ts'
@@ -55,7 +55,7 @@ function Explained({ data: { view, jam, limits, isExplaining } }: Props) {
     <p class="jamsaid" role="status">
       {jam && (
         <span>
-          {jamSaid(jam, about(jam.cause))}{' '}
+          {jamText(jam, about(jam.cause))}{' '}
           <WhyOf
             node={jam.cause.name}
             to={jam.cause.job === null ? way({ ...CLOSED, node: jam.cause.name }) : jobPath(jam.cause.job)}
@@ -133,7 +133,7 @@ function Missing({ id }: { id: number }) {
 
 function Inspector({ data }: Props) {
   const { chosen } = data
-  if (chosen?.kind === 'wire') return <Wire data={data} wire={chosen.wire} far={chosen.far} />
+  if (chosen?.kind === 'wire') return <Wire data={data} wire={chosen.wire} far={chosen.target} />
   return chosen && <Node data={data} node={chosen.node} />
 }
 

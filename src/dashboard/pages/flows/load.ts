@@ -10,13 +10,13 @@ const [VALUES, FAILED] = [5, 100]
 
 export type Chosen =
   | { kind: 'node'; node: FlowView['nodes'][number] }
-  | { kind: 'wire'; wire: FlowView['wires'][number]; far: FlowView['nodes'][number] | undefined }
+  | { kind: 'wire'; wire: FlowView['wires'][number]; target: FlowView['nodes'][number] | undefined }
 
 function chosenIn(query: URLSearchParams, { nodes, wires }: FlowView): Chosen | undefined {
   const node = nodes.find(({ name }) => name === query.get('node'))
   if (node) return { kind: 'node', node }
   const wire = wires.find(({ id }) => id === query.get('wire'))
-  return wire && { kind: 'wire', wire, far: nodes.find(({ name }) => name === wire.to.node) }
+  return wire && { kind: 'wire', wire, target: nodes.find(({ name }) => name === wire.to.node) }
 }
 
 export type Near = {
@@ -38,12 +38,16 @@ async function nearNode(engine: Engine, id: number | null): Promise<Near> {
   return { job, why }
 }
 
-async function nearWire(engine: Engine, flow: number, { wire, far }: Extract<Chosen, { kind: 'wire' }>): Promise<Near> {
-  const [at, dir] = far ? [far.job, 'in' as const] : [flow, 'out' as const]
+async function nearWire(
+  engine: Engine,
+  flow: number,
+  { wire, target }: Extract<Chosen, { kind: 'wire' }>,
+): Promise<Near> {
+  const [at, dir] = target ? [target.job, 'in' as const] : [flow, 'out' as const]
   if (at === null) return {}
   const [port, near] = await Promise.all([
     engine.ports.get(String(at), dir, wire.to.port, VALUES).catch(none),
-    far ? nearNode(engine, at) : {},
+    target ? nearNode(engine, at) : {},
   ])
   return { ...near, port }
 }

@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx'
-import { lacksFailures } from '../../../core/cost.ts'
+import { lacksFailedRuns } from '../../../core/cost.ts'
 import { ended } from '../../../core/job.ts'
 import type { PastRun } from '../../../core/run.ts'
 import type { JobView, Reason } from '../../../engine/engine.ts'
@@ -12,12 +12,12 @@ import { atLeast, count, cut } from '../../words/text.ts'
 import { pillOf } from '../../words/why.ts'
 
 export const runsOf = (job: JobView, runs: readonly PastRun[]): string =>
-  atLeast((job.cost?.total ?? 0) + Number(job.status === 'running'), lacksFailures(job, runs))
+  atLeast((job.cost?.total ?? 0) + Number(job.status === 'running'), lacksFailedRuns(job, runs))
 
 function runsText(job: JobView, runs: readonly PastRun[]): string {
   const all = runsOf(job, runs)
   const ended = (as: string) => runs.filter(({ outcome }) => outcome === as).length
-  const failed = atLeast(ended('failed'), lacksFailures(job, runs) && ended('failed') > 0)
+  const failed = atLeast(ended('failed'), lacksFailedRuns(job, runs) && ended('failed') > 0)
   const lost = Math.max(job.lost, ended('lost'))
   const [every, ofOne] = [`${all} ${all === '1' ? 'run' : 'runs'}`, all === '1' ? '' : `${failed} `]
   return [every, failed !== '0' && `${ofOne}failed`, lost > 0 && `${count(lost)} lost`].filter(Boolean).join(', ')

@@ -84,7 +84,7 @@ async function whyOf({ engine, cache }: Asked, job: string): Promise<WhyView> {
   return { ...why, chain: known.chain, ...(known.limit && { limit: known.limit }) }
 }
 
-async function gone({ engine, params }: Asked, error: unknown): Promise<never> {
+async function explainMissing({ engine, params }: Asked, error: unknown): Promise<never> {
   const id = params.job!
   if (!hasCode(error, 'NOT_FOUND') || !isId(id)) throw error
   const { history } = engine
@@ -128,7 +128,7 @@ async function load(asked: Asked) {
       const found = await asked.cache.get(`result ${ref} ${endedAt}`, FRESH, () => engine.jobs.result(ref, {}))
       return found.ended && found.result?.type === 'success' ? found.result.result : null
     }),
-  ]).catch((error) => gone(asked, error))
+  ]).catch((error) => explainMissing(asked, error))
   const names = new Map(Object.entries(job.children).map(([name, { id }]) => [id, name]))
   const family = children.map(({ runs, ...child }) => ({
     name: names.get(child.id) ?? child.name ?? child.class,
@@ -153,7 +153,7 @@ async function load(asked: Asked) {
   }
 }
 
-function Heard({ job, tail }: { job: JobView; tail: boolean }) {
+function JobEvents({ job, tail }: { job: JobView; tail: boolean }) {
   if (ended.has(job.status) && !tail) return null
   return (
     <Listen
@@ -187,16 +187,18 @@ function View({ data, query }: { data: JobData; query: URLSearchParams }) {
   const [reason] = data.why.reasons
   const cells = cellsOf(data.why, [job, ...data.family.map(({ job }) => job)], useLook(), data.limits, data.classes)
   // The card of the error already shows the message.
-  const isTold = data.failure && data.runs[0]?.outcome === 'failed' && cells.length === 1
+  const isExplained = data.failure && data.runs[0]?.outcome === 'failed' && cells.length === 1
   const tail = tab.name === 'log' && query.has('tail') && data.at === undefined
   return (
     <>
-      <Heard job={job} tail={tail} />
+      <JobEvents job={job} tail={tail} />
       <Head job={job} runs={data.runs} reason={reason} isStuck={cells[0]?.job === job.id && cells[0].isStuck} />
-      {!isTold && <Why job={job} cells={cells} family={data.family} />}
+      {!isExplained && <Why job={job} cells={cells} family={data.family} />}
       <div class="jobcols">
         <div class="stack">
-          {data.failure && <Failure job={job} runs={data.runs} data={data.failure} means={isTold && cells[0]?.sub} />}
+          {data.failure && (
+            <Failure job={job} runs={data.runs} data={data.failure} means={isExplained && cells[0]?.sub} />
+          )}
           {!data.failure && (data.result ?? job.args) !== null && <ArgsCard job={job} result={data.result} />}
           <Timeline
             {...{ job, runs: data.runs, family: data.family }}

@@ -1,4 +1,4 @@
-import { lacksFailures } from '../../../core/cost.ts'
+import { lacksFailedRuns } from '../../../core/cost.ts'
 import { type Status, statuses } from '../../../core/job.ts'
 import type { JobView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
@@ -10,7 +10,7 @@ import { jobsPath, limitPath, workerPath } from '../../words/paths.ts'
 import { atLeast, count, dayOf, hourOf, many, moment, money, span } from '../../words/text.ts'
 import type { Family as Known } from '../../words/timeline.ts'
 import { runnerOf } from '../../words/why.ts'
-import { said } from '../callbacks/opened.tsx'
+import { stateText } from '../callbacks/opened.tsx'
 
 type RailProps = { job: JobView; known: Known }
 
@@ -88,7 +88,7 @@ function costOf(job: JobView): string | false {
   return [
     whole
       ? `${many(runs, 'run')}, ${span(took)}`
-      : `${count(runs)} of ${atLeast(total, lacksFailures(job, { length: runs }))} runs stored: ${span(took)}`,
+      : `${count(runs)} of ${atLeast(total, lacksFailedRuns(job, { length: runs }))} runs stored: ${span(took)}`,
     ...(commits === null ? [] : [many(commits, 'commit')]),
     ...(price === null ? [] : [`about ${money(price)}`]),
   ].join(', ')
@@ -128,7 +128,7 @@ function factsOf(job: JobView, zone: string): Fact[] {
     ['Run by', run && runnerOf(run)],
     ['Version', mono(version)],
     ['Pinned to', mono(pinnedTo)],
-    ['Callback', callback && (callback.state ? said(callback.state) : 'when the job ends')],
+    ['Callback', callback && (callback.state ? stateText(callback.state) : 'when the job ends')],
     ['Tag', mono(tag)],
     ['Unique until', unique?.until],
     ['Locked until', lockedUntil !== null && moment(lockedUntil, zone)],

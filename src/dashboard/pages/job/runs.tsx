@@ -1,4 +1,4 @@
-import type { PastRun, PortDeed } from '../../../core/run.ts'
+import type { PastRun, PortEffect } from '../../../core/run.ts'
 import type { PastRunView } from '../../../core/schemas.ts'
 import type { JobView } from '../../../engine/engine.ts'
 import { useWay } from '../../look.ts'
@@ -19,9 +19,9 @@ function Outcome({ outcome, error }: Pick<PastRun, 'outcome' | 'error'>) {
   )
 }
 
-function Ports({ job, deeds }: { job: JobView; deeds: readonly PortDeed[] }) {
-  if (deeds.length === 0) return <>none</>
-  return deeds.map(({ job: whose, dir, port, values }, i) => (
+function Ports({ job, effects }: { job: JobView; effects: readonly PortEffect[] }) {
+  if (effects.length === 0) return <>none</>
+  return effects.map(({ job: whose, dir, port, values }, i) => (
     <>
       {i > 0 && ', '}
       {many(values, 'value')} {whose === job.id ? '' : <JobId id={whose} />}{' '}
@@ -30,7 +30,7 @@ function Ports({ job, deeds }: { job: JobView; deeds: readonly PortDeed[] }) {
   ))
 }
 
-function Deeds({ job, run }: { job: JobView; run: PastRunView }) {
+function Effects({ job, run }: { job: JobView; run: PastRunView }) {
   const { readyAt, startedAt, endedAt, commits, reads, writes, published, made, more, version } = run
   const facts: Fact[] = [
     [
@@ -48,8 +48,8 @@ function Deeds({ job, run }: { job: JobView; run: PastRunView }) {
     ['Outcome', <Outcome {...run} />],
     ['Version', version && <span class="mono">{version}</span>],
     ['Committed', many(commits!, 'time')],
-    ['Read', <Ports job={job} deeds={reads} />],
-    ['Wrote', <Ports job={job} deeds={writes} />],
+    ['Read', <Ports job={job} effects={reads} />],
+    ['Wrote', <Ports job={job} effects={writes} />],
     ['Published', published.map(({ channel, messages }) => `${count(messages)} to ${cut(channel, 40)}`).join(', ')],
     [
       'Created',
@@ -74,7 +74,7 @@ function Open({ job, run }: { job: JobView; run?: PastRunView | null }) {
       <p>
         <b>Run {count(run.n!)}</b> <Link to={`${way({ run: undefined })}#tabs`}>Close</Link>
       </p>
-      <Deeds job={job} run={run} />
+      <Effects job={job} run={run} />
       <LogLines entries={run.log.entries} of={String(job.id)} />
       {run.log.cursor !== null && <p class="note">Open the log of the job for more lines.</p>}
     </section>

@@ -1,4 +1,4 @@
-import type { RunUnderWay } from '../../../engine/engine.ts'
+import type { CurrentRun } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import { queryWith } from '../../look.ts'
 import type { Asked } from '../../page.ts'
@@ -78,7 +78,7 @@ const number = (head: string, name: 'made' | 'runs' | 'completed'): Column<Class
 
 const ended = number('Ended runs', 'runs')
 
-const running = (runs: readonly RunUnderWay[], isCut: boolean): Column<ClassRow> => ({
+const running = (runs: readonly CurrentRun[], isCut: boolean): Column<ClassRow> => ({
   head: '#Running',
   cell(row) {
     const n = runs.filter((run) => run.queue === row.queue && run.class === row.class).length
@@ -125,7 +125,7 @@ export const queuePageColumns: readonly Column<ClassRow>[] = [
   times('#Run, p50 / p95', 'run p50 / p95', tookOf),
 ]
 
-type ByClassProps = { data: ByClassData; runs: readonly RunUnderWay[]; moreRuns: boolean; query: URLSearchParams }
+type ByClassProps = { data: ByClassData; runs: readonly CurrentRun[]; moreRuns: boolean; query: URLSearchParams }
 
 export function ByClass({ data: { day, classes, more }, runs, moreRuns, query }: ByClassProps) {
   const chosen = dayIn(query)

@@ -21,7 +21,7 @@ import { Kinds, kindsOf, knownDeploy } from './kinds.tsx'
 import { muteActs } from './mutes.tsx'
 import { isPast, Past, pastJobs } from './past.tsx'
 import { Rows } from './rows.tsx'
-import { Views, viewActs, wayToView } from './views.tsx'
+import { Views, viewActs, viewUrl } from './views.tsx'
 
 const ROWS = 50
 const SHARED = 60_000
@@ -33,7 +33,7 @@ const viewsOf = ({ engine, cache }: Asked) => cache.get('views', SHARED, () => e
 async function named(asked: Asked): Promise<void> {
   const name = asked.query.get('view')
   if (name === null) return
-  const to = wayToView(name, (await viewsOf(asked)).views)
+  const to = viewUrl(name, (await viewsOf(asked)).views)
   if (!to) throw new SidejobError('NOT_FOUND', `there is no view ${cut(name, 60)}`)
   throw new Elsewhere(to)
 }

@@ -1,4 +1,4 @@
-import { lengthOf } from '../../../core/time.ts'
+import { parseDuration } from '../../../core/time.ts'
 import type { ErrorKind, ErrorMute, ErrorPage, MutedKind } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import type { Act, ActAsked } from '../../page.ts'
@@ -15,7 +15,7 @@ export const lengths = { '1h': 'for an hour', '1d': 'for a day', '7d': 'for a we
 export function untilOf(form: FormData, now: number): { until?: number | string } {
   const [until, length] = [maybe(form, 'until'), maybe(form, 'for')]
   if (until !== undefined) return { until }
-  return length === undefined ? {} : { until: now + (lengthOf(length) ?? 0) }
+  return length === undefined ? {} : { until: now + (parseDuration(length) ?? 0) }
 }
 
 export const lengthIn = (form: FormData): string | undefined =>

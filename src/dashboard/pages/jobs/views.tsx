@@ -30,7 +30,7 @@ const past: readonly View[] = [
   { name: 'Over a minute', query: 'in=history&longer=1m' },
 ]
 
-export const wayToView = (name: string, shared: readonly View[]): string | undefined => {
+export const viewUrl = (name: string, shared: readonly View[]): string | undefined => {
   const found = [...shipped, ...shared].find((view) => view.name === name)
   return found && `/jobs${found.query && `?${found.query}`}`
 }

@@ -90,7 +90,7 @@ function confirmed({ form }: ActAsked): Confirm | undefined {
   }
 }
 
-function Said({ tried }: { tried: Tried }) {
+function TriedText({ tried }: { tried: Tried }) {
   if (tried.fault !== undefined) return <p class="err">{tried.fault}</p>
   const { looked, more, fits, limits, named } = tried
   return (
@@ -144,7 +144,7 @@ export function ConstraintForm({ drafted: { name, isNew, typed, tried } }: { dra
       </div>
       <TextArea name="args" label="Args" note='JSON: { "size": "large" }' rows={2} value={typed.args} />
       <div id="preview" data-island aria-live="polite">
-        {tried && <Said tried={tried} />}
+        {tried && <TriedText tried={tried} />}
       </div>
     </FormCard>
   )

@@ -184,9 +184,9 @@ export function Ends({ points, range, deploys, queue }: EndsProps) {
   const jobs = (point: Point, status: Ended) => jobsIn(point, range, status, queue)
   const completed = sum(points, (point) => point.completed)
   const failed = sum(points, (point) => point.failed)
-  const told = deploys.map((one) => `; ${deployName(one)} at ${hourOf(one.at, zone)}`).join('')
+  const deployText = deploys.map((one) => `; ${deployName(one)} at ${hourOf(one.at, zone)}`).join('')
   const time = range.to === undefined ? `the last ${range.text}` : `${range.text} from ${hourOf(points[0]!.at, zone)}`
-  const said = `${count(completed)} jobs completed and ${count(failed)} failed in ${time}${told}`
+  const said = `${count(completed)} jobs completed and ${count(failed)} failed in ${time}${deployText}`
   return (
     <Card
       title={range.step === 'minute' ? 'Ended per minute' : 'Ended per hour'}

@@ -1,4 +1,4 @@
-import { type AlertState, isMuted, type Noted } from '../../../core/alert.ts'
+import { type AlertNote, type AlertState, isMuted } from '../../../core/alert.ts'
 import { useLook } from '../../look.ts'
 import type { Act, ActAsked } from '../../page.ts'
 import { Act as Button, More, PlainButtons } from '../../parts/act.tsx'
@@ -60,7 +60,7 @@ export const alertActs: Record<string, Act> = {
 function AlertNotes({ alert, muted }: AlertState) {
   const { now } = useLook()
   const acknowledged = alert?.acknowledged
-  const reason = ({ reason }: Noted) => reason && <span>“{cut(reason, 100)}”</span>
+  const reason = ({ reason }: AlertNote) => reason && <span>“{cut(reason, 100)}”</span>
   return (
     <>
       {acknowledged && (

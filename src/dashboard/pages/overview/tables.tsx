@@ -1,5 +1,5 @@
 import type { Point } from '../../../core/series.ts'
-import type { RunUnderWay, WaitedLimit } from '../../../engine/engine.ts'
+import type { CurrentRun, WaitedLimit } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { Pause } from '../../parts/act.tsx'
 import { Card, Icon, Link, NameLink, Shape, StatusMark, StatusText, To, Zero } from '../../parts/layout.tsx'
@@ -79,10 +79,10 @@ function EndsOf({ name, ends: { of, range } }: { name: string; ends: QueueEnds }
   const { now } = useLook()
   const points = columnsOf(of[name] ?? [], { ...range, columns: Math.min(BARS, range.columns) }, now)
   const [completed, failed] = [sum(points, (point) => point.completed), sum(points, (point) => point.failed)]
-  const said = `${count(completed)} completed, ${count(failed)} failed`
+  const summary = `${count(completed)} completed, ${count(failed)} failed`
   return (
-    <span title={said}>
-      <span class="vh">{said}</span>
+    <span title={summary}>
+      <span class="vh">{summary}</span>
       <Bars
         values={points.map(({ completed, failed }) => completed + failed)}
         failed={points.map(({ failed }) => failed)}
@@ -185,12 +185,12 @@ export function Queues({ queues, ends }: { queues: Queue[]; ends: QueueEnds }) {
 /** Share of the lease after which a run is shown as late. */
 const LATE = 0.8
 
-const running: readonly Column<RunUnderWay>[] = [
+const running: readonly Column<CurrentRun>[] = [
   { head: 'Status', cell: () => <StatusMark status="running" /> },
   ...runColumns((share) => (share > LATE ? 'suspended' : 'running')),
 ]
 
-export const RunningLongest = ({ runs }: { runs: RunUnderWay[] }) => (
+export const RunningLongest = ({ runs }: { runs: CurrentRun[] }) => (
   <Card title="Running longest" right="elapsed share of the lease">
     <DataTable caption="Longest-running jobs" empty="No jobs are running." rows={runs} columns={running} isPlain />
   </Card>

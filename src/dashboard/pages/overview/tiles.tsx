@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import type { Point } from '../../../core/series.ts'
 import { MINUTE } from '../../../core/units.ts'
-import { waitBelow, waitEnds } from '../../../core/waits.ts'
+import { waitBucketEnds, waitPercentile } from '../../../core/waits.ts'
 import { Shape, To } from '../../parts/layout.tsx'
 import { Spark, type Tone } from '../../parts/spark.tsx'
 import { sum } from '../../words/counts.ts'
@@ -82,8 +82,8 @@ function EndTiles({ data: { points, range } }: TilesProps) {
 }
 
 function WaitTile({ data: { stats, points } }: TilesProps) {
-  const all = waitEnds.map((_, i) => sum(Object.values(stats.waits), (own) => own[i] ?? 0))
-  const [half, most] = [0.5, 0.95].map((share) => waitBelow(all, share))
+  const all = waitBucketEnds.map((_, i) => sum(Object.values(stats.waits), (own) => own[i] ?? 0))
+  const [half, most] = [0.5, 0.95].map((share) => waitPercentile(all, share))
   const text = (ms?: number): string => (ms === undefined ? '–' : `≤ ${about(ms)}`)
   const rest = most !== half && (
     <>

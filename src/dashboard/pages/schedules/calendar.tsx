@@ -129,7 +129,7 @@ function Next({ schedule, schedule: { job, paused, nextAt: first, repeat } }: { 
   )
 }
 
-function Beside({ schedule, shown, paused }: Omit<Drawn, 'runs'> & { schedule: ScheduleRow }) {
+function LaneNotes({ schedule, shown, paused }: Omit<Drawn, 'runs'> & { schedule: ScheduleRow }) {
   const { missed, catchingUp, moved, nextAt, reason } = schedule
   const { now, zone } = useLook()
   const lines = [
@@ -194,7 +194,7 @@ function Row({ schedule, shown, paused, runs }: Drawn & { schedule: ScheduleRow 
     <>
       <div class="sch">
         <Title schedule={schedule} called={called} />
-        <Beside schedule={schedule} shown={shown} paused={paused} />
+        <LaneNotes schedule={schedule} shown={shown} paused={paused} />
       </div>
       <Track schedule={schedule} shown={shown} runs={runs} />
       <Next schedule={schedule} />

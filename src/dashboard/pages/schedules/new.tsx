@@ -33,7 +33,7 @@ export function previewOf(cron: string, tz: string, now: number): Preview {
 const slotText = (at: number, zone: string): string =>
   `${longDay(at, zone)}, ${at % 60_000 ? clock(at, zone) : hourOf(at, zone)} ${zone}`
 
-function Said({ preview: { tz, words, next, moved, fault } }: { preview: Preview }) {
+function PreviewText({ preview: { tz, words, next, moved, fault } }: { preview: Preview }) {
   const { zone } = useLook()
   const own = tz || 'UTC'
   if (fault) return <p class="err">{fault}</p>
@@ -94,7 +94,7 @@ export function NewSchedule({ preview, was = {}, classes }: NewScheduleProps) {
         <Select name="missed" label="Missed slots" options={Object.keys(MISSED)} labels={MISSED} value={was.missed} />
       </div>
       <div id="preview" class="preview" data-island aria-live="polite">
-        {preview && <Said preview={preview} />}
+        {preview && <PreviewText preview={preview} />}
       </div>
       <TextArea name="args" label="Args" note="JSON" rows={2} value={was.args} />
     </FormCard>

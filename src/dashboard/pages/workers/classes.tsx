@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx'
-import type { ProcessView, RunUnderWay, WorkerDefinition, WorkerView } from '../../../engine/engine.ts'
+import type { CurrentRun, ProcessView, WorkerDefinition, WorkerView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import type { Asked } from '../../page.ts'
 import { Ago, Card, Empty, Name, NameLink, Zero } from '../../parts/layout.tsx'
@@ -124,7 +124,7 @@ export const programsIn = (processes: readonly ProcessView[], queue?: string): P
 /** `pulls`: the number of jobs in each queue that wait for a pull worker. */
 type Pulling = {
   programs?: readonly Program[]
-  unnamed?: readonly RunUnderWay[]
+  unnamed?: readonly CurrentRun[]
   pulls?: ReadonlyMap<string, number>
 }
 
@@ -149,7 +149,7 @@ export function Seen({ at }: { at: number }) {
 function PullWorkers({ queue, programs = [], unnamed = [], pulls }: Pulling & { queue: string }) {
   const own = programsIn(programs, queue)
   const waiting = pulls?.get(queue) ?? 0
-  const runs = (of: readonly RunUnderWay[]) => many(of.filter((run) => run.queue === queue).length, 'job')
+  const runs = (of: readonly CurrentRun[]) => many(of.filter((run) => run.queue === queue).length, 'job')
   return (
     <>
       {own.slice(0, SHOWN).map(({ id, live, signal, runs: held, seenAt }) => (

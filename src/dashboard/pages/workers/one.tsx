@@ -11,7 +11,7 @@ import { What } from '../../parts/what.tsx'
 import type { Step } from '../../search-on.ts'
 import { type Deploy, deployName, deployPath } from '../../words/deploy.ts'
 import type { ClassRow } from '../../words/failing.ts'
-import { furtherText, searchedOf } from '../../words/further.ts'
+import { moreText, searchedOf } from '../../words/further.ts'
 import { happened } from '../../words/happened.ts'
 import { neighbours } from '../../words/neighbours.ts'
 import { classJobsPath, newJobPath } from '../../words/paths.ts'
@@ -212,7 +212,7 @@ export function Newest({ worker, last, paused }: NewestProps) {
   const { rows } = last
   return (
     <Card title="Newest jobs" right={<Link to={classJobsPath(worker)}>All jobs</Link>}>
-      {rows.length === 0 && <p class="note foot">{searched ? furtherText(0, searched.where) : 'None yet.'}</p>}
+      {rows.length === 0 && <p class="note foot">{searched ? moreText(0, searched.where) : 'None yet.'}</p>}
       <ul class="lasts body">
         {neighbours(rows, (job) => reasonOf(job, paused)).map(([job, ...more]) => (
           <li>
