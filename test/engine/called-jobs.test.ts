@@ -6,20 +6,20 @@ import type { ClaimedJob } from '../../src/redis/types.ts'
 const lentUnder = (token: string): ClaimedJob => ({ document: { token } }) as unknown as ClaimedJob
 
 test('jobs that arrive during a report to Redis are reported with the next request', () => {
-  const claimed = createCalledJobs()
-  claimed.byCall([lentUnder('1.1.a')], 0)
-  const told = claimed.heard()
-  claimed.byCall([lentUnder('2.1.a')], 5)
-  claimed.confirmed(told.length)
-  expect(claimed.heard()).toEqual(['2.1.a'])
+  const called = createCalledJobs()
+  called.byCall([lentUnder('1.1.a')], 0)
+  const told = called.tokens()
+  called.byCall([lentUnder('2.1.a')], 5)
+  called.confirmed(told.length)
+  expect(called.tokens()).toEqual(['2.1.a'])
 })
 
 test('with frequent calls a lane waits for more before it commits; with sequential calls it does not', async () => {
-  const claimed = createCalledJobs()
+  const called = createCalledJobs()
   let calls = 0
-  const call = () => claimed.byCall([lentUnder(`${++calls}.1.a`)], calls * 2)
+  const call = () => called.byCall([lentUnder(`${++calls}.1.a`)], calls * 2)
   const waits = async () => {
-    const gathered = claimed.gather().then(() => false)
+    const gathered = called.gather().then(() => false)
     const found = await Promise.race([gathered, sleep(0).then(() => true)])
     return { found, gathered }
   }
@@ -30,8 +30,8 @@ test('with frequent calls a lane waits for more before it commits; with sequenti
     await gathered
     expect(found, 'each moment brings one more').toBe(true)
   }
-  for (let i = 0; i < 2; i++) await claimed.gather()
+  for (let i = 0; i < 2; i++) await called.gather()
   expect((await waits()).found, 'two brought nobody').toBe(false)
-  claimed.confirmed(claimed.heard().length)
+  called.confirmed(called.tokens().length)
   expect((await waits()).found, 'there were several for one commit').toBe(true)
 })

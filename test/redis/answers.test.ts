@@ -58,7 +58,7 @@ describe('in TypeScript', () => {
       is: 'made',
       jobs: [{ first: 7, status: 'queued', existing: false, count: 2 }],
       rings: [{ queue: 'q', bell: 'b', at: undefined }],
-      claimed: [],
+      lent: [],
     })
   })
 

@@ -17,7 +17,7 @@ export function createGlance(context: Context, health: HealthParts) {
         overview: async () => (await asked).overview,
         series: async () => (await asked).series,
         atWork: async () => (await asked).atWork,
-        standing: async () => (await asked).standing,
+        systemState: async () => (await asked).standing,
       }
       const seen = { ...context, store }
       const numbers = createStats(seen)

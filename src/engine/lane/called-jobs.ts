@@ -30,7 +30,7 @@ export function createCalledJobs() {
       return own
     },
     /** Calls may add tokens during the commit, so this is a copy. */
-    heard: (): readonly string[] => [...tokens],
+    tokens: (): readonly string[] => [...tokens],
     confirmed(n: number): void {
       tokens = tokens.slice(n)
       if (n > 1) gathering.brought(n - 1)

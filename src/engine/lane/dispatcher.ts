@@ -52,7 +52,7 @@ export function createDispatcher(parts: DispatcherOptions) {
     const wasShort = done.length > 0 && flight.size === 0 && asked - lane.askedBefore < short
     lane.askedBefore = asked
     const room = roomOf(lane, wasShort ? done.length : 0, leaves)
-    const heard = called.heard()
+    const heard = called.tokens()
     const isFirst = lane.seq === 1
     usage.sent.requests++
     const answer = await store.commit({
