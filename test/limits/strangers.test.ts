@@ -9,7 +9,7 @@ import { fakeEngine } from '../http/fake-engine.ts'
 /** Maximum CPU time of a request, in milliseconds, on a machine that needs at most `YARDSTICK_MS` for `yardstick`. */
 const MAX_CPU_MS = 50
 const YARDSTICK_MS = 20
-const TIMES = 5
+const TIMES = 15
 
 const URL_BYTES = 16_000
 const HEADER_BYTES = 30_000
