@@ -249,11 +249,13 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
   })
 
   test('? on a flow listed the keys of lists, although the page has no list', async () => {
-    const groupsOf = (page: Page) =>
-      page.locator('.keys dl').evaluateAll((lists) => {
+    const groupsOf = async (page: Page) => {
+      await page.waitForSelector('.keys dl')
+      return page.locator('.keys dl').evaluateAll((lists) => {
         const keysIn = (list: Element) => [...list.querySelectorAll('kbd')].map((key) => key.textContent)
         return Object.fromEntries(lists.map((one) => [one.previousElementSibling!.textContent, keysIn(one)]))
       })
+    }
     await at(`/flows/${flow}`, async (page) => {
       await page.waitForSelector('.board .node')
       await press(page, '?')
