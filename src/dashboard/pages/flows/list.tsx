@@ -77,6 +77,7 @@ const columns: readonly Column<Row>[] = [
   { head: '#Oldest value', cell: (row) => <Oldest row={row} /> },
   {
     head: 'Held by',
+    kind: 'wraps',
     label: true,
     cell: ({ id, held }) =>
       held ? (
