@@ -12,13 +12,13 @@ export function createGlance(context: Context, health: HealthParts) {
     async glance({ step }: { step?: 'minute' | 'hour' } = {}): Promise<Glance> {
       const most = { queues: MAX_STATS_QUEUES, limits: MOST_LIMITS, runs: MAX_RUNS }
       const asked = context.store.glance(step, most)
-      const store = {
-        ...context.store,
+      const answered = {
         overview: async () => (await asked).overview,
         series: async () => (await asked).series,
         atWork: async () => (await asked).atWork,
-        systemState: async () => (await asked).standing,
-      }
+        systemState: async () => (await asked).systemState,
+      } satisfies Partial<Context['store']>
+      const store = { ...context.store, ...answered }
       const seen = { ...context, store }
       const numbers = createStats(seen)
       const [stats, series, processes, how, { limits, hasSchedules, hasMutes }] = await Promise.all([

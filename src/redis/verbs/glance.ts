@@ -67,7 +67,7 @@ export function createGlance({ client: { ask }, keys, call, moments }: Parts) {
       series: { rows, more: queues.length > most.queues, now },
       limits: limits.map(limitRow),
       atWork: activityOf({ lanes, processes, runs, more: moreRuns, now }),
-      standing: parseState(texts.map((text) => text || null)),
+      systemState: parseState(texts.map((text) => text || null)),
       hasSchedules: there % 2 === 1,
       hasMutes: there >= 2,
     }
