@@ -88,8 +88,7 @@ local function check_turns(key)
     local owner, name = field:match('^(.*)\n(turn:.*)$')
     local counted = tonumber((((limits.of(owner) or {})[name] or ''):match('%d+$')))
     if counted and counted ~= n then
-      local wrong = 'of %s, %s {job waits for its turn|jobs wait for their turns} (%s), but the count is %s'
-      fault(key, 'count', wrong, owner, n, name, counted)
+      fault(key, 'count', '%s has %s {waiting job} (%s), but its count is %s', owner, n, name, counted)
     end
   end
 end
