@@ -149,10 +149,11 @@ test('10,000 values connected to 1,000 ports are moved five at a time, also if a
 test('a message to 500 listeners, or by the relay to more, delays no other call', { timeout: 60_000 }, async () => {
   // No lane serves a pull queue, so later tests do not run these thousand jobs.
   await doors.ask('PATCH', '/v1/queues/crowd', { mode: 'pull' })
-  const job = { queue: 'crowd', class: 'listener', wait: '10h', in: { in: { channels: ['/crowd'] } } }
+  const channel = `/crowd/${crypto.randomUUID()}`
+  const job = { queue: 'crowd', class: 'listener', wait: '10h', in: { in: { channels: [channel] } } }
   for (let n = 0; n < 4; n++)
     expect(await doors.ask('POST', '/v1/jobs', Array(250).fill(job))).toMatchObject({ status: 201 })
-  const { text } = await doors.ask('POST', '/v1/publish', { channel: '/crowd', message: 1 })
+  const { text } = await doors.ask('POST', '/v1/publish', { channel, message: 1 })
   expect(JSON.parse(text)).toEqual({ subscribers: 1_000 })
   await doors.watched('the relay', () => drain(doors.engine))
 })
