@@ -216,6 +216,13 @@ test('a job that failed because its runs were lost counts them as lost runs, not
   expect(plainText(part(html, 'id="tabs"', '</nav>'))).toContain('Runs 3')
 })
 
+test('a job that failed because its only run was lost says that the run was lost once', async () => {
+  const id = await lost(1)
+  expect(whyIn(await reader.html(`/ui/jobs/${id}`))).toBe(
+    'Why it failed Lost once: the run never answered. Failed after 1 lost run. It stays failed until you retry it.',
+  )
+})
+
 test('a run that takes much longer than other runs of its class may be stuck, and a button runs its job again', async () => {
   const site = await startPages({ hold: true })
   try {

@@ -36,7 +36,8 @@ function retry.lose(id, doc)
   if doc.terminating then return ending.terminate_now(id, doc) end
   local lost = tonumber(doc.lost_in_a_row)
   if lost >= most_lost(doc) then
-    return ending.fail(id, doc, '{"message":"lost ' .. lost .. ' times: the run never answered","reason":"other"}')
+    local times = lost == 1 and 'once' or lost .. ' times'
+    return ending.fail(id, doc, '{"message":"lost ' .. times .. ': the run never answered","reason":"other"}')
   end
   cache.change(id, doc, fields.backoff_until, lost > 0 and time.now + backoff.lost(lost) or nil)
   queueing.enqueue(id, doc, true)
