@@ -26,6 +26,7 @@ import {
   portSpecs,
   ref,
   result,
+  runAnswer,
   runOptions,
   stateChange,
   status,
@@ -108,7 +109,7 @@ export const jobs = {
     description:
       'Runs the job now or at a given time. A failed or terminated job runs only with `force`; otherwise `ran` is false.',
     body: runOptions,
-    answers: { 200: stepped.extend({ ran: z.literal(false).optional() }) },
+    answers: { 200: runAnswer },
     handle: ({ engine, params, body, call }) => engine.jobs.run(params.job, body, call),
   }),
 

@@ -8,8 +8,8 @@ import {
   jobInput,
   jobPatch,
   page,
+  runAnswer,
   scheduleView,
-  stepped,
   time,
 } from '../core/schemas.ts'
 import { reply, route } from './route.ts'
@@ -125,7 +125,7 @@ export const schedules = {
     scope: 'write',
     summary: 'Run a schedule now',
     description: 'The schedule itself does not change.',
-    answers: { 200: stepped },
+    answers: { 200: runAnswer },
     handle: ({ engine, params, call }) => engine.jobs.run(params.job, {}, call),
   }),
 }

@@ -59,6 +59,7 @@ test('Run said that a run is requested although the job has ended and does not r
   await pages.rest(id, 'terminated')
   const said = 'a terminated job runs only with force'
   expect((await press(`/jobs/${id}`, { act: 'run' })).say).toBe(`#${id} does not run: ${said}`)
+  expect((await press('/schedules', { act: 'run', job: String(id) })).say).toBe(`#${id} does not run: ${said}`)
   const selected = await press('/jobs', { act: 'selected', do: 'run', sel: String(id) })
   expect(selected.say).toBe(`Run: 0 jobs; 1 skipped, for example #${id}: ${said}`)
   expect(await pages.statusOf(id)).toBe('terminated')

@@ -7,6 +7,9 @@ export const enqueued = z.object({ id: jobId, status, existing: z.literal(true).
 export type Enqueued = z.output<typeof enqueued>
 export const stepped = z.object({ id: jobId, status })
 
+/** The answer to a request for a run. */
+export const runAnswer = stepped.extend({ ran: z.literal(false).optional() })
+
 export const portView = z.object({
   size: z.int(),
   taken: z.int(),

@@ -3,6 +3,7 @@ import type { JobView } from '../../../engine/engine.ts'
 import type { Act, ActAsked } from '../../page.ts'
 import { ruleIn } from '../../words/cron.ts'
 import { given, jsonText, maybe, objectOf } from '../../words/form.ts'
+import { notRun } from '../../words/job.ts'
 import { apiPath, jobLink } from '../../words/paths.ts'
 import { clock, many } from '../../words/text.ts'
 
@@ -33,9 +34,10 @@ export const acts: Record<string, Act> = {
   run: {
     scope: 'write',
     async does(asked) {
-      await asked.call('POST', `${of(asked)}/run`, {})
+      const refusal = notRun(await asked.call('POST', `${of(asked)}/run`, {}))
       const job = given(asked.form, 'job')
-      return { say: `#${job} runs now; its schedule does not change`, link: jobLink(job) }
+      const say = refusal ? `does not run: ${refusal}` : 'runs now; its schedule does not change'
+      return { say: `#${job} ${say}`, link: jobLink(job) }
     },
   },
   pause: {
