@@ -19,7 +19,7 @@ const needed: Record<string, { from: string } | { make: () => string }> = {
 }
 
 /** Omits variables that belong to tests or to a single upload. */
-const told = [
+const variables = [
   ...new Set([
     ...Object.keys(needed),
     ...Object.keys(settings).filter(
@@ -104,12 +104,12 @@ export type Plan = {
 
 export function planOf(env: Env, name?: string, source?: string): Plan {
   const names = namesOf(name, source)
-  const without = told.filter((secret) => !env[secret])
+  const without = variables.filter((secret) => !env[secret])
   return {
     names,
     given: {
       SIDEJOB_NAMESPACE: names.namespace,
-      ...Object.fromEntries(told.flatMap((secret) => (env[secret] ? [[secret, env[secret]]] : []))),
+      ...Object.fromEntries(variables.flatMap((secret) => (env[secret] ? [[secret, env[secret]]] : []))),
     },
     made: without.filter((secret) => 'make' in (needed[secret] ?? {})),
     missing: without.filter((secret) => 'from' in (needed[secret] ?? {})),

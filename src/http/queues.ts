@@ -44,10 +44,10 @@ export const queues = {
     listens: true,
     handle: async ({ engine, params, body, call, c }) => {
       let signal: z.output<typeof orders> | undefined
-      const told = (word: typeof signal) => {
+      const onSignal = (word: typeof signal) => {
         signal = word
       }
-      const runs = await engine.runs.claim(params.queue, body, { ...call, signal: c.req.raw.signal, told })
+      const runs = await engine.runs.claim(params.queue, body, { ...call, signal: c.req.raw.signal, onSignal })
       return runs.length > 0 || signal ? { runs, signal } : reply(204, null)
     },
   }),

@@ -15,21 +15,21 @@ export const rows = {
   ring: { queue: 'text', bell: 'text', at: 'moment' },
 
   /** If `piece` is set, `document` is the text of this piece (lib/runtime/pieces.lua). */
-  lent: {
+  claimed: {
     document: 'text',
     inputs: 'input[]',
     side: 'texts',
     children: 'texts',
     steps: 'texts',
     childCount: 'number',
-    family: 'heir[]',
+    family: 'endedChild[]',
     wires: 'wiring[]',
     moreSteps: 'flag',
     fault: 'text',
     piece: 'some',
   },
   input: { port: 'text', items: 'texts' },
-  heir: {
+  endedChild: {
     name: 'text',
     id: 'number',
     class: 'text',
@@ -52,12 +52,12 @@ export const rows = {
   stale: { id: 'number', document: 'text', side: 'texts' },
   fault: { job: 'text', what: 'text' },
 
-  waitingJob: { id: 'number', lent: 'lent?' },
+  waitingJob: { id: 'number', claimed: 'claimed?' },
 
   made: { first: 'number', status: 'status', existing: 'flag', count: 'number' },
 
-  told: { document: 'text', error: 'some' },
-  listed: { id: 'number', document: 'text', side: 'texts', callback: 'told?' },
+  callbackJob: { document: 'text', error: 'some' },
+  listed: { id: 'number', document: 'text', side: 'texts', callback: 'callbackJob?' },
   inspected: {
     id: 'number',
     document: 'text',
@@ -66,7 +66,7 @@ export const rows = {
     ahead: 'number|null',
     facts: 'facts?',
     childCount: 'number',
-    callback: 'told?',
+    callback: 'callbackJob?',
     whole: 'flag',
   },
   facts: {
@@ -178,7 +178,7 @@ export const replies = {
   committed: {
     word: 'ok|empty|warm|more|full|stale',
     answers: 'texts',
-    lent: 'lent[]',
+    claimed: 'claimed[]',
     rings: 'ring[]',
     nextDue: 'text',
     stale: 'stale[]',
@@ -186,22 +186,22 @@ export const replies = {
     failed: 'number',
     seen: 'moment',
     faults: 'fault[]',
-    told: 'signal',
+    signal: 'signal',
   },
-  made: { jobs: 'made[]', rings: 'ring[]', lent: 'lent[]' },
-  again: { jobs: 'made[]', rings: 'ring[]', lent: 'lent[]' },
+  made: { jobs: 'made[]', rings: 'ring[]', claimed: 'claimed[]' },
+  again: { jobs: 'made[]', rings: 'ring[]', claimed: 'claimed[]' },
   outdated: { constraints: 'text' },
-  done: { answer: 'texts', rings: 'ring[]', id: 'text', heard: 'texts' },
+  done: { answer: 'texts', rings: 'ring[]', id: 'text', receivers: 'texts' },
   repeated: { answer: 'texts' },
   /** `ends`: the new end of each lease, with `!` if the job must end, or '' if the run is lost. */
-  extended: { ends: 'texts', told: 'signal' },
+  extended: { ends: 'texts', signal: 'signal' },
   ticked: { rings: 'ring[]', more: 'flag', faults: 'fault[]' },
   set: { rings: 'ring[]', constraints: 'text' },
   settled: { rings: 'ring[]', lanes: 'number', batch: 'number', paused: 'flag', mode: 'push|pull', ageing: 'number' },
   registered: { rings: 'ring[]', changed: 'flag' },
   overtaken: { definition: 'text' },
   repaired: { rings: 'ring[]' },
-  told: {},
+  sent: {},
   breaker: { state: 'closed|open|probe', until: 'moment', failures: 'number' },
 
   job: { job: 'inspected?', items: 'texts', hasKin: 'flag', kin: 'listed[]', chain: 'inspected[]' },

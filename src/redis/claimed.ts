@@ -7,7 +7,7 @@ import type { ClaimedJob, EndedChild } from './types.ts'
 import { isSealed, type Vault } from './vault.ts'
 
 export function claimedJob(
-  { document: text, inputs, side, steps, family, moreSteps, fault, piece: _, ...claimed }: Row<'lent'>,
+  { document: text, inputs, side, steps, family, moreSteps, fault, piece: _, ...claimed }: Row<'claimed'>,
   vault: Pick<Vault, 'open'>,
   waiting?: number,
 ): ClaimedJob {
@@ -81,8 +81,8 @@ function opened(job: ClaimedJob, vault: Vault): ClaimedJob {
   }
 }
 
-const lentJobs = (row: Row<'lent'>, vault: Vault): ClaimedJob[] =>
-  row.piece === undefined ? lentOrFault(row, vault) : readablePiece(row.document, row.piece, vault)
+const jobsOfRow = (row: Row<'claimed'>, vault: Vault): ClaimedJob[] =>
+  row.piece === undefined ? jobsOrFault(row, vault) : readablePiece(row.document, row.piece, vault)
 
 /** A damaged piece (lib/runtime/pieces.lua) stays leased until its lease expires. */
 function readablePiece(text: string, piece: string, vault: Vault): ClaimedJob[] {
@@ -98,7 +98,7 @@ function faultOf(token: string, error: unknown): NonNullable<ClaimedJob['fault']
     : { code: 'INTERNAL', message: 'the stored data of this job cannot be read: run sidejob doctor' }
 }
 
-function lentOrFault(row: Row<'lent'>, vault: Vault): ClaimedJob[] {
+function jobsOrFault(row: Row<'claimed'>, vault: Vault): ClaimedJob[] {
   try {
     return [claimedJob(row, vault)]
   } catch (error) {
@@ -111,7 +111,7 @@ function lentOrFault(row: Row<'lent'>, vault: Vault): ClaimedJob[] {
 }
 
 export const claimedJobsIn = (document: string, vault: Vault): ClaimedJob[] =>
-  lentOrFault(
+  jobsOrFault(
     {
       document,
       inputs: [],
@@ -128,8 +128,8 @@ export const claimedJobsIn = (document: string, vault: Vault): ClaimedJob[] =>
     vault,
   )
 
-export function claimedJobs(rows: Row<'lent'>[], vault: Vault): { claimed: ClaimedJob[]; withSide: ClaimedJob[] } {
-  const jobs = rows.map((row) => lentJobs(row, vault))
+export function claimedJobs(rows: Row<'claimed'>[], vault: Vault): { claimed: ClaimedJob[]; withSide: ClaimedJob[] } {
+  const jobs = rows.map((row) => jobsOfRow(row, vault))
   return { claimed: jobs.flat(), withSide: jobs.flatMap((some, i) => (rows[i]!.side.length ? some : [])) }
 }
 

@@ -72,7 +72,7 @@ export function redisClock(localClock: () => number): RedisClock {
   }
 }
 
-export const callbackOf = (row: Row<'told'> | undefined, vault: Vault): { callback?: CallbackJob } =>
+export const callbackOf = (row: Row<'callbackJob'> | undefined, vault: Vault): { callback?: CallbackJob } =>
   row
     ? (tryRead(() => ({
         callback: {

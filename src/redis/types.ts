@@ -35,7 +35,7 @@ export type { Signal }
 
 export type QueueRow = Row<'queue'>
 
-export type EndedChild = Row<'heir'>
+export type EndedChild = Row<'endedChild'>
 
 export type FlowState = {
   id: number

@@ -585,7 +585,7 @@ const cases: Case[] = [
     'runs.claim',
     'core',
     { names: ['z*'], max: 2, wait: 20_000, lease: 60_000 },
-    { signal: expect.any(AbortSignal), told: expect.any(Function) },
+    { signal: expect.any(AbortSignal), onSignal: expect.any(Function) },
   ],
   [
     'limits.list',

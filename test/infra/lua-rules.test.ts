@@ -36,8 +36,8 @@ const traps: [what: string, file: string, find: string, replace: string, says: R
   [
     'a time as an index',
     'lib/run/tokens.lua',
-    'local lent = 0',
-    'local lent = {}\nlent[minute] = 1',
+    'local issued = 0',
+    'local issued = {}\nlent[minute] = 1',
     /number without a bound/,
   ],
   [

@@ -58,12 +58,12 @@ describe('in TypeScript', () => {
       is: 'made',
       jobs: [{ first: 7, status: 'queued', existing: false, count: 2 }],
       rings: [{ queue: 'q', bell: 'b', at: undefined }],
-      lent: [],
+      claimed: [],
     })
   })
 
   test('omitted trailing values are empty', () => {
-    expect(rowOf('lent', ['{}'])).toMatchObject({
+    expect(rowOf('claimed', ['{}'])).toMatchObject({
       document: '{}',
       inputs: [],
       childCount: 0,

@@ -176,8 +176,8 @@ function startBoard(svg: SVGSVGElement, data: BoardData): void {
     const fresh = dataOf<BoardData>('flow')
     if (fresh) take(fresh)
   })
-  onEvent('told', (told) => {
-    const { data, now } = told as { data: BoardData; now: number }
+  onEvent('data', (answer) => {
+    const { data, now } = answer as { data: BoardData; now: number }
     setClock(now)
     take(data)
   })

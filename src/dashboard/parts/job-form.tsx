@@ -31,7 +31,7 @@ export const isRequired = ({ default: otherwise, channels = [] }: Port): boolean
 export function JobForm({ worker, stay, typed }: { worker: Named; stay?: boolean; typed?: URLSearchParams }) {
   const { queue, class: name, args: schema } = worker
   const was = (field: string): string | undefined => typed?.get(field) ?? undefined
-  const told = (field: string) => (was(field) ? `${field} ${cut(was(field)!)}` : field)
+  const withValue = (field: string) => (was(field) ? `${field} ${cut(was(field)!)}` : field)
   const ports = portsOf(worker)
   const args = <ValueFields name="args" label="Args" schema={schema && encodedToJson(schema)} was={was} />
   const isOption = ports.length > 0 && !schema
@@ -65,7 +65,7 @@ export function JobForm({ worker, stay, typed }: { worker: Named; stay?: boolean
       ))}
       {!isOption && args}
       <Options
-        title={`Options: ${[isOption ? 'args' : 'inputs', ...SHORT.map(told), 'delay', 'alias', 'labels'].join(', ')}`}
+        title={`Options: ${[isOption ? 'args' : 'inputs', ...SHORT.map(withValue), 'delay', 'alias', 'labels'].join(', ')}`}
         open={[...LONG, 'later', ...(isOption ? ['args'] : [])].some(was)}
       >
         {isOption && args}

@@ -19,10 +19,10 @@ const [red, grey] = [signOf('bad'), signOf('')]
 
 /** The errors of jobs that failed after the last read are unknown, so these jobs are counted separately. */
 function ofAll(failed: number, { looked, silent }: SeenKinds): FailedSign | undefined {
-  const [told, since] = [Math.min(looked - silent, failed), Math.max(0, failed - looked)]
+  const [counted, since] = [Math.min(looked - silent, failed), Math.max(0, failed - looked)]
   const later = `${count(since)} failed since the last count; some may have muted errors (see Overview)`
-  const title = `${count(told)} failed, not counting ${count(silent)} with muted errors`
-  return red(told, since > 0 ? `${title}; ${later}` : title) ?? grey(since, later)
+  const title = `${count(counted)} failed, not counting ${count(silent)} with muted errors`
+  return red(counted, since > 0 ? `${title}; ${later}` : title) ?? grey(since, later)
 }
 
 /** Red only if some errors are known to be unmuted. `seen` is absent until the kinds of errors are read. */

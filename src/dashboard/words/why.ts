@@ -89,13 +89,13 @@ function children(reason: Reason, link: WhyLink): CellText {
   const names = (reason.data.names as string[] | undefined) ?? []
   const n = Math.max(numberOf(reason, 'waiting'), 1)
   const more = n > 3 ? [`${count(n - 3)} more`] : []
-  const told =
+  const moment =
     names.length > 0
       ? `when ${listed([...names.slice(0, 3), ...more])} ${n === 1 ? 'has' : 'have'} ended`
       : 'when they have ended'
   return {
     text: `It waits for ${many(n, 'child', 'children')}.`,
-    sub: `It continues ${told}, or when a run is requested.`,
+    sub: `It continues ${moment}, or when a run is requested.`,
     remedies: [run(link.job)],
   }
 }

@@ -80,14 +80,14 @@ export function createChannels({ store, client, registry, ring, now }: Context) 
   return {
     async publish(channel: string, message: Encoded, options: { context?: Encoded; keep?: 0 | 1 } = {}, call?: Call) {
       const near = { queues: registry.queues, jobs: audience.get(channel), ...quotaOf(call) }
-      const { answer, rings, heard, again } = await store.change(
+      const { answer, rings, receivers, again } = await store.change(
         '',
         publishedWords(channel, message, store.vault, options),
         onceOf(call),
         near,
       )
-      if (!again && heard.length > 0) audience.set(channel, heard)
-      if (!again && heard.length === 0) audience.delete(channel)
+      if (!again && receivers.length > 0) audience.set(channel, receivers)
+      if (!again && receivers.length === 0) audience.delete(channel)
       await ring(rings)
       return { subscribers: Number(answer[0]) }
     },
@@ -99,11 +99,11 @@ export function createChannels({ store, client, registry, ring, now }: Context) 
         publishers ? saying() : undefined,
         last && cursor === '0' ? store.keptChannels() : [],
       ])
-      const heard = Object.entries(page.channels).flatMap(([name, head]) =>
+      const listened = Object.entries(page.channels).flatMap(([name, head]) =>
         Number.parseInt(head, 10) > 0 ? [name] : [],
       )
       const declared = cursor === '0' ? (ports ?? []).flatMap(({ channels }) => channels) : []
-      const names = [...new Set([...heard, ...kept, ...declared.slice(0, MOST_PUBLISHERS)])].sort()
+      const names = [...new Set([...listened, ...kept, ...declared.slice(0, MOST_PUBLISHERS)])].sort()
       const [lists, messages] = await Promise.all([store.subscribers(names), store.lastMessages(kept)])
       const lastOf = new Map(kept.map((name, i) => [name, messages[i]]))
       return {

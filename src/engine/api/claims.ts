@@ -28,7 +28,7 @@ const MAX_LOOKS = 50
 type Look = Pick<ClaimRequest, 'max' | 'lease' | 'patterns' | 'tags' | 'process'> & {
   queue: string
   lane: Awaited<ReturnType<typeof laneOf>>
-  call: (Call & { told?: (signal: Signal) => void }) | undefined
+  call: (Call & { onSignal?: (signal: Signal) => void }) | undefined
   schemas: Record<string, string>
   stop: () => void
 }
@@ -52,10 +52,10 @@ export function createRuns(parts: Context) {
 
   async function settleRemote(token: string, sent: Changes, asked?: Reach) {
     const hasValues = sent.result !== undefined || (sent.ops?.length ?? 0) > 0
-    const { found: told, name = '' } = (hasValues ? await classOf(token) : undefined) ?? {}
-    const { changes, fault } = checkedChanges(sent, name, told)
+    const { found: known, name = '' } = (hasValues ? await classOf(token) : undefined) ?? {}
+    const { changes, fault } = checkedChanges(sent, name, known)
     const document = await recordOf(token, changes)
-    const found = told ?? (document.queue ? await registry.find(document.queue, document.class) : undefined)
+    const found = known ?? (document.queue ? await registry.find(document.queue, document.class) : undefined)
     const { retry, reach } = found?.definition ?? {}
     const { vault } = store
     const deciding = { document, vault, retry, reach: asked ?? reach, registry, random, now: store.now() }
@@ -183,7 +183,7 @@ export function createRuns(parts: Context) {
       lane: lane ?? { id: crypto.randomUUID().replaceAll('-', ''), seq: 1 },
       claim: { ...claim, begun: claim.max, pull: true, waiter, skip },
     })
-    if (answer.signal) call?.told?.(answer.signal)
+    if (answer.signal) call?.onSignal?.(answer.signal)
     if (answer.signal === 'stop') stop()
     const sound = await fitting(schemas, answer.sound)
     const claimed = await withoutMissed(parts, sound)
@@ -199,7 +199,7 @@ export function createRuns(parts: Context) {
     async claim(
       queue: string,
       { names = [], tags = [], max = 1, wait = 0, lease = CLAIM_LEASE, process, schemas = {} }: ClaimOptions,
-      call?: Call & { told?: (signal: Signal) => void },
+      call?: Call & { onSignal?: (signal: Signal) => void },
     ) {
       const end = now() + wait
       const stopped = new AbortController()
@@ -238,9 +238,9 @@ export function createRuns(parts: Context) {
       { progress }: { progress?: Encoded },
     ): Promise<{ leaseUntil: number; signal?: Signal }> {
       checkToken(token)
-      const { leaseUntil, ...told } = await store.heartbeat(token, CLAIM_LEASE, progress)
+      const { leaseUntil, ...answer } = await store.heartbeat(token, CLAIM_LEASE, progress)
       if (leaseUntil === null) throw await endedOf(token)
-      return { leaseUntil, ...told }
+      return { leaseUntil, ...answer }
     },
 
     async release(token: string) {

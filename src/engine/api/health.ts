@@ -68,7 +68,7 @@ export function createHealth({ client, store, bells, version, isTenant, history 
       const {
         error: down,
         restored,
-        trouble: told,
+        trouble: stored,
         tickAt = null,
         tickBy = null,
         bellAt = null,
@@ -78,7 +78,7 @@ export function createHealth({ client, store, bells, version, isTenant, history 
       } = asked
       const unstored = history?.problemOf(outbox)
       const fault = down ?? before
-      const trouble = bells.trouble() ?? told
+      const trouble = bells.trouble() ?? stored
       const problems = [
         ...(fault ? [redisProblem(fault)] : []),
         ...(trouble ? [bellsProblem(trouble)] : []),

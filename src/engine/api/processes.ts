@@ -31,18 +31,18 @@ export function createProcesses({ store, registry }: Context) {
           left.delete(run)
           return show(run)
         })
-      const named = processes.map(({ name, since, heard, signal, queues }): ProcessView & { kind: 'pull' } => {
+      const named = processes.map(({ name, since, seenAt, signal, queues }): ProcessView & { kind: 'pull' } => {
         const own = take(({ process }) => process === name)
-        const live = own.length > 0 || now - heard < LIVE
-        return { id: name, kind: 'pull', queues, startedAt: since, seenAt: heard, live, signal, runs: own }
+        const live = own.length > 0 || now - seenAt < LIVE
+        return { id: name, kind: 'pull', queues, startedAt: since, seenAt, live, signal, runs: own }
       })
       const serving = lanes.map(({ queue, lane, until }): ProcessView => {
         const own = take((run) => run.queue === queue && laneMarkOf(run.token) === lane.slice(0, LANE_MARK))
         return { id: lane, kind: 'lane', queues: [queue], until, runs: own }
       })
-      const heard = named.filter(({ live, seenAt }) => live || now - seenAt < FORGOTTEN)
+      const recent = named.filter(({ live, seenAt }) => live || now - seenAt < FORGOTTEN)
       const byId = (a: ProcessView, b: ProcessView) => (a.id < b.id ? -1 : 1)
-      return { processes: [...heard.sort(byId), ...serving.sort(byId)], others: [...left].map(show), more }
+      return { processes: [...recent.sort(byId), ...serving.sort(byId)], others: [...left].map(show), more }
     },
 
     /** The process receives the signal with its next claim or heartbeat. */

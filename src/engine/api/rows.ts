@@ -19,11 +19,11 @@ function partsOf(args: Encoded | null, paths: readonly string[]): Record<string,
 }
 
 export function rowOf(
-  { id, document, callback: told }: Listed['jobs'][number],
+  { id, document, callback: callbackJob }: Listed['jobs'][number],
   now: number,
   paths: readonly string[] = [],
 ): JobRow {
-  const { error, callback, args, ...view } = shownJob(id, document, { callback: told })
+  const { error, callback, args, ...view } = shownJob(id, document, { callback: callbackJob })
   const { queue, class: name, status, name: child, parent, aliases, priority, group, attempt } = view
   const { createdAt, ranAt, endedAt, runAt, progress, labels } = view
   const { tag, run } = factsOf(document, { now })

@@ -115,7 +115,7 @@ export function createJobs(parts: Parts) {
       throw refusalOf(answer, path.length ? path : undefined)
     }
     const made = madeOf(answer.jobs)
-    const { claimed, withSide } = claimedJobs(answer.lent, vault)
+    const { claimed, withSide } = claimedJobs(answer.claimed, vault)
     ids.saw(made.slice(-1))
     moments.saw(claimed[0]?.document.ranAt)
     await fill(withSide)
@@ -163,7 +163,7 @@ export function createJobs(parts: Parts) {
     ops: Words[],
     once?: Once,
     { queues = [], jobs = [], quota }: Near = {},
-  ): Promise<{ answer: string[]; rings: Ring[]; id: string; again: boolean; heard: string[] }> {
+  ): Promise<{ answer: string[]; rings: Ring[]; id: string; again: boolean; receivers: string[] }> {
     const words = ops.flat()
     checkSum(sumOfOps(words))
     const declared = [
@@ -178,7 +178,7 @@ export function createJobs(parts: Parts) {
     ]
     const args = { ...onceArgs(once), allowance: allowance(quota), job }
     const done = await call(scripts.change, args, { keys: declared, rest: [String(ops.length), ...words] })
-    if (done.is === 'repeated') return { answer: done.answer, rings: [], id: '', again: true, heard: [] }
+    if (done.is === 'repeated') return { answer: done.answer, rings: [], id: '', again: true, receivers: [] }
     const { is: _, ...rest } = done
     return { ...rest, again: false }
   }

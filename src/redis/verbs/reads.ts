@@ -48,10 +48,10 @@ const flowOf = ({ id, document, side, children, ports, nodes }: Row<'flow'>, now
   nodes: new Map(nodes.map((node) => [node.name, node])),
 })
 
-export function processIn(record: string): { since: number; heard: number; signal: Signal | null; queues: string[] } {
+export function processIn(record: string): { since: number; seenAt: number; signal: Signal | null; queues: string[] } {
   const [head, ...queues] = record.split('\n')
-  const [since, heard, signal] = head!.split(',')
-  return { since: Number(since), heard: Number(heard), signal: (signal || null) as Signal | null, queues }
+  const [since, seenAt, signal] = head!.split(',')
+  return { since: Number(since), seenAt: Number(seenAt), signal: (signal || null) as Signal | null, queues }
 }
 
 const unreadableJob = (id: number): SidejobError =>
@@ -180,7 +180,7 @@ export function createReads(parts: Parts) {
   /** `jobs` does not contain deleted jobs. */
   async function snapshots(ids: readonly number[]): Promise<{ jobs: ClaimedJob[]; seen: number }> {
     const { jobs: found, seen } = await call(scripts.snapshots, {}, { rest: listWords(ids.map(String)) })
-    const jobs = found.flatMap(({ id, lent }) => tryRead(() => claimedJob(lent!, { open: vault.show }, id)) ?? [])
+    const jobs = found.flatMap(({ id, claimed }) => tryRead(() => claimedJob(claimed!, { open: vault.show }, id)) ?? [])
     await fill(jobs)
     return { jobs, seen }
   }
@@ -230,7 +230,7 @@ export function createReads(parts: Parts) {
   }
 
   async function signal(name: string, word: Signal | null): Promise<boolean> {
-    return (await call(scripts.signal, { name, signal: word ?? '' })).is === 'told'
+    return (await call(scripts.signal, { name, signal: word ?? '' })).is === 'sent'
   }
 
   return {

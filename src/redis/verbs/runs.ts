@@ -39,7 +39,7 @@ const claimArgs = (claim: CommitRequest['claim']) => ({
 })
 
 function commitAnswer(reply: Reply<'committed'>, claimed: ClaimedJob[], answers: string[], vault: Vault): CommitAnswer {
-  const { word, rings, nextDue, stale, version, failed, seen, told } = reply
+  const { word, rings, nextDue, stale, version, failed, seen, signal } = reply
   return {
     word,
     answers,
@@ -53,7 +53,7 @@ function commitAnswer(reply: Reply<'committed'>, claimed: ClaimedJob[], answers:
     version,
     failed,
     seen,
-    signal: told,
+    signal,
   }
 }
 
@@ -103,7 +103,7 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
     })
     for (const { job, what } of faultsOf(reply.faults, scripts.commit))
       console.error(`sidejob: job ${job} failed because of a fault in Redis: ${what}`)
-    const { claimed, withSide } = claimedJobs(reply.lent, vault)
+    const { claimed, withSide } = claimedJobs(reply.claimed, vault)
     const answer = commitAnswer(reply, claimed, sent.answers(reply.answers), vault)
     ids.saw(answer.claimed)
     noteQuotas(answer.claimed)
@@ -120,7 +120,7 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
     { lane = '', progress = '', own = false }: { lane?: string; progress?: string; own?: boolean } = {},
   ) {
     const owners = tokens.map((token) => keys.job(idIn(token)))
-    const { ends, told } = await call(
+    const { ends, signal } = await call(
       scripts.extend,
       {
         queue_name: queue,
@@ -134,7 +134,7 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
     return {
       ends: ends.map((end) => (end === '' ? null : Number.parseInt(end, 10))),
       ending: tokens.filter((_, i) => ends[i]!.endsWith('!')),
-      signal: told,
+      signal,
     }
   }
 

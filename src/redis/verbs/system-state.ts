@@ -105,10 +105,10 @@ export function createSystemState(parts: Parts) {
         })
     },
     async lastHeartbeats(): Promise<Map<string, number>> {
-      const heard = new Map<string, number>()
+      const seen = new Map<string, number>()
       for (const process of Object.values(await tableAt(keys.processes).all()).map(processIn))
-        for (const queue of process.queues) heard.set(queue, Math.max(process.heard, heard.get(queue) ?? 0))
-      return heard
+        for (const queue of process.queues) seen.set(queue, Math.max(process.seenAt, seen.get(queue) ?? 0))
+      return seen
     },
     deployments: deployed.all,
     async setDeployment(id: string, text: string, hash: string, before: readonly string[]): Promise<void> {

@@ -21,7 +21,7 @@ export const mutations = [
     'lib/job/internal.lua',
     ["local AT_DESTINATION = '8'", "local AT_DESTINATION = '1000'", 'a destination gets all callbacks at once'],
     [
-      'cache.change(doc.callback_of, told_doc, fields.callback_status, status)',
+      'cache.change(doc.callback_of, ended, fields.callback_status, status)',
       '',
       'a job never learns the result of its callback',
     ],

@@ -41,7 +41,7 @@ export const mutations = [
     ['lease = lanes.BELL, begun = 0', 'lease = lanes.LANE, begun = 0', 'a lost call is found late'],
     ['lease = lanes.BELL, begun = 0', 'lease = lanes.BELL, begun = 1', 'a lost call counts as a run'],
     ['  standby.hand(q, lane, tokens.of(ids))\n', '', 'a job whose call was lost is never leased again'],
-    ['bytes > MOST_TOLD or ', '', 'a call carries large values'],
+    ['bytes > MAX_CALL_BYTES or ', '', 'a call carries large values'],
     ['or not snapshot.is_plain(row) then', 'then', 'a run starts without the values next to its document'],
     ['  if got.n > 0 then counts.waited(q, 0, got.n) end\n', '', 'leased jobs are not counted among the waiting jobs'],
     [

@@ -73,7 +73,7 @@ export const mutations = [
     ['till > time.now and till)', 'till > time.now and till or nil)', 'a claim that stops waiting is still listed'],
   ),
   ...of(30, 'scripts/commit.lua', [
-    "#ids == 0 and told == '' and time.now + wait or time.now)",
+    "#ids == 0 and signal == '' and time.now + wait or time.now)",
     'time.now + wait)',
     'a served claim is called for the next job',
   ]),

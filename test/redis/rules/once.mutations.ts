@@ -81,7 +81,7 @@ export const mutations = [
   ...of(
     32,
     'scripts/enqueue.lua',
-    ['if known then\n  local lent', 'if false then\n  local lent', 'jobs requested twice are created twice'],
+    ['if known then\n  local held', 'if false then\n  local held', 'jobs requested twice are created twice'],
     [
       "if taken then return reply.refused { code = 'TAKEN', message = idempotency.USED } end",
       '',

@@ -4,10 +4,10 @@ export const mutations = [
   ...of(
     117,
     'lib/run/leases.lua',
-    ["(doc.history and told(id, doc, more and more.did) or '')", "''", 'kept runs have no further facts'],
+    ["(doc.history and summary(id, doc, more and more.did) or '')", "''", 'kept runs have no further facts'],
     [
-      "(doc.history and told(id, doc, more and more.did) or '')",
-      'told(id, doc, more and more.did)',
+      "(doc.history and summary(id, doc, more and more.did) or '')",
+      'summary(id, doc, more and more.did)',
       'jobs without history have costs for it',
     ],
     [

@@ -83,7 +83,7 @@ export const mutations = [
     'a piece stays forever',
   ]),
   ...of(86, 'lib/run/claim.lua', [
-    'or (number and packed.lent(number, under)) then',
+    'or (number and packed.claimed(number, under)) then',
     'then',
     'a repeated request does not get its pieces again',
   ]),

@@ -4,9 +4,9 @@ export const mutations = [
   ...of(
     80,
     'lib/queue/processes.lua',
-    ['  if is_new or time.now - known.heard >= BEAT then\n', '  if is_new then\n', 'contact times are not stored'],
-    ['if is_new or time.now - known.heard >= BEAT', 'if true', 'a contact time is stored with each claim'],
-    ['not known or time.now - known.heard > FORGOTTEN', 'not known', 'an old signal holds for a new process'],
+    ['  if is_new or time.now - known.seen_at >= BEAT then\n', '  if is_new then\n', 'contact times are not stored'],
+    ['if is_new or time.now - known.seen_at >= BEAT', 'if true', 'a contact time is stored with each claim'],
+    ['not known or time.now - known.seen_at > FORGOTTEN', 'not known', 'an old signal holds for a new process'],
     ['if not text and not has_place() then', 'if false then', 'any number of processes is known'],
     ['      cache.hset(processes.key, name, false)\n', '', 'silent processes are not replaced'],
     ['if is_new then known.queues[#known.queues + 1] = q end', '', 'the queues of a process are unknown'],
@@ -27,8 +27,8 @@ export const mutations = [
     ['doc.process or (doc.lease_length', '(doc.lease_length', 'the history does not know which process'],
   ),
   ...of(80, 'scripts/extend.lua', [
-    'if doc.process then told =',
-    'if false then told =',
+    'if doc.process then signal =',
+    'if false then signal =',
     'a long run makes its process look dead',
   ]),
   ...of(
@@ -45,9 +45,9 @@ export const mutations = [
   ...of(
     81,
     'scripts/commit.lua',
-    ["max > 0 and told == '' and", 'max > 0 and', 'a quiet process gets jobs'],
-    ["#ids == 0 and told == '' and", '#ids == 0 and', 'a quiet process is called in vain'],
-    ['faults = journal.faults, told = told }', 'faults = journal.faults }', 'no process receives the signal'],
+    ["max > 0 and signal == '' and", 'max > 0 and', 'a quiet process gets jobs'],
+    ["#ids == 0 and signal == '' and", '#ids == 0 and', 'a quiet process is called in vain'],
+    ['faults = journal.faults, signal = signal }', 'faults = journal.faults }', 'no process receives the signal'],
   ),
   ...of(
     81,

@@ -19,13 +19,13 @@ const heard: Facts = {
   },
   async 'the contact time of a process is stored at most every five seconds'(world) {
     await ask(world, 'a:1')
-    const { since, heard } = await only(world)
+    const { since, seenAt } = await only(world)
     world.advance(4_000)
     await ask(world, 'a:1')
-    expect(await only(world)).toMatchObject({ since, heard })
+    expect(await only(world)).toMatchObject({ since, seenAt })
     world.advance(2_000)
     await ask(world, 'a:1')
-    expect((await only(world)).heard).toBeGreaterThanOrEqual(since + 6_000)
+    expect((await only(world)).seenAt).toBeGreaterThanOrEqual(since + 6_000)
     expect((await only(world)).since).toBe(since)
   },
   async 'the runs of a process are known until they end'(world) {
@@ -40,7 +40,7 @@ const heard: Facts = {
     const [run] = await ask(world, 'a:1')
     world.advance(20_000)
     expect(await world.store.heartbeat(run!.token, MINUTE)).toEqual({ leaseUntil: expect.any(Number) })
-    expect((await only(world)).heard).toBeGreaterThanOrEqual((await only(world)).since + 20_000)
+    expect((await only(world)).seenAt).toBeGreaterThanOrEqual((await only(world)).since + 20_000)
   },
   async 'the history of a job names the process of each run'(world) {
     const id = await world.make({ pull: true, history: 5 })

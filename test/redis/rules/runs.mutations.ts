@@ -21,7 +21,7 @@ export const mutations = [
     'a lease that has ended is extended',
   ]),
   ...of(5, 'lib/run/tokens.lua', [
-    "id .. '.' .. run .. '.' .. repeats .. mark .. lent",
+    "id .. '.' .. run .. '.' .. repeats .. mark .. issued",
     "id .. '.1.constant00000'",
     'a job has one token for all of its runs',
   ]),

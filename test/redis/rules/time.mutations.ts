@@ -90,8 +90,8 @@ export const mutations = [
   ...of(
     21,
     'lib/run/tokens.lua',
-    ['.. mark .. lent', ".. 'n' .. lent", 'tokens are equal after a failover'],
-    ['.. mark .. lent', '.. mark', 'the tokens of one claim share their nonce'],
+    ['.. mark .. issued', ".. 'n' .. issued", 'tokens are equal after a failover'],
+    ['.. mark .. issued', '.. mark', 'the tokens of one claim share their nonce'],
   ),
   ...of(21, 'lib/runtime/store.lua', [
     '  if not ok then undo_pushes(why) end\nend\n',

@@ -136,7 +136,7 @@ async function show(answer: Response, force: boolean, known: Chunk[]): Promise<v
   if (answered.patch) return take(htmlOf((chunks = patched(known, answered.patch))), force)
   if (answered.as !== briefOf()) return look(true)
   takeParts(answered.parts!)
-  emit('told', answered)
+  emit('data', answered)
 }
 
 async function look(force = false): Promise<void> {

@@ -11,9 +11,9 @@ function count(): void {
   const isFit = matchingBox()?.checked
   if (isFit) for (const box of all) box.checked = true
   const n = all.filter(({ checked }) => checked).length
-  const told = document.querySelector('.bulk .selected')
+  const label = document.querySelector('.bulk .selected')
   const matching = document.getElementById('new-rows')?.dataset.total || 'All matching'
-  if (told) told.textContent = `${isFit ? matching : n} selected`
+  if (label) label.textContent = `${isFit ? matching : n} selected`
   document.querySelector('.bulk')?.classList.toggle('on', n > 0)
   for (const box of all) box.closest('tr')?.setAttribute('aria-selected', String(box.checked))
   const every = document.querySelector<HTMLInputElement>('[data-do="select-all"]')

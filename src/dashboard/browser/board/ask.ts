@@ -22,7 +22,7 @@ export function ask(
   take: (given: Record<string, string>) => string | undefined,
   more: (given: () => Record<string, string>) => readonly Node[] = () => [],
 ): void {
-  const told = made('p', { className: 'err', hidden: true, role: 'alert' })
+  const message = made('p', { className: 'err', hidden: true, role: 'alert' })
   const row = made(
     'div',
     { className: 'row end' },
@@ -31,12 +31,12 @@ export function ask(
   )
   const form = made('form', { className: 'ask' }, made('h2', {}, title), ...fields.map(fieldOf))
   const read = () => Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value).trim()]))
-  form.append(...more(read), told, row)
+  form.append(...more(read), message, row)
   form.addEventListener('submit', (event) => {
     event.preventDefault()
     const wrong = take(read())
-    told.hidden = wrong === undefined
-    told.textContent = wrong ?? ''
+    message.hidden = wrong === undefined
+    message.textContent = wrong ?? ''
     if (wrong === undefined) dialog.close()
   })
   const dialog = openDialog([form], { label: title, from: document.activeElement })

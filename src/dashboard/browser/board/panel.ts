@@ -120,9 +120,9 @@ export function showPanel(panel: HTMLElement, { data, draft, change, error, wait
   const head = change ? headOf(draft, change) : 'Nothing has changed'
   panel.querySelector('.title')!.textContent = error ? 'This change cannot be applied' : head
   panel.querySelector('.note')!.textContent = waits ? 'Preview: loading …' : 'Preview: nothing is applied yet'
-  const told = error ? [made('section', {}, made('p', { className: 'err', role: 'alert' }, error))] : []
+  const message = error ? [made('section', {}, made('p', { className: 'err', role: 'alert' }, error))] : []
   const sections = change ? sectionsOf(data, draft, change).filter(([, rows]) => rows.length > 0) : []
-  panel.querySelector('.would')!.replaceChildren(...told, ...sections.map(sectionOf))
+  panel.querySelector('.would')!.replaceChildren(...message, ...sections.map(sectionOf))
 }
 
 export function showLines(box: HTMLElement, lines: readonly { sign: '+' | '-'; line: string }[]): void {

@@ -37,11 +37,11 @@ export function createPreview(data: () => Editing, draft: Draft, onChange: () =>
   async function load(): Promise<void> {
     const mine = ++asked
     show(undefined, true)
-    const told = await put(true, crypto.randomUUID())
+    const answer = await put(true, crypto.randomUUID())
     if (mine !== asked) return
-    change = 'change' in told ? told.change : undefined
+    change = 'change' in answer ? answer.change : undefined
     onChange()
-    show('error' in told ? told.error.message : undefined)
+    show('error' in answer ? answer.error.message : undefined)
     const isWanted = wanted === key && !document.querySelector('dialog[open]')
     wanted = undefined
     if (isWanted) void apply()
@@ -54,10 +54,10 @@ export function createPreview(data: () => Editing, draft: Draft, onChange: () =>
     }
     if (button.disabled) return
     button.disabled = true
-    const told = await put(false, key)
-    if ('error' in told) {
-      show(told.error.message)
-      button.disabled = told.error.code !== 'UNAVAILABLE'
+    const answer = await put(false, key)
+    if ('error' in answer) {
+      show(answer.error.message)
+      button.disabled = answer.error.code !== 'UNAVAILABLE'
       return
     }
     draft.forget()

@@ -49,12 +49,12 @@ export function askSplice(
     async function run(): Promise<void> {
       const { node, ports } = find(given().of ?? '')
       dryRun.disabled = true
-      const told = await tryWire(job, wire, { ...node, in: ports[0] }).catch(() => ({
+      const result = await tryWire(job, wire, { ...node, in: ports[0] }).catch(() => ({
         error: { message: 'No response. Try again.' },
       }))
       dryRun.disabled = false
-      const runs = told.error ? [] : told.runs
-      said.textContent = told.error?.message ?? `${many(runs.length, 'value')}, oldest first; nothing is saved`
+      const runs = result.error ? [] : result.runs
+      said.textContent = result.error?.message ?? `${many(runs.length, 'value')}, oldest first; nothing is saved`
       lines.textContent = runs.map(lineOf).join('\n')
       lines.hidden = runs.length === 0
     }

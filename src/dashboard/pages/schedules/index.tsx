@@ -107,11 +107,11 @@ function View({
     ['failed last time', (one: ScheduleRow) => one.failing],
     ['paused', (one: ScheduleRow) => one.paused],
   ] as const
-  const told = states.flatMap(([name, is]) => {
+  const counts = states.flatMap(([name, is]) => {
     const n = schedules.filter(is).length
     return n > 0 ? `, ${n} ${name}` : []
   })
-  const note = `${more ? 'first ' : ''}${many(schedules.length, 'schedule')}${told.join('')}`
+  const note = `${more ? 'first ' : ''}${many(schedules.length, 'schedule')}${counts.join('')}`
   return (
     <>
       <Head title="Schedules" note={note}>

@@ -39,4 +39,4 @@ bells.ring_all()
 if not me.nothing then idempotency.remember(call, me.answer) end
 work.flush()
 if me.warning then return reply.refused { code = me.warning[1], message = me.warning[2] } end
-return reply.done { answer = me.answer, rings = bells.rings, id = me.id or '', heard = write.heard }
+return reply.done { answer = me.answer, rings = bells.rings, id = me.id or '', receivers = write.receivers }

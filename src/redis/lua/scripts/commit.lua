@@ -54,7 +54,7 @@ if lane ~= '' then
   if last and last == seq then
     local lane_record = lanes.last_answer(lane)
     return reply.committed { word = lane_record.word, answers = lane_record.answers,
-      lent = claimed.rows(claim.still_lent(lane_record.tokens)), next_due = next_due() }
+      claimed = claimed.rows(claim.still_claimed(lane_record.tokens)), next_due = next_due() }
   end
   -- A pull worker uses each key for one request, so another `seq` with the same key is refused.
   if last and (last > seq or place == 'p') then return reply.committed { word = 'stale' } end
@@ -101,8 +101,8 @@ local answers = commit_all()
 local laned = lane ~= '' and place ~= 'p'
 local entered = laned and enter()
 -- A worker with a signal (`quiet` or `stop`) gets no jobs, and its claim does not wait.
-local told = process ~= '' and processes.heard(process, queue_name) or ''
-local claims = max > 0 and told == '' and (entered or not laned) and not served.paused
+local signal = process ~= '' and processes.contact(process, queue_name) or ''
+local claims = max > 0 and signal == '' and (entered or not laned) and not served.paused
 do
   local moved = 0
   if claims and math.min(served.next_timer or numbers.never, served.next_lease or numbers.never) <= time.now then
@@ -147,7 +147,7 @@ if laned and served.handed then
   claim.add_lent(ids, standby.unheard(queue_name, lane, has_heard, #runs == 0 or leave ~= ''))
 end
 if waiter ~= '' then
-  waiters.stand(queue_name, waiter, patterns, #ids == 0 and told == '' and time.now + wait or time.now)
+  waiters.stand(queue_name, waiter, patterns, #ids == 0 and signal == '' and time.now + wait or time.now)
 end
 
 local word = 'ok'
@@ -190,6 +190,6 @@ end
 work.flush()
 
 ids = finish.going_on(runs, answers) or ids
-return reply.committed { word = word, answers = answers, lent = ids[1] and claimed.rows(ids) or {}, rings = bells.rings,
-  next_due = next_due(), stale = want.stale[1] and snapshot.with_documents(want.stale) or {}, version = want.version,
-  failed = got.failed, seen = got.seen or '', faults = journal.faults, told = told }
+return reply.committed { word = word, answers = answers, claimed = ids[1] and claimed.rows(ids) or {},
+  rings = bells.rings, next_due = next_due(), stale = want.stale[1] and snapshot.with_documents(want.stale) or {},
+  version = want.version, failed = got.failed, seen = got.seen or '', faults = journal.faults, signal = signal }

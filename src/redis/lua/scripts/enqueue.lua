@@ -27,8 +27,8 @@ for i, call in ipairs(calls) do
 end
 if taken then return reply.refused { code = 'TAKEN', message = idempotency.USED } end
 if known then
-  local lent = lane ~= '' and claim.still_lent(lanes.last_answer(lane).tokens) or {}
-  return reply.again { jobs = known, lent = claimed.rows(lent) }
+  local held = lane ~= '' and claim.still_claimed(lanes.last_answer(lane).tokens) or {}
+  return reply.again { jobs = known, claimed = claimed.rows(held) }
 end
 
 local _, _, version = hints.known()
@@ -79,4 +79,4 @@ bells.ring_all()
 for i, call in ipairs(calls) do idempotency.remember(call, calls[2] and { answers[i] } or answers) end
 work.flush()
 eager.call_lanes()
-return reply.made { jobs = answers, rings = bells.rings, lent = ids[1] and claimed.rows(ids) or {} }
+return reply.made { jobs = answers, rings = bells.rings, claimed = ids[1] and claimed.rows(ids) or {} }

@@ -10,7 +10,7 @@ local progress, own = args.take(), args.take()
 
 cache.fetch(KEYS)
 
-local answers, tokens, told = {}, args.take_list(), ''
+local answers, tokens, signal = {}, args.take_list(), ''
 local ids = {}
 for i, token in ipairs(tokens) do ids[i] = token:match('^[1-9]%d*') or '0' end
 cache.fetch_jobs(ids)
@@ -18,7 +18,7 @@ local renewed = {}
 local function renew_piece(token)
   local id, under = token:match('^([1-9]%d*)%.(.*)$')
   local number, at = pieces.place_of(id or '0')
-  local piece, till = packed.lent(number, under)
+  local piece, till = packed.claimed(number, under)
   if not piece or till <= time.now or not pieces.has(piece, at) then return nil end
   renewed[number] = renewed[number] or packed.extend(number, piece, lease)
   return renewed[number]
@@ -37,9 +37,9 @@ for i, token in ipairs(tokens) do
     if progress ~= '' then values.set_value(id, doc, fields.progress, progress) end
     leases.extend(id, doc, lease)
     answers[i] = doc.lease_until .. (doc.terminating == TERMINATING.asked and '!' or '')
-    if doc.process then told = processes.heard(doc.process, doc.queue) end
+    if doc.process then signal = processes.contact(doc.process, doc.queue) end
   end
 end
 if lane ~= '' and cache.queue(queue_name).lanes[lane] then lanes.set(queue_name, lane, time.now + lease) end
 work.flush()
-return reply.extended { ends = answers, told = told }
+return reply.extended { ends = answers, signal = signal }

@@ -73,7 +73,7 @@ if changed and hints.hears('/sidejob/workers/' .. queue_name) then
   for class, definition in pairs(cache.hash(key)) do
     classes[#classes + 1] = cjson.encode(class) .. ':' .. definition
   end
-  hints.tell('/sidejob/workers/' .. queue_name, '{' .. table.concat(classes, ',') .. '}')
+  hints.publish('/sidejob/workers/' .. queue_name, '{' .. table.concat(classes, ',') .. '}')
 end
 -- The first class of a queue creates the queue.
 if changed then cache.change_queue(queue_name, queue_fields.wake_at, cache.queue(queue_name).wake_at) end

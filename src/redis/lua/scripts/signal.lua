@@ -12,4 +12,4 @@ local known = processes.read(text)
 known.signal = signal
 processes.write(name, known)
 store.write()
-return reply.told {}
+return reply.sent {}

@@ -60,7 +60,7 @@ function ending.finish(id, doc, place, value)
   local keep, status = expiry.of(id, doc, place), states.resting[place]
   counts.add(doc, status)
   if keep <= time.now and not doc.parent and not doc.has_children then
-    hints.tell_status(id, doc, status)
+    hints.publish_status(id, doc, status)
     places.call_watchers(id, doc, status)
     return erase.job(id, doc, status)
   end

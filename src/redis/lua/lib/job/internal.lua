@@ -1,10 +1,8 @@
 internal.BULK = 'sidejob.bulk'
 
-function internal.note_told(id, doc, status)
-  local told_doc = cache.find(doc.callback_of)
-  if told_doc and told_doc.callback_job == id then
-    cache.change(doc.callback_of, told_doc, fields.callback_status, status)
-  end
+function internal.note_delivery(id, doc, status)
+  local ended = cache.find(doc.callback_of)
+  if ended and ended.callback_job == id then cache.change(doc.callback_of, ended, fields.callback_status, status) end
 end
 
 -- Callbacks to the same destination form a group, so that a slow destination delays only its own callbacks.
@@ -21,7 +19,7 @@ end
 -- The ended job may be deleted before the callback is sent, so the callback job stores all data of the call.
 function internal.call_back(id, doc, place, value)
   if doc.callback_of then
-    return internal.note_told(id, doc, place == PLACE.completed and 'DELIVERED' or 'FAILED')
+    return internal.note_delivery(id, doc, place == PLACE.completed and 'DELIVERED' or 'FAILED')
   end
   local n = numbers.int((tonumber(doc.ends_told) or 0) + 1)
   local args = '{"job":' .. id .. ',"end":' .. n .. ',"queue":' .. cjson.encode(doc.queue) .. ',"class":'
@@ -30,16 +28,16 @@ function internal.call_back(id, doc, place, value)
   local new = { queue = 'sidejob', class = 'callback', created_at = time.now_text, created_by = 'job:' .. id,
     callback_of = id, callback_end = n, callback_root = doc.root_and_level and doc.root_and_level:match('^%d+'),
     traceparent = doc.traceparent }
-  local told = internal.make(new)
-  values.set_value(told, new, fields.args, args)
-  values.set_value(told, new, fields.callback, values.get_value(id, doc, fields.callback))
-  values.set_value(told, new, fields.callback_result, value)
-  cache.change(told, new, fields.group, 'callback:' .. doc.callback_host)
-  assign.add(told, new, 'group:' .. new.group, 'first', AT_DESTINATION, '', '')
+  local callback = internal.make(new)
+  values.set_value(callback, new, fields.args, args)
+  values.set_value(callback, new, fields.callback, values.get_value(id, doc, fields.callback))
+  values.set_value(callback, new, fields.callback_result, value)
+  cache.change(callback, new, fields.group, 'callback:' .. doc.callback_host)
+  assign.add(callback, new, 'group:' .. new.group, 'first', AT_DESTINATION, '', '')
   cache.change(id, doc, fields.ends_told, n)
-  cache.change(id, doc, fields.callback_job, told)
+  cache.change(id, doc, fields.callback_job, callback)
   cache.change(id, doc, fields.callback_status, nil)
-  queueing.enqueue(told, new)
+  queueing.enqueue(callback, new)
 end
 
 function internal.hand_on(top, act)

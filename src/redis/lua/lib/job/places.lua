@@ -49,7 +49,7 @@ function places.announce(id, doc, was)
   local is = states.of(doc)
   if is == was then return end
   places.tell_parent(id, doc, is)
-  hints.tell_status(id, doc, is)
+  hints.publish_status(id, doc, is)
   places.call_watchers(id, doc, is)
 end
 

@@ -9,7 +9,7 @@ function rerun.spare(id, doc)
   if not doc.terminating then return end
   cache.clear(id, doc, { fields.terminating, fields.end_was_told })
   places.tell_parent(id, doc, 'queued')
-  hints.tell_status(id, doc, states.of(doc))
+  hints.publish_status(id, doc, states.of(doc))
 end
 
 function rerun.wake_up(id, doc, force)

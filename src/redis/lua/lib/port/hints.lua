@@ -65,7 +65,7 @@ function hints.listen(ms, channels)
   cache.set_text(listened_key, table.concat(lines, '\n'))
 end
 
-hints.told = {}
+hints.messages = {}
 
 function hints.stored_version() return (cache.text_at(ns .. 'constraints') or ''):match('"version":"(%d+)"') end
 
@@ -103,16 +103,16 @@ function hints.heard_at(levels)
 end
 function hints.hears_job(id) return read_listened().jobs[id] end
 
-function hints.tell(channel, json) journal.push(hints.told, { channel, '@\n\nl\n' .. json }) end
+function hints.publish(channel, json) journal.push(hints.messages, { channel, '@\n\nl\n' .. json }) end
 
-function hints.tell_status(id, doc, status)
+function hints.publish_status(id, doc, status)
   if doc.quiet then return end
   if hints.hears('/sidejob/job/' .. id) then
-    hints.tell('/sidejob/job/' .. id, '{"status":"' .. status .. '"}')
+    hints.publish('/sidejob/job/' .. id, '{"status":"' .. status .. '"}')
   end
   local family = doc.parent and '/sidejob/children/' .. doc.parent
   if family and hints.hears(family) then
-    hints.tell(family,
+    hints.publish(family,
       '{"job":' .. id .. ',"name":' .. cjson.encode(doc.child_name or '') .. ',"status":"' .. status .. '"}')
   end
 end

@@ -53,9 +53,9 @@ local function note_defaults(rows, id, defaults)
     local port = port_refs.at(id, doc, 'i', name)
     local item = values.get_value(id, doc, 'd' .. port.field)
     local _, _, _, value = envelope.parts(item or '=')
-    local told = math.min(item and n or 0, MAX_DEFAULTS)
-    for _ = 1, told do note_value(rows, port, value) end
-    unsaid.more = unsaid.more + (item and n or 0) - told
+    local noted = math.min(item and n or 0, MAX_DEFAULTS)
+    for _ = 1, noted do note_value(rows, port, value) end
+    unsaid.more = unsaid.more + (item and n or 0) - noted
   end
 end
 
@@ -119,7 +119,7 @@ function log.end_entry(id, context, reads, defaults)
     local around = members_of(context or (not id and unsaid.context))
     local all = inert(common_members(id, around) .. around .. members_of(channel)) .. members_of(own)
       .. members_of(more)
-    hints.tell('/sidejob/log', '{' .. all:sub(2) .. '}')
+    hints.publish('/sidejob/log', '{' .. all:sub(2) .. '}')
   end
   log.begin()
   unsaid.read, unsaid.bytes = later, #later
@@ -142,5 +142,5 @@ function log.line(job, level, entry, fault_doc)
     entry = '{"message":"a log entry of ' .. #entry .. ' bytes: only its size is stored","$size":' .. #entry .. '}'
   end
   log.keep(job, level, entry, fault_doc or (job and cache.find(job)) or {})
-  if hints.hears('/sidejob/log') then hints.tell('/sidejob/log', text(job, entry)) end
+  if hints.hears('/sidejob/log') then hints.publish('/sidejob/log', text(job, entry)) end
 end

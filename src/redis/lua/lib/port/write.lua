@@ -10,7 +10,7 @@ local function check_room(port, waiting, more)
     .. MAX_WAITING .. '. Read some first')
 end
 
-write.heard = {}
+write.receivers = {}
 
 -- Messages count even without listeners, so that a new listener cannot fail a run.
 write.said = { messages = 0, names = 0 }
@@ -232,7 +232,7 @@ function write.publish(channel, items)
       local members = everyone(level)
       reached = reached + write.deliver_all(level, members, marked)
       if #members <= audience.FEW then
-        for _, member in ipairs(members) do write.heard[#write.heard + 1] = member:match('^%d+') end
+        for _, member in ipairs(members) do write.receivers[#write.receivers + 1] = member:match('^%d+') end
       end
     end
   end
@@ -244,9 +244,9 @@ function write.publish(channel, items)
 end
 
 function write.tell_all()
-  while #hints.told > 0 do
-    local batch = hints.told
-    hints.told = {}
+  while #hints.messages > 0 do
+    local batch = hints.messages
+    hints.messages = {}
     for _, e in ipairs(batch) do write.publish(e[1], { e[2] }) end
   end
 end

@@ -275,19 +275,19 @@ function claim.consider_job(member, id, want, got)
   return claim.consider(id, doc, want, got)
 end
 
-function claim.still_lent(list)
+function claim.still_claimed(list)
   local ids = {}
   for _, token in ipairs(list) do
     local number, under = token:match('^p(%d+)%.(.*)$')
     local id = token:match('^p?%d+')
     local doc = not number and cache.find(id)
-    if (doc and doc.token == token) or (number and packed.lent(number, under)) then ids[#ids + 1] = id end
+    if (doc and doc.token == token) or (number and packed.claimed(number, under)) then ids[#ids + 1] = id end
   end
   return ids
 end
 
 function claim.add_lent(ids, list)
-  for _, id in ipairs(claim.still_lent(list)) do
+  for _, id in ipairs(claim.still_claimed(list)) do
     local doc = cache.find(id)
     tokens.begun[id] = doc.token
     ids[#ids + 1] = id

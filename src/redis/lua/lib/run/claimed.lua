@@ -10,13 +10,13 @@ function claimed.rows(ids)
     local number = pieces.number_in(id)
     local doc = not number and cache.docs[id]
     if number then
-      list[i] = row_of.lent { document = cache.raw[redis_keys.piece(number)], piece = number }
+      list[i] = row_of.claimed { document = cache.raw[redis_keys.piece(number)], piece = number }
     elseif not doc or not (doc.has_children or doc.has_steps == '1' or cache.attached_to(id, doc)[1]) then
-      list[i] = row_of.lent { document = cache.document(id) }
+      list[i] = row_of.claimed { document = cache.document(id) }
     else
       local ok, found = journal.isolate(id, snapshot.all_of, id, doc)
       list[i] = ok and found
-        or row_of.lent { document = cache.document(id), fault = found.code .. ' ' .. found.message }
+        or row_of.claimed { document = cache.document(id), fault = found.code .. ' ' .. found.message }
     end
   end
   return list

@@ -68,18 +68,18 @@ function eager.hand_over(version)
   for _, q in ipairs(names) do hand_over(q, version) end
 end
 
-local MOST_TOLD = 32768
+local MAX_CALL_BYTES = 32768
 
-local function told(ids)
+local function call_text(ids)
   local words, bytes = { 'lent' }, 0
   for i, row in ipairs(claimed.rows(ids)) do
     bytes = bytes + #row[1]
-    if bytes > MOST_TOLD or not snapshot.is_plain(row) then return 'ready' end
+    if bytes > MAX_CALL_BYTES or not snapshot.is_plain(row) then return 'ready' end
     words[i + 1] = row[1]
   end
   return table.concat(words, '\t')
 end
 
 function eager.call_lanes()
-  for lane, ids in pairs(called) do redis.call('PUBLISH', ns .. 'call:' .. lane, told(ids)) end
+  for lane, ids in pairs(called) do redis.call('PUBLISH', ns .. 'call:' .. lane, call_text(ids)) end
 end

@@ -25,7 +25,7 @@ local FAILURES_KEPT = 10
 
 function leases.most_kept(doc) return tonumber(doc.history) or FAILURES_KEPT end
 
-local function told(id, doc, did)
+local function summary(id, doc, did)
   cache.count(id, doc, fields.runs_noted)
   return '\n+' .. doc.runs_noted .. ',' .. time.moment_of_sequence(doc.sequence) .. ','
     .. (doc.next_commit or '0') .. (did and cjson.encode(did) or doc.run_did or '')
@@ -46,7 +46,7 @@ function leases.note_run(id, doc, outcome, more)
   local by = more and more.by or doc.process or (doc.lease_length and sides.of(doc) and 'pull') or ''
   local kept = lists.at(redis_keys.side(id, 'runs'), n)
   local text = line .. ',' .. doc.token .. ',' .. (more and more.again and '1' or '') .. ',' .. by .. '\n' .. error
-    .. (doc.history and told(id, doc, more and more.did) or '')
+    .. (doc.history and summary(id, doc, more and more.did) or '')
   lists.push(kept, { text })
   history.note_run(id, doc, text)
   if n >= most then lists.pop(kept, 1) else cache.change(id, doc, fields.history_kept, n + 1) end

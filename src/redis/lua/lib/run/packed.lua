@@ -33,7 +33,7 @@ function packed.lend(number, piece, want, begun)
   move(number, piece, lent_state('@' .. token:sub((token:find('.', 1, true))), numbers.int(till), begun), till)
 end
 
-function packed.lent(number, token)
+function packed.claimed(number, token)
   local piece = number and cache.piece(number)
   if not piece or piece.n == 0 then return nil end
   local under, till = piece.state:match('^"z":"l","tk":"@%.([^"]*)","le":"(%d+)"')
@@ -55,7 +55,7 @@ local function completed_state(run, ran, rest)
 end
 
 function packed.finish(run, lane)
-  local piece, till = packed.lent(run.piece, run.token)
+  local piece, till = packed.claimed(run.piece, run.token)
   if not piece or till <= time.now or lane == '' or packed.is_heard(run.piece) then return nil end
   if piece.mask ~= run.mask and not is_within(piece.mask, run.mask) or run.size > 1
     and not packed.use_ports(piece, run) then
@@ -130,7 +130,7 @@ function packed.create(spec, n, quota_of)
   end
   for id = first, hints.hears_one_of(first, n) and first + n - 1 or 0 do
     local one = numbers.int(id)
-    if hints.hears_job(one) then hints.tell_status(one, cache.find(one), 'queued') end
+    if hints.hears_job(one) then hints.publish_status(one, cache.find(one), 'queued') end
   end
   counts.add(spec, 'made', n)
   if quota_of ~= '' then quota.add(quota_of, n, 0) end

@@ -52,7 +52,7 @@ local function flat_family(parent, doc, children)
     if bytes > MAX_FAMILY then
       journal.refuse('TOO_LARGE', 'args and results of the children of job ' .. parent .. ': expected at most 8 MiB')
     end
-    rows[#rows + 1] = row_of.heir { name = names[id], id = id, class = child_doc.class, how = how, args = args,
+    rows[#rows + 1] = row_of.ended_child { name = names[id], id = id, class = child_doc.class, how = how, args = args,
       left = left }
   end
   return rows
@@ -74,7 +74,7 @@ end
 function snapshot.all_of(id, doc)
   local steps, more_steps = flat_steps(id, doc)
   local children, total = snapshot.flat_children(id, doc)
-  return row_of.lent { document = cache.document(id), inputs = flat_inputs(id, doc).flat,
+  return row_of.claimed { document = cache.document(id), inputs = flat_inputs(id, doc).flat,
     side = snapshot.flat_side_values(id, doc), children = children, steps = steps, child_count = total,
     family = flat_family(id, doc, children), wires = doc.followed and snapshot.flat_wires(id, doc, children) or {},
     more_steps = more_steps }
@@ -128,7 +128,7 @@ end
 function snapshot.callback_of(doc)
   local callback = doc.callback_job and cache.find(doc.callback_job)
   if not callback then return {} end
-  return row_of.told { document = cache.document(doc.callback_job),
+  return row_of.callback_job { document = cache.document(doc.callback_job),
     error = values.get_value(doc.callback_job, callback, fields.last_error) or '' }
 end
 

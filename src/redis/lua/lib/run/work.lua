@@ -5,7 +5,7 @@ function work.conclude()
       queueing.call_waiting_parents()
       more = true
     end
-    if #hints.told > 0 then
+    if #hints.messages > 0 then
       write.tell_all()
       more = true
     end

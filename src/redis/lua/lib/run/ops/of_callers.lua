@@ -19,17 +19,18 @@ end
 function verbs.sort(_, queue_name, jobs) kinds.sort(queue_name, jobs) end
 
 function verbs.resend(me, id, doc)
-  local told = doc.callback_of and id or doc.callback_job
-  local callback_doc = told and cache.find(told)
+  local callback = doc.callback_of and id or doc.callback_job
+  local callback_doc = callback and cache.find(callback)
   if not callback_doc then journal.refuse('NOT_FOUND', 'job ' .. id .. ' has no callback that can be resent') end
   if callback_doc.place == PLACE.leased then
-    journal.refuse('BUSY', 'the callback of job ' .. callback_doc.callback_of .. ' (job ' .. told .. ') is being sent')
+    local of = 'the callback of job ' .. callback_doc.callback_of
+    journal.refuse('BUSY', of .. ' (job ' .. callback .. ') is being sent')
   end
-  cache.clear(told, callback_doc, { fields.terminating, fields.not_before })
-  cache.change(told, callback_doc, fields.resent_at, time.now)
-  internal.note_told(told, callback_doc, nil)
-  queueing.resume(told, callback_doc)
-  me.answer = { told, states.of(callback_doc) }
+  cache.clear(callback, callback_doc, { fields.terminating, fields.not_before })
+  cache.change(callback, callback_doc, fields.resent_at, time.now)
+  internal.note_delivery(callback, callback_doc, nil)
+  queueing.resume(callback, callback_doc)
+  me.answer = { callback, states.of(callback_doc) }
 end
 
 function verbs.requeue(me, id, doc, forgiven)
