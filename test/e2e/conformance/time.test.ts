@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Body, eventually, useStack } from './kit.ts'
 
-const stack = useStack()
+const stack = useStack({})
 const { ask, done, make, get, pull, claim, commit, advance } = stack
 
 const gone = async (id: number) => expect((await ask(`GET /v1/jobs/${id}`)).status).toBe(404)
