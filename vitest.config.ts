@@ -13,6 +13,7 @@ const strict = [
 
 /** Files that take more than ten seconds. They start first, because a core would be idle if they started last. */
 const slowest = [
+  'dashboard/{each-page,scopes}.browser',
   'limits/hold-up',
   'e2e/cli/{rehearse,cli}',
   'facades/jq',
