@@ -26,10 +26,11 @@ import type { Waited } from '../run/code-change.ts'
 import { missingKeyOf, shownError } from '../run/shown.ts'
 import { isForMessages, RESERVED } from '../run/steps.ts'
 
-type Looked = Pick<Inspection, 'document' | 'children' | 'ahead' | 'limitFree' | 'limit' | 'now'> &
+type Facts = Pick<Inspection, 'document' | 'children' | 'ahead' | 'limitFree' | 'limit' | 'now'> &
   Partial<Pick<Inspection, 'queue'>>
 
-type Waiting = Looked & { waits: { on: string; until?: number }[] }
+type Wait = { on: string; until?: number }
+type Waiting = Facts & { waits: Wait[] }
 
 type Explanation = Omit<Reason, 'since'>
 
@@ -38,7 +39,7 @@ const SHOWN_PORTS = 3
 
 const wasReleased = (doc: JobRecord): boolean => doc.lastRun?.split(',')[2] === 'released'
 
-function silenceOf(doc: JobRecord): { message: string; version: string } | undefined {
+function missingVersionOf(doc: JobRecord): { message: string; version: string } | undefined {
   const error = readObject<{ code?: string; message: string; version: string }>(doc.lastError)
   return wasReleased(doc) && error?.code === NO_VERSION && error.version === doc.pinnedTo ? error : undefined
 }
@@ -52,27 +53,20 @@ function backoffText(doc: JobRecord): string {
   return `its last run was released without using an attempt: ${why}; waits until`
 }
 
-const messageReason = (channel: string): Explanation => ({
-  code: 'MESSAGE',
-  message: `its function waits for a message on channel ${channel}`,
-  key: channel,
-  data: { channel },
-})
-
-function awaitedReasons({ waits }: Waiting): Explanation[] {
-  return waits.map(({ on, until }) => {
-    const isChannel = on.startsWith('/')
-    const what = isChannel ? `a message on channel ${on}` : `input on port ${on}`
-    const till = until === undefined ? '' : `, until ${iso(until)}`
-    return {
-      code: isChannel ? 'MESSAGE' : 'INPUT',
-      message: `its function waits for ${what}${till}`,
-      key: on,
-      data: { [isChannel ? 'channel' : 'port']: on },
-      until,
-    }
-  })
+function awaitedReason({ on, until }: Wait): Explanation {
+  const isChannel = on.startsWith('/')
+  const what = isChannel ? `a message on channel ${on}` : `input on port ${on}`
+  const till = until === undefined ? '' : `, until ${iso(until)}`
+  return {
+    code: isChannel ? 'MESSAGE' : 'INPUT',
+    message: `its function waits for ${what}${till}`,
+    key: on,
+    data: { [isChannel ? 'channel' : 'port']: on },
+    until,
+  }
 }
+
+const awaitedReasons = ({ waits }: Waiting): Explanation[] => waits.map(awaitedReason)
 
 const changeReason = ({ message, kept, asked }: NonNullable<ReturnType<typeof codeChangeIn>>): Explanation => ({
   code: 'CODE_CHANGED',
@@ -80,7 +74,7 @@ const changeReason = ({ message, kept, asked }: NonNullable<ReturnType<typeof co
   data: { kept, ...(asked === null ? {} : { asked }) },
 })
 
-function calledReasons({ document: doc, children }: Looked): Explanation[] {
+function calledReasons({ document: doc, children }: Facts): Explanation[] {
   const called = readList(doc.awaitedChildren)
   const all = childrenOf(children)
   return called.map((name) => {
@@ -103,7 +97,7 @@ const untilReason = (code: string, until: number, now: number, message: string, 
   data: { ms: until - now, ...data },
 })
 
-const lockReasons = ({ document: { lockUntil }, now }: Looked): Explanation[] =>
+const lockReasons = ({ document: { lockUntil }, now }: Facts): Explanation[] =>
   lockUntil !== undefined && lockUntil > now ? [untilReason('LOCKED', lockUntil, now, 'locked by a client until')] : []
 
 function timeReasons(waiting: Waiting): Explanation[] {
@@ -112,8 +106,8 @@ function timeReasons(waiting: Waiting): Explanation[] {
   const wait = (code: string, until: number | undefined, message: string, data = {}) => {
     if (until !== undefined && until > now) reasons.push(untilReason(code, until, now, message, data))
   }
-  const silent = silenceOf(doc)
-  if (silent) wait('VERSION', doc.backoffUntil, `${silent.message}. Tries again at`, { version: silent.version })
+  const missing = missingVersionOf(doc)
+  if (missing) wait('VERSION', doc.backoffUntil, `${missing.message}. Tries again at`, { version: missing.version })
   else
     wait('BACKOFF', doc.backoffUntil, backoffText(doc), {
       failures: doc.failures ?? 0,
@@ -130,7 +124,7 @@ function timeReasons(waiting: Waiting): Explanation[] {
   return reasons
 }
 
-function queueReasons({ document: doc, ahead, queue }: Looked): Explanation[] {
+function queueReasons({ document: doc, ahead, queue }: Facts): Explanation[] {
   const reasons: Explanation[] = []
   const place = { queue: doc.queue, priority: doc.priority ?? 0, ...(ahead === null ? {} : { ahead }) }
   if (queue?.paused)
@@ -154,7 +148,7 @@ function queueReasons({ document: doc, ahead, queue }: Looked): Explanation[] {
 }
 
 const fullness = ({ paused, shutUntil, concurrency, rate }: KeptLimit, now: number) => ({
-  says: paused ? 'paused' : shutUntil !== null && shutUntil > now ? 'closed' : 'full',
+  state: paused ? 'paused' : shutUntil !== null && shutUntil > now ? 'closed' : 'full',
   numbers: {
     ...(concurrency === null ? {} : { concurrency }),
     ...(rate === null ? {} : { rate: rate.limit, periodMs: rate.period }),
@@ -162,22 +156,20 @@ const fullness = ({ paused, shutUntil, concurrency, rate }: KeptLimit, now: numb
   },
 })
 
-function limitReasons({ document: doc, ahead, limitFree, limit, now }: Looked): Explanation[] {
+function limitReason({ document: doc, ahead, limitFree, limit, now }: Facts): Explanation {
   const after = ahead ? `; jobs ahead of it: ${ahead}` : ''
   const next = limitFree === null ? '' : `; the next job can start at ${iso(limitFree)}`
-  const { says, numbers } = limit ? fullness(limit, now) : { says: 'full', numbers: {} }
-  return [
-    {
-      code: 'LIMITED',
-      message: `limit ${doc.waitingLimit} is ${says}${after}${next}`,
-      key: doc.waitingLimit!,
-      data: { limit: doc.waitingLimit!, ...(ahead === null ? {} : { ahead }), ...numbers },
-      until: limitFree ?? undefined,
-    },
-  ]
+  const { state, numbers } = limit ? fullness(limit, now) : { state: 'full', numbers: {} }
+  return {
+    code: 'LIMITED',
+    message: `limit ${doc.waitingLimit} is ${state}${after}${next}`,
+    key: doc.waitingLimit!,
+    data: { limit: doc.waitingLimit!, ...(ahead === null ? {} : { ahead }), ...numbers },
+    until: limitFree ?? undefined,
+  }
 }
 
-const TOLD = 20
+const SHOWN_CHILDREN = 20
 
 const shownChild = ([name, { id, status }]: [string, Child]): string => `${name} (job ${id}, ${status})`
 
@@ -188,15 +180,15 @@ const childrenReason = (message: string, waiting: number, left: [string, Child][
   job: left.length === 1 ? left[0]![1].id : undefined,
 })
 
-function awaitedChildren({ children }: Looked, named: 'children' | string[]): [string, Child][] {
+function awaitedChildren({ children }: Facts, named: 'children' | string[]): [string, Child][] {
   const wanted = named === 'children' ? null : new Set(named)
   return Object.entries(childrenOf(children))
     .filter(([name, { status }]) => (wanted ? wanted.has(name) : true) && !ended.has(status))
     .sort(([, a], [, b]) => a.id - b.id)
-    .slice(0, TOLD)
+    .slice(0, SHOWN_CHILDREN)
 }
 
-function followReasons(inspection: Looked): Explanation[] {
+function followReasons(inspection: Facts): Explanation[] {
   const { followed } = inspection.document
   if (!followed) return []
   const left = awaitedChildren(inspection, 'children')
@@ -241,7 +233,7 @@ function inputReasons(doc: JobRecord): Explanation[] {
     const ports = empty.flatMap(({ port }) => (isForMessages(port) ? [] : port)).slice(0, SHOWN_PORTS)
     return empty.map(({ port, taken }) => {
       const [channel] = isForMessages(port) ? channelsOf(doc, 'i', port) : []
-      if (channel !== undefined) return messageReason(channel)
+      if (channel !== undefined) return awaitedReason({ on: channel })
       return { code: 'INPUT', message: `waits for input on port ${port}`, key: port, data: { port, taken, ports } }
     })
   }
@@ -258,7 +250,7 @@ function inputReasons(doc: JobRecord): Explanation[] {
   ]
 }
 
-function endReasons({ document: doc }: Looked): Explanation[] {
+function endReasons({ document: doc }: Facts): Explanation[] {
   const status = statusOf(doc)
   if (status === 'completed') return [{ code: 'COMPLETED', message: 'completed; a run or input wakes it', data: {} }]
   if (status === 'terminated')
@@ -292,7 +284,7 @@ function endReasons({ document: doc }: Looked): Explanation[] {
   ]
 }
 
-function waitsIn(steps: Record<string, Encoded>): Waiting['waits'] {
+function waitsIn(steps: Record<string, Encoded>): Wait[] {
   const ours = Object.entries(steps).filter(([key]) => key.startsWith(RESERVED))
   const kept = ours.map(([, value]) => decodeValue(value) as Waited | null)
   return kept.flatMap((one) => (one?.on === undefined || one.done ? [] : [{ on: one.on, until: one.until }]))
@@ -311,7 +303,7 @@ function sinceOf(doc: JobRecord): number {
 function misplaced({
   document: { queue, place, notBefore, nextSlot, backoffUntil, sleepUntil },
   now,
-}: Looked): Explanation {
+}: Facts): Explanation {
   const moments = [notBefore, nextSlot, backoffUntil, sleepUntil].filter((at) => at !== undefined && at <= now)
   if (place !== PLACE.timers || moments.length === 0)
     return {
@@ -339,7 +331,7 @@ function explainPlace(waiting: Waiting): Explanation[] {
     case PLACE.timers:
       return timeReasons(waiting)
     case PLACE.limited:
-      return [...lockReasons(waiting), ...limitReasons(waiting)]
+      return [...lockReasons(waiting), limitReason(waiting)]
     case undefined:
     case PLACE.pull:
       return [...lockReasons(waiting), ...queueReasons(waiting)]
@@ -350,7 +342,7 @@ function explainPlace(waiting: Waiting): Explanation[] {
   }
 }
 
-function encryptedReasons({ document: { args, place } }: Looked, steps: Record<string, Encoded>): Explanation[] {
+function encryptedReasons({ document: { args, place } }: Facts, steps: Record<string, Encoded>): Explanation[] {
   if (place === PLACE.leased || place === PLACE.completed || place === PLACE.terminated) return []
   const stepKey = Object.values(steps).map(missingKeyOf).find(Boolean)
   const key = stepKey ?? missingKeyOf(args)
@@ -360,7 +352,7 @@ function encryptedReasons({ document: { args, place } }: Looked, steps: Record<s
   return [{ code: 'ENCRYPTED', message, data: {} }]
 }
 
-export function reasonsOf(inspection: Looked, steps: Record<string, Encoded>): Reason[] {
+export function reasonsOf(inspection: Facts, steps: Record<string, Encoded>): Reason[] {
   const since = sinceOf(inspection.document)
   const encrypted = encryptedReasons(inspection, steps)
   const explanations = explain({ ...inspection, waits: waitsIn(steps) })
