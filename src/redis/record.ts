@@ -174,18 +174,18 @@ export function stateOf(record: JobRecord): Record<string, Encoded> {
 }
 
 /** Matches the last line of a run, which has its details. The error before this line may have several lines. */
-const TOLD = /\n\+(\d+),(\d+),(\d+)(\{.*\})?$/
+const DETAILS = /\n\+(\d+),(\d+),(\d+)(\{.*\})?$/
 
 const uncommitted: ReadonlySet<string> = new Set(['lost', 'conflict', 'released', 'requeued'])
 
-const toldOf = ([, n, readyAt, checkpoints]: RegExpExecArray, run: PastRun) => ({
+const detailsOf = ([, n, readyAt, checkpoints]: RegExpExecArray, run: PastRun) => ({
   n: Number(n),
   readyAt: Math.min(Number(readyAt), run.startedAt),
   commits: Number(checkpoints) + (uncommitted.has(run.outcome) ? 0 : 1),
 })
 
 export function pastRunOf(text: string): PastRun {
-  const match = TOLD.exec(text)
+  const match = DETAILS.exec(text)
   const own = match ? text.slice(0, match.index) : text
   const [line] = own.split('\n', 1) as [string]
   const error = own.slice(line.length + 1)
@@ -205,12 +205,12 @@ export function pastRunOf(text: string): PastRun {
     retried: retried === '1',
     ...(by.join(',') && { by: by.join(',') }),
     ...(error && { error: error }),
-    ...(match && toldOf(match, run)),
+    ...(match && detailsOf(match, run)),
   }
 }
 
 export function effectsOf(text: string): RunEffects {
-  const did = TOLD.exec(text)?.[4]
+  const did = DETAILS.exec(text)?.[4]
   const effects: RunEffects = { reads: [], writes: [], published: [], made: [], more: 0 }
   if (did === undefined) return effects
   const { of, more } = JSON.parse(did) as { of: Record<string, number>; more: number }

@@ -440,28 +440,28 @@ test('prices are read from a setting, and invalid ones are refused', () => {
     expect(() => readPrices(text)).toThrow('SIDEJOB_PRICES')
 })
 
-const kinds = { at: NOW, looked: 9, silent: 7, isAll: true }
+const kinds = { at: NOW, looked: 9, muted: 7, isAll: true }
 
 test.each([
   [{ failed: 9, hasMutes: false }, undefined, 9, 'bad', '9 failed'],
   [{ failed: 0, hasMutes: false }, undefined, undefined, undefined, undefined],
   [{ failed: 9, hasMutes: true }, undefined, 9, '', /^9 failed; some may have muted errors/],
   [{ failed: 9, hasMutes: true }, { ...kinds, at: NOW - 10 * MINUTE }, 9, '', /^9 failed; some may have muted errors/],
-  [{ failed: 9, hasMutes: true }, { ...kinds, looked: 0, silent: 0 }, 9, '', /^9 failed; some may have muted errors/],
+  [{ failed: 9, hasMutes: true }, { ...kinds, looked: 0, muted: 0 }, 9, '', /^9 failed; some may have muted errors/],
   [{ failed: 9, hasMutes: true }, kinds, 2, 'bad', '2 failed, not counting 7 with muted errors'],
   [{ failed: 7, hasMutes: true }, { ...kinds, looked: 7 }, undefined, undefined, undefined],
   // The kind of jobs that failed after the last count is unknown.
   [{ failed: 12, hasMutes: true }, kinds, 2, 'bad', /with muted errors; 3 failed since the last count/],
-  [{ failed: 12, hasMutes: true }, { ...kinds, silent: 9 }, 3, '', /^3 failed since the last count/],
+  [{ failed: 12, hasMutes: true }, { ...kinds, muted: 9 }, 3, '', /^3 failed since the last count/],
   [{ failed: 1, hasMutes: true }, kinds, 1, 'bad', /^1 failed, not counting 7 with muted errors/],
   [
     { failed: 4_000, hasMutes: true },
-    { at: NOW, looked: 1_000, silent: 750, isAll: false },
+    { at: NOW, looked: 1_000, muted: 750, isAll: false },
     1_000,
     'bad',
     'About 1,000 failed, estimated from the newest 1,000, not counting muted errors',
   ],
-  [{ failed: 4_000, hasMutes: true }, { ...kinds, silent: 9, isAll: false }, undefined, undefined, undefined],
+  [{ failed: 4_000, hasMutes: true }, { ...kinds, muted: 9, isAll: false }, undefined, undefined, undefined],
 ] as const)('the number next to Jobs for %j with %j is %s %s', (known, seen, n, kind, title) => {
   const sign = failedSign({ ...known, now: NOW }, seen)
   expect([sign?.n, sign?.kind]).toEqual([n, kind])

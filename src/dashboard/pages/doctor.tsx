@@ -22,17 +22,17 @@ type DoctorData = Awaited<ReturnType<typeof load>>
 
 const sliceAt = (cursor: string): string => `/doctor?cursor=${encodeURIComponent(cursor)}`
 
-type Checked = { ok: boolean; text: string; says: Child; remedy?: Child }
+type Checked = { ok: boolean; text: string; result: Child; remedy?: Child }
 
 const refusedBy = ({ message, inARow }: Problem): string => `${message}${inARow ? `, ${count(inARow)} in a row` : ''}`
 
 function unclaimedCheck(unclaimed: readonly QueueView[]): Checked {
   if (unclaimed.length === 0)
-    return { ok: true, text: 'Pull workers', says: 'no job has waited for a pull worker for over a minute' }
+    return { ok: true, text: 'Pull workers', result: 'no job has waited for a pull worker for over a minute' }
   return {
     ok: false,
     text: 'Pull workers',
-    says: unclaimed.map(({ name, oldestReady, counts: { pull } }, i) => (
+    result: unclaimed.map(({ name, oldestReady, counts: { pull } }, i) => (
       <>
         {i > 0 && '; '}
         {jobsWait(pull)} in queue <NameLink kind="link said" to={queuePath(name)} of={name} />, for{' '}
@@ -51,11 +51,11 @@ function unclaimedCheck(unclaimed: readonly QueueView[]): Checked {
 
 function examinedCheck({ at, whole, faults, cursor }: NonNullable<Health['examined']>): Checked {
   const when = <Ago at={at} word={whole ? 'all checked,' : 'some checked,'} />
-  if (cursor === null) return { ok: true, text: 'Jobs', says: <>{when}: no faults</> }
+  if (cursor === null) return { ok: true, text: 'Jobs', result: <>{when}: no faults</> }
   return {
     ok: false,
     text: 'Jobs',
-    says: (
+    result: (
       <>
         {when}: {many(faultsIn(faults), 'fault')}, at {foundWords(faults)}
       </>
@@ -73,13 +73,13 @@ function checksOf({ health, before, lost, unclaimed }: DoctorData, now: number):
     {
       ok: redis && !state,
       text: 'Redis',
-      says: state ? refusedBy(state) : ms === undefined ? 'does not respond' : `responds in ${span(ms)}`,
+      result: state ? refusedBy(state) : ms === undefined ? 'does not respond' : `responds in ${span(ms)}`,
       remedy: state?.remedy,
     },
     {
       ok: !bells,
       text: 'Bells, which wake the lanes',
-      says: (
+      result: (
         <>
           {bells ? refusedBy(bells) : 'QStash accepts them'}
           {bellAt && <Ago at={bellAt} word="; last one" />}
@@ -93,14 +93,14 @@ function checksOf({ health, before, lost, unclaimed }: DoctorData, now: number):
           {
             ok: !isTickMissing(tickAt, now),
             text: 'Tick, which wakes due jobs',
-            says: tickAt === null ? 'none yet' : <Ago at={tickAt} word="last one" />,
+            result: tickAt === null ? 'none yet' : <Ago at={tickAt} word="last one" />,
             remedy: TICK_REMEDY,
           },
         ]),
     {
       ok: !restored,
       text: 'Loss of recent data',
-      says: restored ? (
+      result: restored ? (
         <>
           Redis lost recent data <Ago at={restored.noticedAt} />: jobs {restored.lost.from} to {restored.lost.to} are
           lost
@@ -110,11 +110,11 @@ function checksOf({ health, before, lost, unclaimed }: DoctorData, now: number):
       ),
       remedy: 'Create the lost jobs again.',
     },
-    ...(data ? [{ ok: false, text: 'Records', says: refusedBy(data), remedy: data.remedy }] : []),
+    ...(data ? [{ ok: false, text: 'Records', result: refusedBy(data), remedy: data.remedy }] : []),
     {
       ok: lost === 0,
       text: 'Runs',
-      says: `${lost === 0 ? 'none' : many(lost, 'run')} lost in the last hour`,
+      result: `${lost === 0 ? 'none' : many(lost, 'run')} lost in the last hour`,
       remedy: <Link to="/log?q=run+lost&since=1h">See the reasons in the log</Link>,
     },
     unclaimedCheck(unclaimed),
@@ -127,14 +127,14 @@ function Checks({ of, title, right }: { of: readonly Checked[]; title: string; r
   return (
     <Card title={title} right={right}>
       <ul class="checks choose">
-        {of.map(({ ok, text, says, remedy }) => (
+        {of.map(({ ok, text, result, remedy }) => (
           <li>
             {ok ? <Shape status="completed" /> : <Icon name="alert" size={14} kind="failed" />}
             <span class="grow">
               {text}
               {!ok && remedy && <span class="sub">{remedy}</span>}
             </span>
-            <span class="right">{says}</span>
+            <span class="right">{result}</span>
           </li>
         ))}
       </ul>

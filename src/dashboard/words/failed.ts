@@ -1,6 +1,6 @@
 import { count } from './text.ts'
 
-export type SeenKinds = { at: number; looked: number; silent: number; isAll: boolean }
+export type SeenKinds = { at: number; looked: number; muted: number; isAll: boolean }
 
 type Sign<Kind> = { n: number; kind: Kind; title: string; more?: boolean }
 type FailedSign = Sign<'bad' | ''>
@@ -18,10 +18,10 @@ type Known = { failed: number; hasMutes: boolean; now: number }
 const [red, grey] = [signOf('bad'), signOf('')]
 
 /** The errors of jobs that failed after the last read are unknown, so these jobs are counted separately. */
-function ofAll(failed: number, { looked, silent }: SeenKinds): FailedSign | undefined {
-  const [counted, since] = [Math.min(looked - silent, failed), Math.max(0, failed - looked)]
+function ofAll(failed: number, { looked, muted }: SeenKinds): FailedSign | undefined {
+  const [counted, since] = [Math.min(looked - muted, failed), Math.max(0, failed - looked)]
   const later = `${count(since)} failed since the last count; some may have muted errors (see Overview)`
-  const title = `${count(counted)} failed, not counting ${count(silent)} with muted errors`
+  const title = `${count(counted)} failed, not counting ${count(muted)} with muted errors`
   return red(counted, since > 0 ? `${title}; ${later}` : title) ?? grey(since, later)
 }
 
@@ -31,7 +31,7 @@ export function failedSign({ failed, hasMutes, now }: Known, seen?: SeenKinds): 
   if (!seen || seen.looked === 0 || now - seen.at > KNOWN)
     return grey(failed, `${count(failed)} failed; some may have muted errors (see Overview)`)
   if (seen.isAll) return ofAll(failed, seen)
-  const about = Math.round((failed * (seen.looked - seen.silent)) / seen.looked)
+  const about = Math.round((failed * (seen.looked - seen.muted)) / seen.looked)
   const by = `estimated from the newest ${count(seen.looked)}, not counting muted errors`
   return red(about, `About ${count(about)} failed, ${by}`)
 }

@@ -18,8 +18,9 @@ const PAUSE = 200
 /** In milliseconds. If a bell cannot be sent, the next tick wakes the queue. */
 const TIMEOUT = 2_000
 const BATCH = 100
-const PATIENCE = 3
-const ALONE = 10_000
+const MAX_TIMEOUTS = 3
+/** Milliseconds without bells after `MAX_TIMEOUTS` timeouts in a row. */
+const SKIP = 10_000
 
 class Refused extends Error {
   readonly passing: boolean
@@ -35,8 +36,8 @@ export function createBells({ url = QSTASH, token, publicUrl, timeout = TIMEOUT 
   const address = `${url.replace(/\/+$/, '')}/v2/batch`
   let sent = 0
   let trouble: BellTrouble | undefined
-  let silent = 0
-  let aloneUntil = 0
+  let timeouts = 0
+  let skipUntil = 0
 
   // The body contains the destination, because proxies would decode the name of a queue in a URL path.
   const message = ({ queue, bell, at }: Ring) => ({
@@ -57,7 +58,7 @@ export function createBells({ url = QSTASH, token, publicUrl, timeout = TIMEOUT 
     return (await response.json()) as { error?: string }[]
   }
 
-  async function patiently(body: string): Promise<{ error?: string }[]> {
+  async function postWithRetries(body: string): Promise<{ error?: string }[]> {
     const signal = AbortSignal.timeout(timeout)
     for (let attempt = 1; ; attempt++) {
       try {
@@ -75,10 +76,10 @@ export function createBells({ url = QSTASH, token, publicUrl, timeout = TIMEOUT 
   }
 
   async function publish(rings: Ring[]): Promise<Ring[]> {
-    if (performance.now() < aloneUntil) return rings
+    if (performance.now() < skipUntil) return rings
     try {
-      const answers = await patiently(JSON.stringify(rings.map(message)))
-      silent = 0
+      const answers = await postWithRetries(JSON.stringify(rings.map(message)))
+      timeouts = 0
       const failed = rings.filter((_, i) => answers[i]?.error !== undefined)
       sent += rings.length - failed.length
       if (failed.length)
@@ -86,8 +87,8 @@ export function createBells({ url = QSTASH, token, publicUrl, timeout = TIMEOUT 
       else trouble = undefined
       return failed
     } catch (error) {
-      silent = isTimeout(error) ? silent + 1 : 0
-      if (silent >= PATIENCE) aloneUntil = performance.now() + ALONE
+      timeouts = isTimeout(error) ? timeouts + 1 : 0
+      if (timeouts >= MAX_TIMEOUTS) skipUntil = performance.now() + SKIP
       refused(isTimeout(error) ? `QStash did not answer within ${timeout} ms` : (error as Error).message)
       return rings
     }

@@ -12,8 +12,8 @@ type Errors = Awaited<ReturnType<Engine['errors']['list']>> & { at: number }
 export async function seenKinds({ last }: Cache): Promise<SeenKinds | undefined> {
   const found = await last<Errors>(kindsName())
   if (!found) return undefined
-  const silent = sum(found.errors, ({ muted, count }) => (muted ? count : 0))
-  return { at: found.at, looked: found.looked, silent, isAll: found.cursor === null }
+  const muted = sum(found.errors, ({ muted, count }) => (muted ? count : 0))
+  return { at: found.at, looked: found.looked, muted, isAll: found.cursor === null }
 }
 
 export async function noteMute({ last }: Cache, error: string, mute: ErrorMute | null): Promise<void> {

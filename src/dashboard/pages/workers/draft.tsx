@@ -11,7 +11,7 @@ import { textsIn, unfitWords, workerBodyOf, workerFields, workerPatchOf, workerT
 import { kindOf, type Worker } from './classes.tsx'
 import { fields } from './fields.tsx'
 
-export type Draft = { method: 'PUT' | 'PATCH'; path: string; body: string; says: string }
+export type Draft = { method: 'PUT' | 'PATCH'; path: string; body: string; message: string }
 
 type Class = Pick<Worker, 'queue' | 'class'>
 
@@ -22,14 +22,14 @@ async function drawn(
   bodyOf: () => string,
   isAsked: boolean,
 ): Promise<Draft> {
-  const draft = { method, path: `/v1${workerPath(queue, name)}`, body: '', says: '' }
+  const draft = { method, path: `/v1${workerPath(queue, name)}`, body: '', message: '' }
   try {
     const body = bodyOf()
     if (!isAsked) return { ...draft, body }
     const { unfit } = await call<{ unfit: WorkerUnfit }>(method, `${draft.path}?preview=true`, body)
-    return { ...draft, body, says: unfitWords(unfit) }
+    return { ...draft, body, message: unfitWords(unfit) }
   } catch (error) {
-    if (error instanceof SidejobError) return { ...draft, says: error.message }
+    if (error instanceof SidejobError) return { ...draft, message: error.message }
     throw error
   }
 }
@@ -80,7 +80,7 @@ export function Preview({ draft, changed, taken, query }: PreviewProps) {
         {draft &&
           taken &&
           `${cut(taken.class, 60)} is registered already (${kindOf(taken)}): this form replaces it entirely. `}
-        {draft && cut(draft.says, 300)}
+        {draft && cut(draft.message, 300)}
       </p>
       {draft && draft.body.length > 2 && (
         <>
