@@ -5,7 +5,7 @@ import { replies, rows } from '../../src/redis/answers.ts'
 import { dayFields, jobFields, laneFields, limitFields, queueFields } from '../../src/redis/keys.ts'
 import { scratch } from '../../src/redis/lua/build.ts'
 import { AT_REST, marks } from '../../src/redis/marks.ts'
-import { calls, type Kind, sayings, verbs } from '../../src/redis/ops.ts'
+import { calls, type Kind, runFields, verbs } from '../../src/redis/ops.ts'
 import { camel, type Edit, type Identifier, type Node, refuse, type Source, snake } from './syntax.ts'
 
 type Names = ReadonlyMap<string, string>
@@ -149,7 +149,7 @@ function answerEdits(call: Node & Call, file: string, text: string): Edit[] | un
 
 type Args = Readonly<Record<string, Kind>>
 
-const wordTables: Record<string, Readonly<Record<string, Args>>> = { verbs: { ...verbs, ...calls }, says: sayings }
+const wordTables: Record<string, Readonly<Record<string, Args>>> = { verbs: { ...verbs, ...calls }, set: runFields }
 
 const READ = 'args.take()'
 
@@ -182,7 +182,7 @@ const called: Partial<Record<Kind, string[]>> = {
  */
 export function readArguments(file: string, text: string): string {
   if (!file.startsWith('lib/run/ops/')) return text
-  const signature = /^function (verbs|says)\.(\w+)\((\w+)((?:, \w+)*)\)/gm
+  const signature = /^function (verbs|set)\.(\w+)\((\w+)((?:, \w+)*)\)/gm
   return text.replace(signature, (_, table: string, verb: string, me: string, more: string, at: number) => {
     const stop = (says: string): never =>
       refuse(file, text.slice(0, at).split('\n').length, `${says} (src/redis/ops.ts)`)

@@ -9,7 +9,7 @@ import { limits } from '../core/limits.ts'
 import type { RunOutcome } from './changes.ts'
 import { reasonOf } from './faults.ts'
 import { sizeFault, tooLarge } from './largest.ts'
-import { ops, says, type Words } from './ops.ts'
+import { ops, setRun, type Words } from './ops.ts'
 import { sumOfOps } from './sums.ts'
 import type { CommitAnswer, CommitRequest, Once, Ring } from './types.ts'
 import { type Sealed, sizeBefore } from './vault.ts'
@@ -51,7 +51,7 @@ const failed = ({ token, n, again, logs }: RunOutcome, code: string, message: st
   n,
   end: 'failed',
   words: [
-    ...says.error({ error: JSON.stringify({ message, reason: 'other', code }) }),
+    ...setRun.error({ error: JSON.stringify({ message, reason: 'other', code }) }),
     ...(isFinal(code) ? [] : (again?.() ?? [])),
     ...(logs?.().flat() ?? []),
   ],

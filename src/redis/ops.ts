@@ -69,7 +69,7 @@ export const kinds = {
 export type Kind = keyof typeof kinds
 type Table = Record<string, Record<string, Kind>>
 
-export const sayings = {
+export const runFields = {
   retry: { after: 'text' },
   error: { error: 'text', kind: 'some' },
   at: { moment: 'number' },
@@ -173,6 +173,6 @@ function encoderOf(verb: string, args: Record<string, Kind>) {
 const encodersOf = <T extends Table>(table: T): Encoders<T> =>
   mapValues(table, (args, verb) => encoderOf(verb, args)) as Encoders<T>
 
-export const says = encodersOf(sayings)
+export const setRun = encodersOf(runFields)
 
 export const ops = encodersOf({ ...verbs, ...calls })

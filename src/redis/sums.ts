@@ -2,7 +2,7 @@
 
 import { add, type Part, type Sum } from '../core/budget.ts'
 import { mapValues } from '../core/map-values.ts'
-import { calls, type Kind, sayings, verbs } from './ops.ts'
+import { calls, type Kind, runFields, verbs } from './ops.ts'
 import { isBig, PIECE } from './packed-jobs.ts'
 
 type Reading = { words: readonly string[]; at: number; sum: Sum }
@@ -172,7 +172,7 @@ const listOf: Record<string, Part> = {
   requeue_all: 'acts',
 }
 
-const kindsOf = mapValues<Record<string, Kind>, Kind[]>({ ...verbs, ...calls, ...sayings }, Object.values)
+const kindsOf = mapValues<Record<string, Kind>, Kind[]>({ ...verbs, ...calls, ...runFields }, Object.values)
 
 /** A message also reaches the ancestors of its channel. */
 const levelsOf = (channel: string): number => channel.split('/').filter(Boolean).length + 1

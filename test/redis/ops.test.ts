@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { readArguments } from '../../infra/lua-build/fields.ts'
 import type { Encoded } from '../../src/core/codec/value.ts'
-import { calls, ops, sayings, says, verbs } from '../../src/redis/ops.ts'
+import { calls, ops, runFields, setRun, verbs } from '../../src/redis/ops.ts'
 import { createVault } from '../../src/redis/vault.ts'
 
 const folder = join(import.meta.dirname, '../../src/redis/lua/lib/run/ops')
@@ -20,7 +20,7 @@ describe('in Lua', () => {
     const ofRuns = files.filter((file) => file.startsWith('on_'))
     expect(namedIn('verbs', ofRuns).sort()).toEqual(Object.keys(verbs).sort())
     expect(namedIn('verbs', ['of_callers.lua']).sort()).toEqual(Object.keys(calls).sort())
-    expect(namedIn('says', ['sayings.lua']).sort()).toEqual(Object.keys(sayings).sort())
+    expect(namedIn('set', ['run_fields.lua']).sort()).toEqual(Object.keys(runFields).sort())
   })
 
   test('verbs read their words only through the table', () => {
@@ -46,7 +46,7 @@ test('arguments are encoded as given, and omitted ones are empty', () => {
   expect(ops.run({ force: true })).toEqual(['run', '', '1', '', '', ''])
   expect(ops.run({ of: 7, wait: 5, parent: true })).toEqual(['run', '7', '', '', '5', '1'])
   expect(ops.retry()).toEqual(['retry', ''])
-  expect(says.retry({ after: '500' })).toEqual(['retry', '500'])
+  expect(setRun.retry({ after: '500' })).toEqual(['retry', '500'])
   expect(ops.expect({ statuses: ['queued', 'running'] })).toEqual(['expect', '2', 'queued', 'running'])
 })
 
@@ -72,7 +72,7 @@ test('fields have long names in TypeScript and short names in words', () => {
 
 test('the engine writes words only through the table', () => {
   const engine = join(import.meta.dirname, '../../src/engine')
-  const all = new Set([...Object.keys(verbs), ...Object.keys(calls), ...Object.keys(sayings)])
+  const all = new Set([...Object.keys(verbs), ...Object.keys(calls), ...Object.keys(runFields)])
   const found = readdirSync(engine, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
     .flatMap((file) => {

@@ -4,7 +4,7 @@ import type { Status } from '../../core/job.ts'
 import { nextSlot, parseRepeat, shift } from '../../core/repeat.ts'
 import { DAY, MINUTE } from '../../core/units.ts'
 import { PLACE } from '../../redis/marks.ts'
-import { type Fields, ops, says, type Words } from '../../redis/ops.ts'
+import { type Fields, ops, setRun, type Words } from '../../redis/ops.ts'
 import { type JobRecord, statusOf } from '../../redis/record.ts'
 import type { ClaimedJob, CommitAnswer } from '../../redis/types.ts'
 import type { Vault } from '../../redis/vault.ts'
@@ -50,7 +50,7 @@ function changeWords(end: DeliveryEnd, vault: Vault): Words {
     ...(Object.keys(fields).length ? ops.patch({ fields }) : []),
     ...(name === undefined ? [] : ops.rename({ class: name })),
     ...(forget ? ops.forget() : []),
-    ...says.deaf(),
+    ...setRun.deaf(),
   ]
 }
 
@@ -71,7 +71,7 @@ function slotWords(
   }
   const moment = moments[slot] ?? ''
   const from = textOf(document.nextSlot)
-  return [...says.slot({ moment, from }), ...(end === 'again' && moment ? says.at({ moment: Number(moment) }) : [])]
+  return [...setRun.slot({ moment, from }), ...(end === 'again' && moment ? setRun.at({ moment: Number(moment) }) : [])]
 }
 
 function repeatFields({ repeat, dueAt }: DeliveryUpdate, document: JobRecord, now: number): Fields {

@@ -12,7 +12,7 @@ import type { Changes, RunError } from '../../core/run.ts'
 import type { Reach } from '../../core/worker.ts'
 import { logWords, opWords, type RunOutcome, readWords, spawnWords, stateWords } from '../../redis/changes.ts'
 import { largestPart, tooLarge } from '../../redis/largest.ts'
-import { says, type Words } from '../../redis/ops.ts'
+import { setRun, type Words } from '../../redis/ops.ts'
 import type { JobRecord } from '../../redis/record.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 import { createVault, type Vault } from '../../redis/vault.ts'
@@ -66,7 +66,7 @@ const delayWords = ({ document, retry = {}, registry, unreached, random }: Decid
   const own = document.retry ? (JSON.parse(document.retry) as Retry) : retry
   const least = unreached ? { max: retryDefaults.unreached } : {}
   const delay = retryDelay({ ...least, ...registry.retry, ...own }, (document.failures ?? 0) + 1, random(), floor)
-  return delay === undefined ? [] : says.retry({ after: String(delay) })
+  return delay === undefined ? [] : setRun.retry({ after: String(delay) })
 }
 
 /** A run that started before the current slot did not use the slot. */
@@ -87,9 +87,9 @@ function slotOf(
   return {
     slot,
     words: [
-      ...says.slot({ moment: String(slot), from: String(scheduled) }),
-      ...(catchesUp ? says.catchup() : []),
-      ...(passed ? says.passed({ slots: missedSlotsText(passed) }) : []),
+      ...setRun.slot({ moment: String(slot), from: String(scheduled) }),
+      ...(catchesUp ? setRun.catchup() : []),
+      ...(passed ? setRun.passed({ slots: missedSlotsText(passed) }) : []),
     ],
   }
 }
@@ -103,8 +103,8 @@ export const released = ({ document }: ClaimedJob, words: Words = []): RunOutcom
 
 export const returned = (claimed: ClaimedJob, wait: number, message: string, more: object = {}): RunOutcome =>
   released(claimed, [
-    ...says.wait({ ms: Math.ceil(wait) }),
-    ...says.error({ error: JSON.stringify({ message, reason: 'other', ...more }) }),
+    ...setRun.wait({ ms: Math.ceil(wait) }),
+    ...setRun.error({ error: JSON.stringify({ message, reason: 'other', ...more }) }),
   ])
 
 export function skipped(document: JobRecord, now: number): RunOutcome | undefined {
@@ -139,11 +139,11 @@ function failed(changes: Changes, deciding: Deciding, slot: Words): Pick<RunOutc
   const { document } = deciding
   const kind = again.length > 0 ? undefined : kindOfError(said, document)
   const words = [
-    ...says.error({ error, kind }),
+    ...setRun.error({ error, kind }),
     ...again,
     ...countWords(changes),
     ...slot,
-    ...(deciding.by === undefined ? [] : says.by({ process: deciding.by })),
+    ...(deciding.by === undefined ? [] : setRun.by({ process: deciding.by })),
     ...versionWords(changes),
     ...endTimeWords(changes),
     ...logsOf(changes, deciding).flat(),
@@ -152,7 +152,7 @@ function failed(changes: Changes, deciding: Deciding, slot: Words): Pick<RunOutc
 }
 
 const countWords = ({ counts = {} }: Changes): Words =>
-  Object.entries(counts).flatMap(([name, n]) => says.count({ name, n }))
+  Object.entries(counts).flatMap(([name, n]) => setRun.count({ name, n }))
 
 const expectWords = ({ ops = [] }: Changes, { vault }: Deciding): Words =>
   ops.flatMap((op) => (op.op === 'expect' ? opWords(op, vault) : []))
@@ -177,33 +177,34 @@ const waitWords = ({ waitFor }: Changes): Words =>
   waitFor === undefined
     ? []
     : waitFor === 'children'
-      ? says.waitfor({ how: '*', names: [] })
-      : says.waitfor({ how: 'n', names: waitFor })
+      ? setRun.waitfor({ how: '*', names: [] })
+      : setRun.waitfor({ how: 'n', names: waitFor })
 
 const pauseWords = ({ pause }: Changes): Words => {
   if (!pause) return []
   const { until, children } = pause
-  return says.pause({ till: until === undefined ? '' : String(Math.ceil(until)), names: children })
+  return setRun.pause({ till: until === undefined ? '' : String(Math.ceil(until)), names: children })
 }
 
 const pinWords = ({ end, pause }: Changes, { pinsTo, found }: Deciding): Words =>
-  pinsTo !== undefined && end === 'suspended' && (pause || !found?.local) ? says.pin({ version: pinsTo }) : []
+  pinsTo !== undefined && end === 'suspended' && (pause || !found?.local) ? setRun.pin({ version: pinsTo }) : []
 
-const endTimeWords = ({ saidAt }: Changes): Words => (saidAt === undefined ? [] : says.said({ moment: String(saidAt) }))
+const endTimeWords = ({ saidAt }: Changes): Words =>
+  saidAt === undefined ? [] : setRun.said({ moment: String(saidAt) })
 
 const timeWords = ({ progress, at, wait }: Changes, { seal }: Vault): Words => [
-  ...(progress === undefined ? [] : says.progress({ value: seal(progress, 'progress') })),
-  ...(at === undefined ? [] : says.at({ moment: at })),
-  ...(wait === undefined ? [] : says.wait({ ms: wait })),
+  ...(progress === undefined ? [] : setRun.progress({ value: seal(progress, 'progress') })),
+  ...(at === undefined ? [] : setRun.at({ moment: at })),
+  ...(wait === undefined ? [] : setRun.wait({ ms: wait })),
 ]
 
-const versionWords = ({ version }: Changes): Words => (version === undefined ? [] : says.version({ version }))
+const versionWords = ({ version }: Changes): Words => (version === undefined ? [] : setRun.version({ version }))
 
 const reachWords = ({ ops }: Changes, { reach }: Deciding): Words =>
-  ops?.length && reach === 'all' ? says.reach({ reach }) : []
+  ops?.length && reach === 'all' ? setRun.reach({ reach }) : []
 
 const byWords = ({ document, by }: Deciding): Words =>
-  document.history && by !== undefined ? says.by({ process: by }) : []
+  document.history && by !== undefined ? setRun.by({ process: by }) : []
 
 /**
  * A result that does not match its schema fails the job. If the worker was built against another schema, the job is
@@ -246,7 +247,7 @@ function didNothing({ end: _, n: __, schema: ___, reads, state, ops = [], counts
 const isTrusted = ({ found, reach }: Deciding): boolean => found?.local !== undefined || reach === 'all'
 
 const excessWords = (excess: string): Words =>
-  says.error({ error: JSON.stringify({ message: tooLarge(excess), reason: 'other', code: 'TOO_LARGE' }) })
+  setRun.error({ error: JSON.stringify({ message: tooLarge(excess), reason: 'other', code: 'TOO_LARGE' }) })
 
 /** Until the commit, a closure keeps all variables of its function alive. So separate functions make these closures. */
 const laterAgain = (deciding: Deciding) => (): Words => delayWords(deciding)
@@ -292,7 +293,7 @@ export async function outcomeOf(token: string, said: Changes, deciding: Deciding
     pauseWords(changes),
     pinned,
     countWords(changes),
-    wantsResult(deciding) && result !== undefined ? says.result({ value: vault.seal(result, 'result') }) : [],
+    wantsResult(deciding) && result !== undefined ? setRun.result({ value: vault.seal(result, 'result') }) : [],
     endTimeWords(changes),
   )
   return { ...run, words, again, ...laterLogs(changes, deciding), largest: laterLargest(changes) }

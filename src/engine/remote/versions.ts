@@ -20,7 +20,7 @@ type VersionsOptions = OwnVersion & {
   now: () => number
 }
 
-type Forwarded = { outcome?: SentOutcome; silent?: string }
+type Forwarded = { outcome?: SentOutcome; fault?: string }
 
 const FRESH = 60_000
 /** Milliseconds to wait for the answer after the run has timed out. */
@@ -71,11 +71,11 @@ export function createVersions({ store, fetch, secret, now, version, versionUrl 
         const response = await fetch(new URL(`${url}/perform`), sent)
         const bytes = await readUpTo(response.body, MAX_ANSWER)
         const text = new TextDecoder().decode(bytes)
-        if (!response.ok) return { silent: `answered ${response.status} ${text.slice(0, SHOWN)}`.trimEnd() }
+        if (!response.ok) return { fault: `answered ${response.status} ${text.slice(0, SHOWN)}`.trimEnd() }
         const answer = readObject<{ outcome?: SentOutcome }>(text)
-        return answer ?? { silent: 'returned a response that is not the outcome of a run' }
+        return answer ?? { fault: 'returned a response that is not the outcome of a run' }
       } catch (error) {
-        return { silent: `cannot be reached: ${messageOf(causeOf(error))}` }
+        return { fault: `cannot be reached: ${messageOf(causeOf(error))}` }
       }
     },
 

@@ -1,6 +1,6 @@
 import { isOutage } from '../../core/errors.ts'
 import { outcomeSent, type RunOutcome, type SentOutcome } from '../../redis/changes.ts'
-import { says } from '../../redis/ops.ts'
+import { setRun } from '../../redis/ops.ts'
 import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob, Ring } from '../../redis/types.ts'
 import { failedWith, RELEASE_MS, released, skipped } from '../jobs/outcome.ts'
@@ -95,7 +95,7 @@ export function createExecutor(options: ExecutorOptions) {
       if (claimed.fault) return decide(claimed, failedWith(faultError(claimed.fault)))
       const found = registry.local(queue, name) ?? (await registry.find(queue, name))
       const isElsewhere = versions.isOther(claimed.document)
-      if (!found && !isElsewhere) return released(claimed, [...says.unknown(), ...says.wait({ ms: RELEASE_MS })])
+      if (!found && !isElsewhere) return released(claimed, [...setRun.unknown(), ...setRun.wait({ ms: RELEASE_MS })])
       if (isElsewhere || callsOut(found!)) {
         leave = await usage.calls.take()
         usage.sent.requests++

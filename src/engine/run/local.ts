@@ -1,7 +1,7 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Changes } from '../../core/run.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
-import { says } from '../../redis/ops.ts'
+import { setRun } from '../../redis/ops.ts'
 import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob, Ring } from '../../redis/types.ts'
 import { returned } from '../jobs/outcome.ts'
@@ -117,6 +117,6 @@ export function createLocal({ store, decide, ring, now, lease, env, locate }: Pa
     const settled = await decide(claimed, placed, running)
     if (!recording) return settled
     const recorded = store.vault.seal(recording.text(changes), 'run')
-    return { ...settled, words: [...settled.words, ...says.values({ recorded })] }
+    return { ...settled, words: [...settled.words, ...setRun.values({ recorded })] }
   }
 }

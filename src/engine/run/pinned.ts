@@ -1,7 +1,7 @@
 import { readObject } from '../../core/readable.ts'
 import { NO_VERSION } from '../../core/reasons.ts'
 import { outcomeSent, type RunOutcome } from '../../redis/changes.ts'
-import { says } from '../../redis/ops.ts'
+import { setRun } from '../../redis/ops.ts'
 import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 import { returned } from '../jobs/outcome.ts'
@@ -18,12 +18,12 @@ export const hasFailed = ({ document }: ClaimedJob): boolean =>
 type Parts = { store: Store; versions: Versions; breakers: CircuitBreakers }
 
 export function createPinned({ store, versions, breakers }: Parts) {
-  function wait(claimed: ClaimedJob, silence: string): RunOutcome {
+  function wait(claimed: ClaimedJob, fault: string): RunOutcome {
     const { pinnedTo: version, lastError } = claimed.document
     const last = readObject<VersionError>(lastError)
     const since = last?.code === NO_VERSION && last.version === version ? last.since : store.now()
     const remedy = `deploy it again, or rehearse the new code and run: sidejob move ${claimed.id} --to <version>`
-    return returned(claimed, waitSince(store.now() - since), `${silence}: ${remedy}`, {
+    return returned(claimed, waitSince(store.now() - since), `${fault}: ${remedy}`, {
       code: NO_VERSION,
       version,
       since,
@@ -45,11 +45,11 @@ export function createPinned({ store, versions, breakers }: Parts) {
       const host = endpointOf(url)
       const permit = await breakers.pass(host, hasFailed(claimed))
       if (permit.state === 'open') return wait(claimed, `version ${version} does not answer at ${url}`)
-      const { outcome, silent } = await versions.forward(url, claimed, timeoutOf(found, claimed.document.timeout))
-      await breakers.leave(host, permit, { down: silent !== undefined }).catch(() => permit)
-      if (silent !== undefined) return wait(claimed, `version ${version} at ${url} ${silent}`)
+      const { outcome, fault } = await versions.forward(url, claimed, timeoutOf(found, claimed.document.timeout))
+      await breakers.leave(host, permit, { down: fault !== undefined }).catch(() => permit)
+      if (fault !== undefined) return wait(claimed, `version ${version} at ${url} ${fault}`)
       if (!outcome) return undefined
-      return outcomeSent({ ...outcome, words: [...outcome.words, ...says.version({ version })] })
+      return outcomeSent({ ...outcome, words: [...outcome.words, ...setRun.version({ version })] })
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { RunOutcome } from '../../redis/changes.ts'
-import { says } from '../../redis/ops.ts'
+import { setRun } from '../../redis/ops.ts'
 import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 import { schemaOfClass } from '../jobs/checks.ts'
@@ -35,7 +35,7 @@ export function createPushed({ store, push: options, random, breakers, pinned, d
   return async (claimed: ClaimedJob, found: Registered, trace?: RunTrace): Promise<RunOutcome | undefined> => {
     const { pinnedTo } = claimed.document
     const address = found.definition.push && { ...found.definition.push, ...(pinnedTo ? { url: pinnedTo } : {}) }
-    if (!address) return released(claimed, says.wait({ ms: found.definition.pull ? MOVED_CLASS_MS : RELEASE_MS }))
+    if (!address) return released(claimed, setRun.wait({ ms: found.definition.pull ? MOVED_CLASS_MS : RELEASE_MS }))
     const host = endpointOf(address.url)
     const permit = await breakers.pass(host, hasFailed(claimed))
     const silence = (why: string) => pinned.wait(claimed, `the push worker at ${pinnedTo} ${why}`)

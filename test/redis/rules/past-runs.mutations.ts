@@ -44,9 +44,9 @@ export const mutations = [
     "',completed,1' ..",
     'jobs that end with their piece record no version',
   ]),
-  ...of(117, 'lib/run/ops/sayings.lua', [
-    'function says.version(run, version) run.version = version end',
-    'function says.version() end',
+  ...of(117, 'lib/run/ops/run_fields.lua', [
+    'function set.version(run, version) run.version = version end',
+    'function set.version() end',
     'the version of a worker outside the deployment is not recorded',
   ]),
   ...of(
@@ -79,7 +79,7 @@ export const mutations = [
     "{ 'hashes', 'sets', 'lists' }",
     'inputs of the last run outlast a job removed at once',
   ]),
-  ...of(131, 'lib/run/ops/sayings.lua', [
+  ...of(131, 'lib/run/ops/run_fields.lua', [
     '  values.set_value(run.id, cache.need(run.id), fields.last_values, recorded)\n',
     '',
     'the values of a run are not recorded',

@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { encodeValue } from '../../../src/core/codec/value.ts'
 import type { Op } from '../../../src/core/run.ts'
 import type { RunOutcome } from '../../../src/redis/changes.ts'
-import { says } from '../../../src/redis/ops.ts'
+import { setRun } from '../../../src/redis/ops.ts'
 import { childrenOf, effectsOf, pastRunOf } from '../../../src/redis/record.ts'
 import type { Sealed } from '../../../src/redis/vault.ts'
 import type { Facts, World } from '../direct.ts'
@@ -209,7 +209,7 @@ const rule118: Facts = {
 
 async function record(world: World, run: Awaited<ReturnType<World['claimOne']>>, recorded: string, end = {}) {
   const settled = await run.settled({ end: 'suspended', ...end })
-  const runs = [{ ...settled, words: [...settled.words, ...says.values({ recorded: recorded as Sealed })] }]
+  const runs = [{ ...settled, words: [...settled.words, ...setRun.values({ recorded: recorded as Sealed })] }]
   return (await world.store.commit({ queue: '', runs })).answers[0]
 }
 

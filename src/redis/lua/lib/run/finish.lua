@@ -28,7 +28,7 @@ local function apply(run)
   local stop = run.from + run.size
   while at < stop do
     local word = args.take()
-    local carry = sayings.named(word) or ops.named(word)
+    local carry = run_fields.named(word) or ops.named(word)
     carry(run)
   end
   at = back
