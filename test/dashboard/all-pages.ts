@@ -36,8 +36,6 @@ export async function serveAllPages() {
   return { site, ids, pathOf }
 }
 
-export const contentWidth = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth)
-
 export const missingLabels = (page: Page) =>
   page.evaluate(() => {
     const found: string[] = []

@@ -65,6 +65,8 @@ export async function logIn(browser: Browser, url: string, key: string, look: Lo
   return window
 }
 
+export const contentWidth = (page: Page): Promise<number> => page.evaluate(() => document.documentElement.scrollWidth)
+
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 type Axe = {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { costs } from '../../src/dashboard/costs.ts'
 import { defineWorker, type Job } from '../../src/index.ts'
 import { rawCommand } from '../kit/index.ts'
-import { findings, type Look, program, startBrowser } from './browser.ts'
+import { contentWidth, findings, type Look, program, startBrowser } from './browser.ts'
 import { serve } from './served.ts'
 import { visit } from './visit.ts'
 
@@ -263,7 +263,7 @@ describe.skipIf(!program())('charts', { timeout: 90_000 }, () => {
               }),
           )
           expect(shifts).toBe(0)
-          expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+          expect(await contentWidth(page)).toBe(390)
           expect((await page.locator('.plot svg').boundingBox())!.height).toBe(48)
           expect(await findings(page, { names: true })).toEqual([])
         },

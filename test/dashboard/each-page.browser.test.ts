@@ -1,8 +1,8 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pages as table } from '../../src/dashboard/pages/index.ts'
-import { contentWidth, missingLabels, paths, serveAllPages, smallControls, widerThanCard } from './all-pages.ts'
-import { program, startBrowser } from './browser.ts'
+import { missingLabels, paths, serveAllPages, smallControls, widerThanCard } from './all-pages.ts'
+import { contentWidth, program, startBrowser } from './browser.ts'
 import { arrive, leave, type Site, type Visitor, visit } from './visit.ts'
 
 describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {

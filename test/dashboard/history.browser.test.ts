@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sqliteDatabase } from '../../src/history/sqlite.ts'
 import { createHistoryStore } from '../../src/history/store.ts'
 import { defineWorker } from '../../src/index.ts'
-import { findings, program, startBrowser } from './browser.ts'
+import { contentWidth, findings, program, startBrowser } from './browser.ts'
 import { serve } from './served.ts'
 import { visit } from './visit.ts'
 
@@ -59,13 +59,13 @@ describe.skipIf(!program())('the history in a browser', { timeout: 90_000 }, () 
     visit(browser, served, { path: '/jobs?in=history', width: 320, still: true }, async (page) => {
       const row = page.locator('#rows tr').first()
       await row.waitFor()
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
+      expect(await contentWidth(page)).toBeLessThanOrEqual(320)
       for (const text of ['zip', `#${JOBS}`, `customer=${JOBS % 2}`, `{"order":${JOBS}}`])
         expect(await row.getByText(text, { exact: true }).isVisible()).toBe(true)
       expect(await row.locator('time').isVisible()).toBe(true)
       await page.goto(`${served.url}/ui/jobs/${JOBS}/history`)
       await page.getByLabel('args').waitFor()
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
+      expect(await contentWidth(page)).toBeLessThanOrEqual(320)
       expect(await findings(page)).toEqual([])
     }))
 

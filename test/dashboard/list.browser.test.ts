@@ -1,7 +1,7 @@
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { defineWorker } from '../../src/index.ts'
-import { findings, program, startBrowser } from './browser.ts'
+import { contentWidth, findings, program, startBrowser } from './browser.ts'
 import { count, countsOf } from './counted.ts'
 import { KEY } from './kit.ts'
 import { fails, waits } from './seed-jobs.ts'
@@ -94,7 +94,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         .click()
       await page.locator('.bulk').getByText('2 selected').waitFor()
       expect(await box.isVisible()).toBe(true)
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+      expect(await contentWidth(page)).toBe(390)
       await page.locator('.bulk').getByRole('button', { name: 'Terminate' }).click()
       await page
         .getByRole('dialog')

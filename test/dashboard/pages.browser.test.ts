@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import type { Scope } from '../../src/engine/engine.ts'
-import { openWindow, program, startBrowser } from './browser.ts'
+import { contentWidth, openWindow, program, startBrowser } from './browser.ts'
 import { KEY } from './kit.ts'
 import { callerOf, worker } from './seed.ts'
 import { fails, waits } from './seed-jobs.ts'
@@ -102,7 +102,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     const own = await openWindow(browser, { width, height: 844 })
     await own.page.goto(`${served.url}/docs`)
     await own.page.getByRole('heading').first().waitFor()
-    expect(await own.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
+    expect(await contentWidth(own.page)).toBeLessThanOrEqual(width)
     await leave(own)
   })
 

@@ -1,8 +1,8 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pages as table } from '../../src/dashboard/pages/index.ts'
-import { contentWidth, missingLabels, paths, serveAllPages, smallControls } from './all-pages.ts'
-import { findings, program, startBrowser } from './browser.ts'
+import { missingLabels, paths, serveAllPages, smallControls } from './all-pages.ts'
+import { contentWidth, findings, program, startBrowser } from './browser.ts'
 import { type Site, visit } from './visit.ts'
 
 const scopes = ['read', 'write'] as const
