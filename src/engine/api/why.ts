@@ -53,8 +53,7 @@ function backoffText(doc: JobRecord): string {
   return `its last run was released without using an attempt: ${why}; waits until`
 }
 
-function awaitedReason({ on, until }: Wait): Explanation {
-  const isChannel = on.startsWith('/')
+function awaitedReason({ on, until }: Wait, isChannel = on.startsWith('/')): Explanation {
   const what = isChannel ? `a message on channel ${on}` : `input on port ${on}`
   const till = until === undefined ? '' : `, until ${iso(until)}`
   return {
@@ -66,7 +65,7 @@ function awaitedReason({ on, until }: Wait): Explanation {
   }
 }
 
-const awaitedReasons = ({ waits }: Waiting): Explanation[] => waits.map(awaitedReason)
+const awaitedReasons = ({ waits }: Waiting): Explanation[] => waits.map((wait) => awaitedReason(wait))
 
 const changeReason = ({ message, kept, asked }: NonNullable<ReturnType<typeof codeChangeIn>>): Explanation => ({
   code: 'CODE_CHANGED',
@@ -233,7 +232,7 @@ function inputReasons(doc: JobRecord): Explanation[] {
     const ports = empty.flatMap(({ port }) => (isForMessages(port) ? [] : port)).slice(0, SHOWN_PORTS)
     return empty.map(({ port, taken }) => {
       const [channel] = isForMessages(port) ? channelsOf(doc, 'i', port) : []
-      if (channel !== undefined) return awaitedReason({ on: channel })
+      if (channel !== undefined) return awaitedReason({ on: channel }, true)
       return { code: 'INPUT', message: `waits for input on port ${port}`, key: port, data: { port, taken, ports } }
     })
   }

@@ -19,7 +19,7 @@ const PAUSE = 200
 const TIMEOUT = 2_000
 const BATCH = 100
 const MAX_TIMEOUTS = 3
-/** Milliseconds without bells after `MAX_TIMEOUTS` timeouts in a row. */
+/** Milliseconds without bells after `MAX_TIMEOUTS` in a row. */
 const SKIP = 10_000
 
 class Refused extends Error {
