@@ -49,7 +49,7 @@ function erase.job(id, doc, status)
   journal.put(doc, 'gone', status or 'deleted')
   journal.put(cache.docs, id, false)
   journal.put(cache.dirty, id, true)
-  if hints.hears('/sidejob/job/' .. id) then hints.publish('/sidejob/job/' .. id, '{"deleted":true}') end
+  hints.publish('/sidejob/job/' .. id, '{"deleted":true}')
 end
 
 function erase.tree(tree)

@@ -103,16 +103,15 @@ function hints.heard_at(levels)
 end
 function hints.hears_job(id) return read_listened().jobs[id] end
 
-function hints.publish(channel, json) journal.push(hints.messages, { channel, '@\n\nl\n' .. json }) end
+function hints.publish(channel, json)
+  if hints.hears(channel) then journal.push(hints.messages, { channel, '@\n\nl\n' .. json }) end
+end
 
 function hints.publish_status(id, doc, status)
   if doc.quiet then return end
-  if hints.hears('/sidejob/job/' .. id) then
-    hints.publish('/sidejob/job/' .. id, '{"status":"' .. status .. '"}')
-  end
-  local family = doc.parent and '/sidejob/children/' .. doc.parent
-  if family and hints.hears(family) then
-    hints.publish(family,
+  hints.publish('/sidejob/job/' .. id, '{"status":"' .. status .. '"}')
+  if doc.parent then
+    hints.publish('/sidejob/children/' .. doc.parent,
       '{"job":' .. id .. ',"name":' .. cjson.encode(doc.child_name or '') .. ',"status":"' .. status .. '"}')
   end
 end
