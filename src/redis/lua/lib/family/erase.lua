@@ -1,12 +1,15 @@
 erase.GONE = 60000 -- milliseconds for which commit answers of deleted jobs are kept
 function erase.gone_key(token, n) return ns .. 'gone:' .. token .. '|' .. numbers.int(n) end
 
-function erase.last_answer(doc) return (doc.last_commit or ''):match('^([^|]*)|(%d+)|(.*)$') end
+function erase.last_answer(doc)
+  if doc.last_commit then return doc.last_commit:match('^([^|]*)|(%d+)|(.*)$') end
+end
 
 local function keep_answer(doc)
   local token, n, answer = erase.last_answer(doc)
+  if not token then return end
   local ended = tonumber(((doc.last_run or ''):match('^%d+,(%d+)'))) or 0
-  if token and ended > time.now - erase.GONE then
+  if ended > time.now - erase.GONE then
     cache.set_expiring(erase.gone_key(token, tonumber(n)), answer, erase.GONE)
   end
 end

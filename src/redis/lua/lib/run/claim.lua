@@ -152,8 +152,8 @@ local RUNS_A_MINUTE = 600
 
 local function guard(id, doc)
   if doc.catch_up_at and (tonumber(doc.next_slot) or numbers.never) <= time.now then return true end
-  local at_minute, n = (doc.runs_this_minute or ''):match('^(%d+):(%d+)$')
-  n = tonumber(at_minute) == time.minute and n + 1 or 1
+  local minute, n = leases.run_count(doc)
+  n = tonumber(minute) == time.minute and n + 1 or 1
   if n > RUNS_A_MINUTE then return false end
   cache.change(id, doc, fields.runs_this_minute, time.minute .. ':' .. n)
   return true

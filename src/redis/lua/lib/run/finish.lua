@@ -1,12 +1,12 @@
 function finish.take_run(from, version)
-  local words = ARGV
-  local run = { token = words[from + 1], n = tonumber(words[from + 2]), ending = words[from + 3],
+  local words, token = ARGV, ARGV[from + 1]
+  local dot = token:find('.', 1, true) or 0
+  local run = { id = token:sub(1, dot - 1), token = token, n = tonumber(words[from + 2]), ending = words[from + 3],
     late = tonumber(words[from + 4]), size = tonumber(words[from + 5]), from = from + 5, version = version }
   at = run.from + run.size
-  local mark, id, under = run.token:match('^(p?)(%d+)%.(.*)$')
-  -- A run of a piece gets the id 0, which no job has.
-  run.id = mark == '' and id or '0'
-  if mark == 'p' then run.piece, run.token, run.mask = id, under, ARGV[run.from + 1] end
+  if token:sub(1, 1) == 'p' then
+    run.piece, run.token, run.mask = token:sub(2, dot - 1), token:sub(dot + 1), words[run.from + 1]
+  end
   return run
 end
 

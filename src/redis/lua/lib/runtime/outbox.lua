@@ -8,7 +8,9 @@ outbox.MAX_BYTES = 67108864
 local TEXT_BYTES, VALUE_BYTES = 262144, 32768
 
 function outbox.head()
-  local from, till, bytes, seen, retain = (cache.text_at(HEAD) or ''):match('^(%d+),(%d+),(%d+),(%d+),?(%d*)$')
+  local text = cache.text_at(HEAD)
+  if not text then return nil end
+  local from, till, bytes, seen, retain = text:match('^(%d+),(%d+),(%d+),(%d+),?(%d*)$')
   return from and { from = from + 0, till = till + 0, bytes = bytes + 0, seen = seen + 0, retain = retain }
 end
 
