@@ -190,7 +190,7 @@ const local = (names: readonly string[], values = ''): string =>
 const made = (text: string): Part => ({ text, lines: Array(text.split('\n').length - 1).fill(1) })
 
 /** Up to this length, a chain of comparisons is fast enough, and shorter than a tree. */
-const MAX_CHAIN = 12
+const MAX_CHAIN = 8
 
 function tree(groups: readonly (readonly [Group, Part[]])[]): Part[] {
   if (groups.length === 1) return groups[0]![1]
