@@ -388,6 +388,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
   test('j did nothing in the log', async () => {
     await site.engine.log.write(encodeValue({ message: 'the printer is warm' }))
     await at('/log', async (page) => {
+      await page.locator('.log > li', { hasText: 'the printer is warm' }).waitFor()
       await press(page, 'j')
       await page.locator('.log > li.cur', { hasText: 'the printer is warm' }).waitFor()
     })
