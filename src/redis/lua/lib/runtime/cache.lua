@@ -201,7 +201,7 @@ function cache.need(id)
 end
 
 function cache.change(id, doc, field, value)
-  if value and type(value) == 'number' then value = numbers.int(value) end
+  if type(value) == 'number' then value = numbers.int(value) end
   if doc[field] == value then return end
   if field == fields.terminating and (value == nil or not doc[field]) then
     cache.note_ending(doc.queue, value and 1 or -1)
