@@ -86,7 +86,7 @@ function refuse(c: Context, base: string): Response {
 
 async function show(c: Context<Env>, page: Page, draw: Draw): Promise<Response> {
   const asked = draw.asked(c)
-  expectScope(asked.look, page.scope ?? 'read', 'this page')
+  expectScope(asked.look, 'read', 'this page')
   if (page.brief && c.req.header('x-live') && wantsData(c))
     return drawBrief(c, page.brief, { asked, data: await page.load(asked) })
   const [data, around] = await Promise.all([page.load(asked), aroundOf(asked)])

@@ -64,7 +64,6 @@ export type Page<Data = unknown> = {
   navOf?: (data: Data) => NavName
   /** Milliseconds between refreshes; 0 means never. */
   every: number
-  scope?: Scope
   /** The side bar shows only icons. */
   slim?: true
   load: (asked: Asked) => Promise<Data>

@@ -1,9 +1,8 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { pages as table } from '../../src/dashboard/pages/index.ts'
 import { missingLabels, paths, serveAllPages, smallControls, widerThanCard } from './all-pages.ts'
 import { contentWidth, program, startBrowser } from './browser.ts'
-import { arrive, leave, type Site, type Visitor, visit } from './visit.ts'
+import { arrive, leave, type Site, type Visitor } from './visit.ts'
 
 describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   let site: Site
@@ -63,14 +62,4 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(hidden).toEqual([])
     })
   })
-
-  test('each page has its own title', () =>
-    visit(browser, site, { path: '/' }, async (page) => {
-      const titles: string[] = []
-      for (const { path } of table) {
-        await page.goto(`${site.url}/ui${pathOf(path)}`)
-        titles.push(await page.title())
-      }
-      expect(new Set(titles).size).toBe(titles.length)
-    }))
 })
