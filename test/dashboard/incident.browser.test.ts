@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { logIn, program, startBrowser } from './browser.ts'
+import { openLoggedIn, program, startBrowser } from './browser.ts'
 import { FAILED, playIncident, type Shop, type Stage, startShop, versions } from './incident.ts'
 
 describe.skipIf(!program())('a failing deploy', { timeout: 180_000 }, () => {
@@ -21,7 +21,7 @@ describe.skipIf(!program())('a failing deploy', { timeout: 180_000 }, () => {
 
   test('is found by its alert, explained by its page, rolled back, and closed', async () => {
     await shop.deploy(versions.good)
-    const { context, page, faults } = await logIn(browser, shop.url, shop.key)
+    const { context, page, faults } = await openLoggedIn(browser, shop.url, shop.key)
     const said: Partial<Record<Stage, string>> = {}
     await playIncident(shop, page, async (stage) => {
       said[stage] = await page.locator('main').innerText()

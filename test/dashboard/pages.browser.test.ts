@@ -98,6 +98,17 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await leave(own)
   })
 
+  test('a login link logs in at the press of a button, and leads to the requested page', async () => {
+    const headers = { authorization: `Bearer ${KEY}` }
+    const answer = await fetch(`${served.url}/ui/login-links`, { method: 'POST', headers })
+    const { pathname, search } = new URL(((await answer.json()) as { url: string }).url)
+    const own = await openWindow(browser)
+    await own.page.goto(`${served.url}${pathname}${search}&to=/queues`)
+    await own.page.getByRole('button', { name: 'Log in as deployment' }).click()
+    await own.page.getByRole('heading', { name: 'Queues' }).waitFor()
+    await leave(own)
+  })
+
   test.each([1280, 420])('the reference at /docs does not scroll sideways at %i pixels', async (width) => {
     const own = await openWindow(browser, { width, height: 844 })
     await own.page.goto(`${served.url}/docs`)

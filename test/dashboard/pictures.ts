@@ -6,7 +6,7 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { startWorkerd } from '../e2e/workerd/kit.ts'
-import { logIn, openWindow, startBrowser } from './browser.ts'
+import { openLoggedIn, openWindow, startBrowser } from './browser.ts'
 import { playIncident, startShop, versions } from './incident.ts'
 import { callerOf, seed } from './seed.ts'
 import { seedOutside, startOutside } from './seed-outside.ts'
@@ -22,7 +22,9 @@ type Taken = (page: Page, name: string) => Promise<unknown>
 
 async function look(browser: Browser, { url, key }: Site, pages: Shown[], take: Taken, isIn = true): Promise<void> {
   for (const look of looks) {
-    const { context, page, faults } = isIn ? await logIn(browser, url, key, look) : await openWindow(browser, look)
+    const { context, page, faults } = isIn
+      ? await openLoggedIn(browser, url, key, look)
+      : await openWindow(browser, look)
     for (const { name, path } of pages) {
       // Some pages read their lower part only after the first request, so open the page twice.
       for (const _ of [1, 2]) await page.goto(`${url}/ui${path}`)
@@ -82,7 +84,7 @@ async function takeIncident(): Promise<void> {
   mkdirSync(folder)
   const [browser, shop] = [await startBrowser(), await startShop()]
   await shop.deploy(versions.good)
-  const { page } = await logIn(browser, shop.url, shop.key, { width: 1200, height: 760 })
+  const { page } = await openLoggedIn(browser, shop.url, shop.key, { width: 1200, height: 760 })
   const take = asWebp(folder)
   await playIncident(shop, page, async (stage) => {
     if (stage !== 'jobs') await take(page, stage)

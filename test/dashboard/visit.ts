@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import type { Scope } from '../../src/engine/engine.ts'
-import { type Look, loginLink, openWindow } from './browser.ts'
+import { type Look, logIn, openWindow } from './browser.ts'
 import { KEY } from './kit.ts'
 import type { serve } from './served.ts'
 
@@ -29,17 +29,11 @@ export async function arrive(browser: Browser, site: Site, about: Visit) {
   const window = await openWindow(browser, look)
   const { context, page } = window
   if (clipboard) await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.url })
-  const link = await loginLink(site.url, await keyOf(site, who))
+  await logIn(context, site.url, await keyOf(site, who))
   await before?.(page)
-  await page.goto(`${link}&to=${encodeURIComponent(path)}`)
-  const [answer] = await Promise.all([
-    page.waitForResponse((response) => response.request().isNavigationRequest() && response.status() !== 303),
-    page.getByRole('button', { name: /^Log in as/ }).click(),
-  ])
-  // The page handles keys only after it has loaded.
-  await page.waitForLoadState()
+  const answer = await page.goto(`${site.url}/ui${path}`)
   if (ready) await page.waitForSelector(ready)
-  return { ...window, allowed, status: answer.status() }
+  return { ...window, allowed, status: answer!.status() }
 }
 
 export async function leave({

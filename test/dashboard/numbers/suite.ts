@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pages as table } from '../../../src/dashboard/pages/index.ts'
 import { fillHistory } from '../../history/many.ts'
-import { logIn, program, startBrowser } from '../browser.ts'
+import { openLoggedIn, program, startBrowser } from '../browser.ts'
 import { KEY } from '../kit.ts'
 import { FIRST_HISTORY_ID, openPast } from '../many-ended.ts'
 import { claimsOf, namesIn, pages, pathOf } from './claims.ts'
@@ -51,7 +51,7 @@ export function suite(size: number, ended: number): void {
       scene = await startScene(folder, past, size)
       jobs = await allJobs(scene.site.engine)
       browser = await startBrowser()
-      ;({ page } = await logIn(browser, scene.site.url, KEY))
+      ;({ page } = await openLoggedIn(browser, scene.site.url, KEY))
       for (let n = 0; n < OVERVIEW_REQUESTS; n++) await page.goto(`${scene.site.url}/ui`)
     }, 1_800_000)
     afterAll(async () => {

@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
 import { startLocalStack } from '../../../infra/stack.ts'
 import { createClient } from '../../../src/client/index.ts'
-import { logIn, startBrowser } from '../../dashboard/browser.ts'
+import { openLoggedIn, startBrowser } from '../../dashboard/browser.ts'
 import { usedBy } from './cpu.ts'
 import { frameWork, type TraceEvent } from './trace.ts'
 
@@ -91,7 +91,7 @@ async function cpuPercentOver(seconds: number): Promise<number> {
 }
 
 async function look(browser: Browser, flow: number): Promise<Page> {
-  const { page } = await logIn(browser, stack.url, KEY, { still: false })
+  const { page } = await openLoggedIn(browser, stack.url, KEY, { still: false })
   await page.goto(`${stack.url}/ui/flows/${flow}?board=1`)
   await page.waitForSelector('.board .node')
   return page
