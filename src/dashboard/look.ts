@@ -42,10 +42,11 @@ export function useLook(): Look {
   return current
 }
 
-export const scopesText = ({ who: { scopes } }: Pick<Look, 'who'>): string => scopes.join(', ') || 'none'
-
-export const may = ({ who: { scopes } }: Pick<Look, 'who'>, scope: Scope): boolean =>
+export const may = ({ who: { scopes } }: Look, scope: Scope): boolean =>
   scopes.includes(scope) || scopes.includes('admin')
+
+export const refusalOf = (look: Look, scope: Scope): string | undefined =>
+  may(look, scope) ? undefined : `needs the scope ${scope}; your key has ${look.who.scopes.join(', ') || 'none'}`
 
 export type Way = (changes: Record<string, string | undefined>) => string
 

@@ -8,7 +8,7 @@ import { type Admit, checkScope, ofTenant } from '../http/door.ts'
 import type { Gate } from '../http/gate.ts'
 import type { Caller, Place } from '../http/places.ts'
 import { sessionOf } from './cookies.ts'
-import { type Look, may, scopesText } from './look.ts'
+import { type Look, refusalOf } from './look.ts'
 
 export type Env = { Variables: { seen: Seen } }
 
@@ -48,8 +48,8 @@ export function checkCsrf(request: Request, proof: string | null, csrf: string):
 }
 
 export function expectScope(look: Look, scope: Scope, what: string): void {
-  if (!may(look, scope))
-    throw new SidejobError('FORBIDDEN', `${what} needs the scope "${scope}"; your key has ${scopesText(look)}`)
+  const refusal = refusalOf(look, scope)
+  if (refusal) throw new SidejobError('FORBIDDEN', `${what} ${refusal}`)
 }
 
 export function createSessionDoor(): { admit: Admit; let: (request: Request, seen: Seen) => Request } {

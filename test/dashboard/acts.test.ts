@@ -34,7 +34,7 @@ test.each(all)('$name of $path needs $scope', async ({ path, name, scope }) => {
     const answer = await visitors[who]!.act(`/ui${path}`, { act: name })
     expect(answer.status).toBe(403)
     expect(await answer.json()).toMatchObject({
-      error: { code: 'FORBIDDEN', message: expect.stringContaining(`"${scope}"`) },
+      error: { code: 'FORBIDDEN', message: expect.stringContaining(`needs the scope ${scope}; your key has read`) },
     })
   }
 })

@@ -49,7 +49,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   test('a page behaves equally well for a key without the scope read', () =>
     visit(browser, site, { path: '/jobs', as: ['write'], allowed: /status of 403/ }, async (page, status) => {
       expect(status).toBe(403)
-      expect(await page.locator('main').innerText()).toContain('needs the scope "read"')
+      expect(await page.locator('main').innerText()).toContain('needs the scope read; your key has write')
       await expectGood(page)
     }))
 })

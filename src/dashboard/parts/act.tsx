@@ -2,7 +2,7 @@
 
 import type { Child } from 'hono/jsx'
 import type { Scope } from '../../engine/engine.ts'
-import { may, scopesText, useLook } from '../look.ts'
+import { refusalOf, useLook } from '../look.ts'
 import type { Button } from '../words/need.ts'
 import { Icon } from './layout.tsx'
 
@@ -37,11 +37,7 @@ type ActProps = ButtonProps & {
   off?: string
 }
 
-export function useRefusal(scope?: Scope): string | undefined {
-  const look = useLook()
-  if (!scope || may(look, scope)) return undefined
-  return `needs the scope ${scope}; your key has ${scopesText(look)}`
-}
+export const useRefusal = (scope?: Scope): string | undefined => scope && refusalOf(useLook(), scope)
 
 export function Act(props: ActProps) {
   const { act, scope, at, fields, hotkey, label } = props
