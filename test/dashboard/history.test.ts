@@ -178,7 +178,7 @@ test('without a history, the pages name their limit and explain how to enable th
   const id = await other.make('zip', { queue: 'files' })
   await drain(other.engine)
   expect(textOf(await visitor.html('/ui/jobs?in=history'))).toMatch(
-    /This deployment has no history .*Add a database to wrangler\.toml .*d1_databases.*HISTORY.*npx sidejob deploy/,
+    /This deployment has no history .*Add a database to wrangler\.toml, then run npx sidejob deploy .*d1_databases.*HISTORY/,
   )
   const waiting = await other.make('zip', { queue: 'files', wait: 60_000 })
   const past = await visitor.html(`/ui/jobs/${waiting}/history`)

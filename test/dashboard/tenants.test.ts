@@ -130,6 +130,13 @@ describe.each([...names, HOME])('%s', (name) => {
     expect((await visitors[name]!.html('/ui/files')).includes('R2 bucket')).toBe(!isTenant)
   })
 
+  test('read on Jobs to add a database to the wrangler.toml of the deployment', async () => {
+    const html = await visitors[name]!.html('/ui/jobs?in=history')
+    const isTenant = name !== HOME
+    expect(html.includes('wrangler.toml')).toBe(!isTenant)
+    expect(html.includes('The operator of the deployment can add one')).toBe(isTenant)
+  })
+
   test('finds nothing of other tenants by their names, and changes nothing', async () => {
     for (const other of others(name)) {
       for (const path of [`/jobs/alias-${other}`, `/queues/queue-${other}`, `/workers/default/class-${other}`])

@@ -45,18 +45,25 @@ const columns: readonly Column<HistoryJob>[] = [
   { head: '#Ended', cell: ({ endedAt }) => <Ago at={endedAt} /> },
 ]
 
-export const NoHistory = () => (
-  <div class="stack">
-    <Card title="This deployment has no history">
-      <p class="body">
-        By default, Redis keeps an ended job for a day, or for 30 days if it failed or can receive input. A history in a
-        D1 database keeps it for 90 days.
-      </p>
-    </Card>
-    <Snippet title="1. Add a database to wrangler.toml" text={'[[d1_databases]]\nbinding = "HISTORY"'} />
-    <Snippet title="2. Deploy: this creates the database" text="npx sidejob deploy" />
-  </div>
-)
+export function NoHistory() {
+  const { tenant } = useLook()
+  return (
+    <div class="stack">
+      <Card title="This deployment has no history">
+        <p class="body">
+          By default, Redis keeps an ended job for a day, or for 30 days if it failed or can receive input. A history in
+          a D1 database keeps it for 90 days.{tenant && ' The operator of the deployment can add one.'}
+        </p>
+      </Card>
+      {!tenant && (
+        <Snippet
+          title="Add a database to wrangler.toml, then run npx sidejob deploy"
+          text={'[[d1_databases]]\nbinding = "HISTORY"'}
+        />
+      )}
+    </div>
+  )
+}
 
 export function Past({ data: { found, days }, query }: { data: PastData; query: URLSearchParams }) {
   const { zone } = useLook()
