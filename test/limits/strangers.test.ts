@@ -123,12 +123,11 @@ test.each(Object.entries(strains))(
   async (_, strain) => {
     const slow: string[] = []
     for (const door of doors) {
-      let took = [await cost(door, strain)]
+      const took = [await cost(door, strain)]
       // Other programs can make a route look slow, so a slow route is measured again, in new apps.
-      if (took[0]! >= MAX_CPU_MS / 2) {
-        for (let n = 1; n < TIMES; n++) took = [...took, (await cost(door, strain, freshApp())) / (await slowness())]
-        if (Math.min(...took) >= MAX_CPU_MS) slow.push(`${door}: ${took.map(Math.round)} ms`)
-      }
+      while (Math.min(...took) >= MAX_CPU_MS && took.length < TIMES)
+        took.push((await cost(door, strain, freshApp())) / (await slowness()))
+      if (Math.min(...took) >= MAX_CPU_MS) slow.push(`${door}: ${took.map(Math.round)} ms`)
     }
     expect(slow).toEqual([])
   },
