@@ -64,6 +64,25 @@ function keepFunctions(runtime: RedisLuaRuntime): void {
   }
 }
 
+type Event = { type: string; value?: unknown }
+type Keyspace = {
+  get(key: Buffer): unknown
+  getLiveEntry(key: Buffer): { value: unknown } | null
+  mutations: { emit(event: Event): void }
+}
+
+const NO_VALUE = { type: 'string', value: Buffer.alloc(0) }
+
+/** The package copies the whole value of a key at each read and each write. In a queue of 10,000 jobs, a copy takes 5 ms. */
+function shareValues({ databases }: RedisServerState): void {
+  for (const { keyspace } of databases as unknown as { keyspace: Keyspace }[]) {
+    keyspace.get = (key) => keyspace.getLiveEntry(key)?.value ?? null
+    const { mutations } = keyspace
+    const emit = mutations.emit.bind(mutations)
+    mutations.emit = (event) => emit('value' in event ? { ...event, value: NO_VALUE } : event)
+  }
+}
+
 /** Maximum instructions of one script. Checks of large jobs need more than the default. */
 const MAX_FUEL = 2_000_000_000
 
@@ -71,6 +90,7 @@ const MAX_FUEL = 2_000_000_000
 export function createState(core: typeof Core): RedisServerState {
   core.setLuaWasmLoadOptions({ wasmBytes: readWasm(), limits: { maxFuel: MAX_FUEL } })
   const state = new core.RedisServerState({ databaseCount: 16 })
+  shareValues(state)
   let lua: ReturnType<typeof start> | undefined
   async function start() {
     const runtime = await core.createRedisLuaRuntime(state.profile)

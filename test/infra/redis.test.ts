@@ -256,6 +256,27 @@ test('the embedded Redis compiles a long script once', async () => {
   await redis.close()
 })
 
+test('each command of the embedded Redis on a large queue took as long as a copy of the queue', async () => {
+  const redis = await startRedis({ force: 'embedded', dir })
+  const fill = "for i = 1, tonumber(ARGV[1]) do redis.call('ZADD', KEYS[1], i, 'job' .. i) end"
+  await reply(redis, 'EVAL', fill, '1', 'large', '2000')
+  await reply(redis, 'EVAL', fill, '1', 'small', '20')
+  const use =
+    "for i = 1, 200 do redis.call('ZADD', KEYS[1], i, 'job1') redis.call('ZSCORE', KEYS[1], 'job2') end return redis.call('ZCARD', KEYS[1])"
+  const cost = async (key: string) => {
+    const before = process.cpuUsage()
+    await reply(redis, 'EVAL', use, '1', key)
+    return process.cpuUsage(before).user
+  }
+  const rounds = { large: [] as number[], small: [] as number[] }
+  for (let round = 0; round < 3; round++) {
+    rounds.large.push(await cost('large'))
+    rounds.small.push(await cost('small'))
+  }
+  expect(Math.min(...rounds.large)).toBeLessThan(Math.min(...rounds.small) * 5)
+  await redis.close()
+})
+
 test('an unavailable Redis is refused with the remedy', async () => {
   await expect(startRedis({ force: 'sqlite' })).rejects.toThrow(
     'SIDEJOB_REDIS: expected embedded, server, strict or redis://host:port, got "sqlite"',
