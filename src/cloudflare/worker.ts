@@ -105,9 +105,10 @@ function mounted<E extends SidejobEnv>(env: E, mount: string): E {
   if (url && !URL.canParse(url))
     throw new SidejobError('MISCONFIGURED', `PUBLIC_URL: expected a URL like "https://jobs.example.com", got "${url}"`)
   if (!url || !mount) return env
-  const at = (address: string) => (new URL(address).pathname.endsWith(mount) ? address : `${address}${mount}`)
+  const at = (address: string) =>
+    URL.canParse(address) && new URL(address).pathname.endsWith(mount) ? address : `${address}${mount}`
   const versionUrl = env.SIDEJOB_VERSION_URL?.replace(/\/+$/, '')
-  return { ...env, PUBLIC_URL: at(url), ...(versionUrl ? { SIDEJOB_VERSION_URL: `${versionUrl}${mount}` } : {}) }
+  return { ...env, PUBLIC_URL: at(url), ...(versionUrl ? { SIDEJOB_VERSION_URL: at(versionUrl) } : {}) }
 }
 
 /** Unlike http/bucket.ts, the binding counts requests of many isolates. */

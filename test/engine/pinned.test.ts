@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createWorker } from '../../src/cloudflare/node.ts'
 import type { Worker } from '../../src/core/worker.ts'
 import { createEngine, type Engine } from '../../src/engine/index.ts'
 import { createApp } from '../../src/http/app.ts'
@@ -360,5 +361,30 @@ test.skipIf(kind === 'embedded')(
       expect(cost - here[i]!).toBeLessThanOrEqual(3)
     }
     expect(effects.filter((effect) => effect === 'ship by v1')).toHaveLength(3)
+  },
+)
+
+test.each(['', '/', '/_jobs'])(
+  'a mounted Worker announces its mount once if SIDEJOB_VERSION_URL ends with "%s"',
+  async (end) => {
+    const worker = createWorker<object>({ functions: [noting('v1')], mount: '/_jobs' })
+    const { url, token } = kit.options
+    const env = {
+      UPSTASH_REDIS_REST_URL: url,
+      UPSTASH_REDIS_REST_TOKEN: token,
+      QSTASH_URL: kit.qstash.url,
+      QSTASH_TOKEN: kit.qstash.token,
+      QSTASH_CURRENT_SIGNING_KEY: 'a',
+      QSTASH_NEXT_SIGNING_KEY: 'b',
+      PUBLIC_URL: 'http://127.0.0.1:1',
+      SIDEJOB_VERSION: 'v1',
+      SIDEJOB_VERSION_URL: `https://{id}-jobs.example.com${end}`,
+      CF_VERSION_METADATA: { id: '4f2c8b1e-0000' },
+    }
+    const waiting: Promise<unknown>[] = []
+    worker.scheduled({}, env, { waitUntil: (work) => void waiting.push(work) })
+    await Promise.all(waiting)
+    const { v1 } = await kit.store.versions.all()
+    expect(JSON.parse(v1!)).toMatchObject({ url: 'https://4f2c8b1e-jobs.example.com/_jobs' })
   },
 )
