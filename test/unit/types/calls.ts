@@ -176,6 +176,11 @@ export async function calls() {
   // @ts-expect-error: it is no class
   await client.run('double', { n: [1] })
 
+  // @ts-expect-error: only other versions may call it
+  client.system.perform
+  // @ts-expect-error: only QStash may call it
+  client.system.tick
+
   const any = createClient(address)
   await any.jobs.enqueue({ class: 'whatever', args: [1], inputs: { any: ['thing'] } })
   const ran = await any.run(double, { n: [1] })
