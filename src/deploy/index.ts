@@ -191,7 +191,7 @@ type Report = {
 function report({ found, database, redis, qstash, placement, schedule }: Report): string[] {
   const { url, version, redisMs = 0 } = found
   return [
-    `${url} answers${version ? ` as version ${version}` : ''}, refuses unsigned calls, and received a tick from QStash`,
+    `${url} answers${version ? ` with sidejob ${version}` : ''}, refuses unsigned calls, and received a tick from QStash`,
     `Redis in ${redis ?? 'an unknown region'}, QStash in ${qstash}, the Worker ${placement ? `at ${placement}` : 'not placed'}`,
     ...(database
       ? [

@@ -34,7 +34,7 @@ const health = z.object({
     .optional()
     .describe("source of the last tick: Cloudflare's cron trigger or QStash's schedule"),
   bellAt: moment.nullable().optional().describe('time at which QStash last started a lane'),
-  version: z.string().optional().describe('version of the code; shown only to callers with an API key'),
+  version: z.string().optional().describe('version of sidejob; shown only to callers with an API key'),
   restored: restored.optional(),
   examined: examined.optional().describe('faults that the doctor has found; absent if the doctor has never run'),
   problems: z.array(problem).optional(),

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type DeployOptions, deploy, destroy } from '../../../src/deploy/index.ts'
+import { VERSION } from '../../../src/engine/index.ts'
 import { type Cloud, startCloud } from './cloud.ts'
 
 let cloud: Cloud
@@ -184,7 +185,7 @@ describe('every kind of Worker', { timeout: 120_000 }, () => {
     expect(url).toBe('https://sidejob-staging.acme.workers.dev/_sidejob')
     expect(schedule()).toEqual([{ destination: `${url}/tick`, cron: '*/10 * * * *' }])
     expect(cloud.workers.get('sidejob-staging')!.secrets.PUBLIC_URL).toBe('https://sidejob-staging.acme.workers.dev')
-    expect(said.join('\n')).toContain(`${url} answers as version`)
+    expect(said.join('\n')).toContain(`${url} answers with sidejob ${VERSION}, refuses unsigned calls`)
   })
 
   test('PUBLIC_URL of a mounted Worker may contain the mount', async () => {
