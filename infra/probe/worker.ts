@@ -52,7 +52,7 @@ function earlierVersion(url: string | undefined): Question {
 
 export function questionsOfWorker(place: WorkerPlace): Question[] {
   const { maxWait = PATIENCE, pause = PAUSE, cronMaxWait = CRON_PATIENCE_MS } = place
-  const waits = { maxWait, pause }
+  const waits = { patience: maxWait, pause }
 
   async function ring(): Promise<string> {
     const client = clientFor(place)

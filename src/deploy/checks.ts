@@ -8,16 +8,20 @@ export type Health = { ok: boolean; version?: string; redis: boolean; redisMs?: 
 
 export type Found = Health & { url: string; cron?: string }
 
-type Polling = { maxWait?: number; pause?: number }
+export type Polling = {
+  /** Maximum milliseconds until a new address resolves. */
+  patience?: number
+  pause?: number
+}
 
 type Asking = Polling & { key?: string }
 
-const defaults = { maxWait: 180_000, pause: 3_000 }
+const defaults = { patience: 180_000, pause: 3_000 }
 
 /** Asks again, because a new name under workers.dev takes minutes until it resolves everywhere. */
 async function until<T>(ask: () => Promise<T | undefined>, given: Polling): Promise<T | undefined> {
-  const { maxWait, pause } = { ...defaults, ...given }
-  for (const end = Date.now() + maxWait; ; await sleep(pause)) {
+  const { patience, pause } = { ...defaults, ...given }
+  for (const end = Date.now() + patience; ; await sleep(pause)) {
     const answer = await ask().catch(() => undefined)
     if (answer !== undefined || Date.now() > end) return answer
   }
@@ -43,7 +47,7 @@ async function askHealth(url: string, key?: string): Promise<Asked> {
   return { health: { ...(health as Health), ...(took && { redisMs: Number(took) }) } }
 }
 
-export async function checkHealth(url: string, { key, ...maxWait }: Asking = {}): Promise<Found> {
+export async function checkHealth(url: string, { key, ...polling }: Asking = {}): Promise<Found> {
   let answered: string[] = []
   const found = await until(async () => {
     const wellKnown = await wellKnownOf(new URL(url).origin)
@@ -54,7 +58,7 @@ export async function checkHealth(url: string, { key, ...maxWait }: Asking = {})
       answered.push(asked.answered)
     }
     return undefined
-  }, maxWait)
+  }, polling)
   if (found) return found
   const all = answered.join('; ')
   const redis = /"redis":false/.test(all)
@@ -82,13 +86,13 @@ export async function checkSignature(url: string): Promise<void> {
 
 const ended = new Set(['DELIVERED', 'FAILED', 'CANCELED'])
 
-export async function checkTick(where: Where, maxWait: Polling = {}): Promise<void> {
+export async function checkTick(where: Where, polling: Polling = {}): Promise<void> {
   const messageId = await askForTick(where, 3)
   const client = clientFor(where)
   const state = await until(async () => {
     const { logs } = await client.logs({ filter: { messageId } })
     return logs.map((log) => log.state as string).find((one) => ended.has(one))
-  }, maxWait)
+  }, polling)
   if (state === 'DELIVERED') return
   throw new DeployFailure(
     `A test tick sent through QStash did not arrive (${state ?? 'not delivered yet'}, message ${messageId}). Look it up ` +

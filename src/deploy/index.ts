@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { migrate } from '../history/schema.ts'
 import { askAgain, runAgain } from './again.ts'
-import { checkHealth, checkSignature, checkTick, type Found } from './checks.ts'
+import { checkHealth, checkSignature, checkTick, type Found, type Polling } from './checks.ts'
 import { type Cloudflare, createCloudflare } from './cloudflare.ts'
 import { authorOf, commitOf } from './code-version.ts'
 import {
@@ -33,7 +33,7 @@ import { withSources } from './sources.ts'
 import { clientFor, EVERY_MINUTE, EVERY_TEN_MINUTES, scheduleTick } from './tick.ts'
 import { createWrangler, type Wrangler } from './wrangler.ts'
 
-export type DeployOptions = {
+export type DeployOptions = Polling & {
   env: Env
   name?: string
   /** If false, QStash calls the tick each minute. */
@@ -41,9 +41,6 @@ export type DeployOptions = {
   folder?: string
   config?: string
   say?: (line: string) => void
-  /** Maximum milliseconds until a new address resolves. */
-  patience?: number
-  pause?: number
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
