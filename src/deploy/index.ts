@@ -36,6 +36,8 @@ import { createWrangler, type Wrangler } from './wrangler.ts'
 export type DeployOptions = Polling & {
   env: Env
   name?: string
+  /** Origin of the name, for errors. */
+  source?: string
   /** If false, QStash calls the tick each minute. */
   cron?: boolean
   folder?: string
@@ -44,6 +46,7 @@ export type DeployOptions = Polling & {
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
+const ownConfig = join(root, 'wrangler.toml')
 
 type DeployTools = { account: string; cloudflare: Cloudflare; wrangler: Wrangler }
 
@@ -69,12 +72,12 @@ async function ofQstash<T>(ask: () => Promise<T>): Promise<T> {
   })
 }
 
-async function meansOf(env: Env, project?: Project): Promise<DeployTools> {
+async function meansOf(env: Env, project: Project): Promise<DeployTools> {
   const printed = env.CLOUDFLARE_API_TOKEN ? '' : await advised(createWrangler(env)('auth', 'token', '--json'))
   const token = env.CLOUDFLARE_API_TOKEN || (JSON.parse(printed) as { token: string }).token
   const cloudflare = createCloudflare({ token, base: env.CLOUDFLARE_API_BASE_URL })
-  const account = env.CLOUDFLARE_ACCOUNT_ID || project?.raw.account_id || (await onlyAccount(cloudflare))
-  const wrangler = createWrangler({ ...env, CLOUDFLARE_ACCOUNT_ID: account }, project?.root)
+  const account = env.CLOUDFLARE_ACCOUNT_ID || project.raw.account_id || (await onlyAccount(cloudflare))
+  const wrangler = createWrangler({ ...env, CLOUDFLARE_ACCOUNT_ID: account }, project.root)
   return { account, cloudflare, wrangler }
 }
 
@@ -201,9 +204,9 @@ function report({ found, database, redis, qstash, placement, schedule }: Report)
 }
 
 export async function deploy(options: DeployOptions): Promise<{ url: string; redisMs: number }> {
-  const { env, name, cron = true, folder = join(root, '.sidejob'), config = join(root, 'wrangler.toml') } = options
+  const { env, name, cron = true, folder = join(root, '.sidejob'), config = ownConfig } = options
   const { say = () => {} } = options
-  const plan = planOf(env, name)
+  const plan = planOf(env, name, options.source)
   const wrong = [...plan.missing.map((one) => `${one} is missing`), ...plan.refused]
   if (wrong.length) throw new DeployFailure(wrong.join('\n'))
   const project = readProject(config)
@@ -258,10 +261,11 @@ export async function deploy(options: DeployOptions): Promise<{ url: string; red
   return { url, redisMs: found.redisMs ?? 0 }
 }
 
-export async function destroy({ env, name, say = () => {} }: DeployOptions): Promise<void> {
-  const names = namesOf(name)
+export async function destroy(options: DeployOptions): Promise<void> {
+  const { env, name, source, folder, config = ownConfig, say = () => {} } = options
+  const names = namesOf(name, source)
   if (!env.QSTASH_TOKEN) throw new DeployFailure('QSTASH_TOKEN is missing: set it to remove the schedule from QStash')
-  const { account, cloudflare } = await meansOf(env)
+  const { account, cloudflare } = await meansOf(env, readProject(config))
   const { schedules } = clientFor({ url: env.QSTASH_URL || undefined, token: env.QSTASH_TOKEN, publicUrl: '' })
   const schedule = (await askAgain(() => schedules.list())).some(({ scheduleId }) => scheduleId === names.schedule)
   if (schedule) await askAgain(() => schedules.delete(names.schedule))
@@ -269,6 +273,6 @@ export async function destroy({ env, name, say = () => {} }: DeployOptions): Pro
   const worker = await advised(cloudflare.removeWorker(account, names.worker), account)
   say(worker ? `the Worker ${names.worker} is removed` : `there is no Worker ${names.worker}`)
   say(
-    `kept: the keys in Redis that begin with ${names.namespace}, the bucket ${names.bucket}, the database ${names.history}, ${keyFileOf(names)}`,
+    `kept: the keys in Redis that begin with ${names.namespace}, the bucket ${names.bucket}, the database ${names.history}, ${keyFileOf(names, folder)}`,
   )
 }

@@ -312,6 +312,21 @@ migrations_dir = "../migrations"
     expect(cloud.state.seen.some((line) => line.includes('/accounts/acc1/'))).toBe(false)
   })
 
+  test('the configuration of a Worker chooses the account from which destroy removes it', async () => {
+    cloud.state.accounts.push({ id: 'acc2', name: 'Two' })
+    write('wrangler.toml', `account_id = "acc2"\n${toml}`)
+    await run()
+    const config = join(folder, 'wrangler.toml')
+    await destroy({ env: cloud.env, name: 'sidejob-staging', folder, config, say: (line) => said.push(line) })
+    expect(said).toContain('the Worker sidejob-staging is removed')
+    expect(said.at(-1)).toContain(join(folder, 'sidejob-staging.keys.json'))
+  })
+
+  test('destroy says that an invalid name is from the configuration', async () => {
+    const source = 'name in wrangler.toml'
+    await expect(destroy({ env: cloud.env, name: 'My Jobs', source })).rejects.toThrow(`${source}: expected up to 52`)
+  })
+
   test('warns about flags that a configuration lacks', async () => {
     await run()
     expect(warned().join('\n')).toMatch(/wrangler\.toml lacks the compatibility flag "global_fetch_strictly_public"/)
