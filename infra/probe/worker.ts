@@ -86,7 +86,7 @@ export function questionsOfWorker(place: WorkerPlace): Question[] {
       about: 'a call that QStash has not signed',
       expected: 'refused with 401 by the Worker itself',
       async ask() {
-        const said = await refusalOf(checkSignature(place.publicUrl))
+        const said = await refusalOf(checkSignature(place.publicUrl, waits))
         return is(said === undefined, said ?? 'refused with 401')
       },
     },

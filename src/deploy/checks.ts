@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { VERSION } from '../engine/index.ts'
+import { fetchAgain } from './again.ts'
 import { DeployFailure } from './failure.ts'
 import { type WellKnown, wellKnownOf } from './mount.ts'
 import { askForTick, clientFor, tickUrl, type Where } from './tick.ts'
@@ -22,8 +23,12 @@ const defaults = { patience: 180_000, pause: 3_000 }
 async function until<T>(ask: () => Promise<T | undefined>, given: Polling): Promise<T | undefined> {
   const { patience, pause } = { ...defaults, ...given }
   for (const end = Date.now() + patience; ; await sleep(pause)) {
-    const answer = await ask().catch(() => undefined)
-    if (answer !== undefined || Date.now() > end) return answer
+    try {
+      const answer = await ask()
+      if (answer !== undefined || Date.now() > end) return answer
+    } catch (error) {
+      if (Date.now() > end) throw error
+    }
   }
 }
 
@@ -37,7 +42,7 @@ type Asked = { health: Health } | { answered: string }
 
 async function askHealth(url: string, key?: string): Promise<Asked> {
   const init = key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } }
-  const response = await fetch(`${url}/health`, init).catch((error: Error) => error)
+  const response = await fetchAgain(`${url}/health`, init).catch((error: Error) => error)
   if (key !== undefined && response instanceof Response && response.status === 401) return askHealth(url)
   if (response instanceof Error) return { answered: `${url}/health: ${response.message}` }
   const health = (await response.json().catch(() => undefined)) as Partial<Health> | undefined
@@ -70,13 +75,17 @@ export async function checkHealth(url: string, { key, ...polling }: Asking = {})
   )
 }
 
-export async function checkSignature(url: string): Promise<void> {
-  const response = await fetch(tickUrl(url), { method: 'POST', body: '' })
-  const body = await response.text()
-  if (response.status === 401 && body.includes('UNAUTHENTICATED')) return
-  const before = response.status === 403 || /<html/i.test(body)
+export async function checkSignature(url: string, polling: Polling): Promise<void> {
+  const ask = async () => {
+    const response = await fetchAgain(tickUrl(url), { method: 'POST', body: '' })
+    return { got: response.status, body: await response.text() }
+  }
+  const answer = await until(ask, polling).catch((error: Error) => ({ got: error.message, body: '' }))
+  const { got, body } = answer!
+  if (got === 401 && body.includes('UNAUTHENTICATED')) return
+  const before = got === 403 || /<html/i.test(body)
   throw new DeployFailure(
-    `POST ${tickUrl(url)} without a signature: expected 401 UNAUTHENTICATED, got ${response.status}. ` +
+    `POST ${tickUrl(url)} without a signature: expected 401 UNAUTHENTICATED, got ${got}. ` +
       (before
         ? 'A service in front of the Worker answered. It would also refuse QStash: turn off Bot Fight Mode and ' +
           'Access for this address.'
@@ -86,13 +95,18 @@ export async function checkSignature(url: string): Promise<void> {
 
 const ended = new Set(['DELIVERED', 'FAILED', 'CANCELED'])
 
-export async function checkTick(where: Where, polling: Polling = {}): Promise<void> {
+export async function checkTick(where: Where, polling: Polling): Promise<void> {
   const messageId = await askForTick(where, 3)
   const client = clientFor(where)
   const state = await until(async () => {
     const { logs } = await client.logs({ filter: { messageId } })
     return logs.map((log) => log.state as string).find((one) => ended.has(one))
-  }, polling)
+  }, polling).catch((cause: Error) => {
+    throw new DeployFailure(
+      `A test tick was sent through QStash, but the log of QStash cannot be read (message ${messageId}): ${cause.message}`,
+      { cause },
+    )
+  })
   if (state === 'DELIVERED') return
   throw new DeployFailure(
     `A test tick sent through QStash did not arrive (${state ?? 'not delivered yet'}, message ${messageId}). Look it up ` +

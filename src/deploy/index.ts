@@ -243,7 +243,7 @@ export async function deploy(options: DeployOptions): Promise<{ url: string; red
   }
   const found = await checkHealth(origin, { ...options, key })
   const { url } = found
-  await checkSignature(url)
+  await checkSignature(url, options)
   const { schedule, warnings: unticked } = tickOf(project, found, cron)
   const where = { url: env.QSTASH_URL || undefined, token: env.QSTASH_TOKEN!, publicUrl: url }
   await ofQstash(() => scheduleTick(where, names.worker, schedule))

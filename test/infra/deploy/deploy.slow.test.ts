@@ -511,6 +511,20 @@ describe('failures during and after the upload, and the next attempt', { timeout
     expect(await failure()).toMatch(/did not arrive \(FAILED, message msg_\d\).*signing keys/)
   })
 
+  test('if QStash refuses to show its log, the error has this cause and does not blame the signing keys', async () => {
+    const message = 'this token cannot read logs'
+    cloud.state.faults.push({ at: /GET \/qstash\/v2\/(logs|events)/, status: 403, code: 1, message, times: 1_000 })
+    const words = await failure()
+    expect(words).toContain(message)
+    expect(words).not.toContain('signing keys')
+  })
+
+  test('is deployed although the first connection for an unsigned tick breaks', async () => {
+    cloud.state.faults.push({ at: /POST \/sidejob-staging\/tick/, breaks: 'before' })
+    await run()
+    expect(cloud.state.faults[0]!.times).toBe(0)
+  })
+
   test.each([
     ['the token', 401, 'unauthorized', /QSTASH_TOKEN does not belong to this QStash/],
     ['another schedule', 412, 'maximum number of schedules reached', /maximum number of schedules.*QStash console/s],
