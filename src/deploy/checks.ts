@@ -15,7 +15,8 @@ export type Polling = {
   pause?: number
 }
 
-type Asking = Polling & { key?: string }
+/** `isKept`: the key is from the file of keys, so the owner may have replaced it since. */
+type Asking = { key?: string; isKept?: boolean }
 
 const defaults = { patience: 180_000, pause: 3_000 }
 
@@ -40,30 +41,32 @@ function addressesOf(url: string, wellKnown: WellKnown | undefined): string[] {
 
 type Asked = { health: Health } | { answered: string }
 
-async function askHealth(url: string, key?: string): Promise<Asked> {
+/** The Worker does not show its version to callers with an unknown key. */
+async function askHealth(url: string, { key, isKept }: Asking): Promise<Asked> {
   const init = key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } }
   const response = await fetchAgain(`${url}/health`, init).catch((error: Error) => error)
-  if (key !== undefined && response instanceof Response && response.status === 401) return askHealth(url)
   if (response instanceof Error) return { answered: `${url}/health: ${response.message}` }
   const health = (await response.json().catch(() => undefined)) as Partial<Health> | undefined
-  if (!health?.ok || (key !== undefined && health.version !== VERSION))
+  const mayHide = key === undefined || isKept
+  const isCurrent = health?.version === VERSION || (health?.version === undefined && mayHide)
+  if (!health?.ok || !isCurrent)
     return { answered: `${url}/health: ${response.status} ${JSON.stringify(health ?? 'no JSON')}` }
   const took = /\bredis\b.*;dur=([\d.]+)/.exec(response.headers.get('server-timing') ?? '')?.[1]
   return { health: { ...(health as Health), ...(took && { redisMs: Number(took) }) } }
 }
 
-export async function checkHealth(url: string, { key, ...polling }: Asking = {}): Promise<Found> {
+export async function checkHealth(url: string, asking: Polling & Asking): Promise<Found> {
   let answered: string[] = []
   const found = await until(async () => {
     const wellKnown = await wellKnownOf(new URL(url).origin)
     answered = []
     for (const address of addressesOf(url, wellKnown)) {
-      const asked = await askHealth(address, key)
+      const asked = await askHealth(address, asking)
       if ('health' in asked) return { ...asked.health, url: address, cron: wellKnown?.cron }
       answered.push(asked.answered)
     }
     return undefined
-  }, polling)
+  }, asking)
   if (found) return found
   const all = answered.join('; ')
   const redis = /"redis":false/.test(all)

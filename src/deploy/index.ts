@@ -27,7 +27,7 @@ import {
   refuseEviction,
 } from './database.ts'
 import { adviceFor, CloudflareError, DeployFailure } from './failure.ts'
-import { keepKeys, readKeys, withSecrets } from './keys.ts'
+import { type Keys, keepKeys, readKeys, withSecrets } from './keys.ts'
 import { type Env, keyFileOf, make, type Names, namesOf, type Plan, planOf } from './settings.ts'
 import { withSources } from './sources.ts'
 import { clientFor, EVERY_MINUTE, EVERY_TEN_MINUTES, scheduleTick } from './tick.ts'
@@ -217,7 +217,9 @@ export async function deploy(options: DeployOptions): Promise<{ url: string; red
   const means = await meansOf(env, project)
   const { url: origin, workersDev, versionUrl } = await addressOf(plan, project, means)
   const { placement, warnings: unplaced } = await placeFor(redis, project, means)
-  const fresh = await freshKeys({ env, say }, plan, keyFileOf(names, folder), means)
+  const keyFile = keyFileOf(names, folder)
+  const fresh = await freshKeys({ env, say }, plan, keyFile, means)
+  const secrets: Keys = { ...plan.given, ...fresh, PUBLIC_URL: origin }
   const bucket = hasFiles(project.raw) && (await makeBucket(names, means, say))
   const history = needsHistory(project.raw) ? await makeHistory(names, means, say) : undefined
   const { account } = means
@@ -226,7 +228,7 @@ export async function deploy(options: DeployOptions): Promise<{ url: string; red
   const shape = { names, account, bucket, history, placement, cron, workersDev, version, author, versionUrl }
   const deployed = configFor(project.raw, shape)
   await withConfig(project, deployed, (path) =>
-    withSecrets(folder, { ...plan.given, ...fresh, PUBLIC_URL: origin }, (file) =>
+    withSecrets(folder, secrets, (file) =>
       withSources(project, { ...env, ...plan.given }, (args) =>
         advised(
           runAgain(() => means.wrangler('deploy', '--config', path, '--secrets-file', file, ...args)),
@@ -236,12 +238,9 @@ export async function deploy(options: DeployOptions): Promise<{ url: string; red
     ),
   )
   say(`the Worker ${names.worker} is deployed${version ? `, version ${version}` : ''}`)
-  const { SIDEJOB_API_KEY: key }: Record<string, string> = {
-    ...readKeys(keyFileOf(names, folder)),
-    ...plan.given,
-    ...fresh,
-  }
-  const found = await checkHealth(origin, { ...options, key })
+  const isKept = !('SIDEJOB_API_KEY' in secrets)
+  const { SIDEJOB_API_KEY: key } = isKept ? readKeys(keyFile) : secrets
+  const found = await checkHealth(origin, { ...options, key, isKept })
   const { url } = found
   await checkSignature(url, options)
   const { schedule, warnings: unticked } = tickOf(project, found, cron)
@@ -251,6 +250,9 @@ export async function deploy(options: DeployOptions): Promise<{ url: string; red
   const qstash = qstashRegion(env.QSTASH_URL)
   for (const line of report({ found, database, redis, qstash, placement, schedule })) say(line)
   const warnings = [
+    ...(key && !found.version
+      ? [`The Worker does not know the SIDEJOB_API_KEY in ${keyFile}: write its current key to this file.`]
+      : []),
     ...unticked,
     ...unplaced,
     ...distanceWarnings({ redis, qstash, roundTrip: found.redisMs ?? 0 }),

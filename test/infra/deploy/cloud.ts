@@ -66,12 +66,12 @@ export async function startCloud({ onDeployed }: { onDeployed?: OnDeployed } = {
   const qstash = createQstashApi(state, takes)
 
   /** Only paths below `mount` belong to sidejob. All other paths belong to the user's app, which has no /health. */
-  function worker(response: ServerResponse, name: string, path: string, hasKey: boolean): unknown {
+  function worker(response: ServerResponse, name: string, path: string, authorization?: string): unknown {
     const json = (status: number, body: unknown) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     if (state.bot) return html(response, 403, '<html>Just a moment...</html>')
-    if (![...workers.keys()].some((one) => one.toLowerCase() === name))
-      return html(response, 404, '<html>error 1042</html>')
+    const [, found] = [...workers].find(([one]) => one.toLowerCase() === name) ?? []
+    if (!found) return html(response, 404, '<html>error 1042</html>')
     const { mount, tick } = state
     if (mount && path === '/.well-known/sidejob') return json(200, { mount, ...(tick && { cron: tick }) })
     if (!path.startsWith(`${mount}/`)) return html(response, 404, 'my own app')
@@ -80,6 +80,8 @@ export async function startCloud({ onDeployed }: { onDeployed?: OnDeployed } = {
     if (own !== '/health') return json(404, { error: { code: 'NOT_FOUND', message: path } })
     response.setHeader('server-timing', 'redis;desc="a round trip to Redis";dur=7')
     const { version, ...open } = state.health
+    // An unknown key counts as no key.
+    const hasKey = authorization === `Bearer ${found.secrets.SIDEJOB_API_KEY}`
     return json(200, hasKey ? { version, ...open } : open)
   }
 
@@ -121,7 +123,7 @@ export async function startCloud({ onDeployed }: { onDeployed?: OnDeployed } = {
     if (fault?.status === 429) return send(busy)
     if (fault?.code) return send(refused(fault.status ?? 400, fault.code, fault.message!))
     if (!['cloudflare', 'qstash', 'upstash'].includes(where))
-      return worker(response, where, path, request.headers.authorization !== undefined)
+      return worker(response, where, path, request.headers.authorization)
     const headers = request.headers as Record<string, string>
     const call = { method: request.method!, path, query: searchParams, headers, body: Buffer.concat(chunks) }
     const answer = await vendorAnswers(where, call, line, fault)

@@ -117,6 +117,13 @@ describe('a deployment', { timeout: 120_000 }, () => {
     expect(cloud.workers.get('sidejob-staging')!.secrets).toEqual(secrets)
   })
 
+  test('succeeds and warns after the owner has replaced SIDEJOB_API_KEY with wrangler', async () => {
+    await run()
+    cloud.workers.get('sidejob-staging')!.secrets.SIDEJOB_API_KEY = 'the new key of the owner'
+    await run()
+    expect(said.join('\n')).toContain('WARNING The Worker does not know the SIDEJOB_API_KEY in ')
+  })
+
   test('without R2 creates no bucket, and reports this', async () => {
     cloud.state.r2 = false
     await run()
