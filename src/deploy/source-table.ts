@@ -31,7 +31,7 @@ type TableOptions = {
   isOwn?: (name: string) => boolean
 }
 
-const isProjects = (name: string): boolean => !name.startsWith('..') && !name.includes('node_modules')
+export const isProjects = (name: string): boolean => !name.startsWith('..') && !name.includes('node_modules')
 
 export function tableOf(map: string, { dir, root, bundle, isOwn = isProjects }: TableOptions): SourceTable {
   const { sources, sourcesContent = [], mappings, sourceRoot = '' } = JSON.parse(map) as RawMap

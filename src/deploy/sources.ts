@@ -2,14 +2,13 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Env } from './settings.ts'
-import { buildName, keepTable, tableOf } from './source-table.ts'
+import { buildName, isProjects, keepTable, tableOf } from './source-table.ts'
 
 type Project = { root: string; raw: { no_bundle?: boolean; main?: string } }
 
 const isOwnIn = (root: string) => {
   const isLibrary = existsSync(join(root, 'src/redis/lua'))
-  return (name: string) =>
-    !name.startsWith('..') && !name.includes('node_modules') && !(isLibrary && name.startsWith('src/'))
+  return (name: string) => isProjects(name) && !(isLibrary && name.startsWith('src/'))
 }
 
 async function keepBuild(out: string, build: string, { root }: Project, vars: Env): Promise<void> {
