@@ -743,6 +743,40 @@ describe('input', () => {
   })
 })
 
+describe('concurrent reads of one port', () => {
+  const numbers = Array.from({ length: 2_500 }, (_, i) => i)
+  const inputs = { in: numbers.map(String) }
+  define({
+    class: 'ten at once',
+    in: { in: {} },
+    async perform(job) {
+      const read: unknown[] = []
+      while (job.size('in') > 0) read.push(...(await Promise.all(Array.from({ length: 10 }, () => job.read('in')))))
+      return read
+    },
+  })
+  define({
+    class: 'reads during checkpoints',
+    in: { in: {} },
+    async perform(job) {
+      const read: unknown[] = []
+      while (job.size('in') > 0) {
+        const isHundredth = read.length % 100 === 0
+        const [value] = await Promise.all([job.read('in'), isHundredth ? job.checkpoint() : undefined])
+        read.push(value)
+      }
+      return read
+    },
+  })
+
+  test.each(['ten at once', 'reads during checkpoints'])('%s: returns each value once, in order', async (className) => {
+    const { id, status } = await jobOf(className, { inputs, keepResult: true, timeout: MINUTE })
+    expect(status).toBe('completed')
+    const { result } = (await kit.engine.jobs.result(String(id), {})) as { result: { result: string } }
+    expect(JSON.parse(result.result)).toEqual(numbers)
+  })
+})
+
 describe('inputs()', () => {
   const inputs = { in: { left: {}, right: {} }, out: { out: {} } }
   define({

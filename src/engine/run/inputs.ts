@@ -11,6 +11,8 @@ type Queue = {
   cursor: number
   more: number
   default?: Encoded
+  /** The next page, which concurrent reads share. */
+  page?: Promise<void>
 }
 
 type During = <T>(work: () => Promise<T>) => Promise<T>
@@ -61,8 +63,13 @@ export class Inputs {
 
   async take(port: string): Promise<{ data: Encoded } | undefined> {
     await this.#buffer.settled()
-    const queue = this.#queue(port)
-    if (queue.next === queue.values.length && queue.more > 0) await this.#during(() => this.#fetchPage(port, queue))
+    let queue = this.#queue(port)
+    while (queue.next === queue.values.length && queue.more > 0) {
+      await this.#page(port, queue)
+      await this.#buffer.settled()
+      // A checkpoint may have replaced the queue.
+      queue = this.#queue(port)
+    }
     if (queue.next === queue.values.length) return undefined
     this.#buffer.log.read(port)
     const item = queue.values[queue.next++]!
@@ -123,9 +130,13 @@ export class Inputs {
     return queue
   }
 
-  async #fetchPage(port: string, queue: Queue): Promise<void> {
-    const { values, more } = await this.#tools.page(port, queue.cursor + queue.values.length)
-    queue.values.push(...values)
-    queue.more = more
+  #page(port: string, queue: Queue): Promise<void> {
+    return (queue.page ??= this.#during(async () => {
+      const { values, more } = await this.#tools.page(port, queue.cursor + queue.values.length)
+      queue.values.push(...values)
+      queue.more = values.length > 0 ? more : 0
+    }).finally(() => {
+      queue.page = undefined
+    }))
   }
 }
