@@ -1079,6 +1079,23 @@ describe('state', () => {
       job.set({ seen: { before, now: [job.get('n'), job.get('old') ?? null] } })
     },
   })
+  define({
+    class: 'setting repeatedly',
+    perform(job) {
+      const large = 'x'.repeat(1_000)
+      for (let i = 0; i < 9_000; i++) job.set({ large })
+      for (let i = 0; i < 9_000; i++) {
+        job.set({ gone: large })
+        job.unset('gone')
+      }
+    },
+  })
+  test('a field may be set repeatedly: only its last value counts towards the size of a run', async () => {
+    const { id, error } = await jobOf('setting repeatedly')
+    expect(error).toBeNull()
+    expect((await state(id)).large).toHaveLength(1_000)
+  })
+
   test('the state of a run contains the values that earlier runs set', async () => {
     const { id } = await jobOf('remembering')
     expect(await state(id)).toEqual({ n: 1, seen: { before: {}, now: [1, null] } })

@@ -157,14 +157,18 @@ export class RunBuffer {
   set(values: Record<string, Encoded>): void {
     this.open()
     for (const [field, value] of Object.entries(values)) {
-      this.#changed.set(nameOf(field), value)
+      this.unset([nameOf(field)])
+      this.#changed.set(field, value)
       this.#weigh(value.length)
     }
   }
 
   unset(names: string[]): void {
     this.open()
-    for (const field of names) this.#changed.set(field, undefined)
+    for (const field of names) {
+      this.#weight -= this.#changed.get(field)?.length ?? 0
+      this.#changed.set(field, undefined)
+    }
   }
 
   remember(field: string, value: Encoded): void {
