@@ -59,13 +59,21 @@ const hears = defineWorker({
   in: { news: { channels: ['/news'] } },
   perform: async (job) => ((await job.read('news')) === undefined ? job.suspend() : undefined),
 })
+const recorded = defineWorker({
+  class: 'recorded',
+  history: { values: true },
+  async perform(job) {
+    await job.step('pick', () => 1)
+    return { sent: job.traceparent }
+  },
+})
 const forwards = defineWorker({ class: 'forwards', perform: (job) => ({ sent: job.traceparent }) })
 
 beforeAll(async () => {
   collector = await startReceiver((_, response) => response.end('{}'))
   world = await startReceiver((_, response) => response.end())
   kit = await startKit({
-    workers: [packed, order, fails, sleeps, hourly, tells, hears, forwards],
+    workers: [packed, order, fails, sleeps, hourly, tells, hears, recorded, forwards],
     traces: { endpoint: collector.url, headers: { 'x-key': 'secret' }, service: 'shop' },
   })
   await kit.engine.workers.register('default', 'ship', { push: { url: `${world.url}/ship` } })
@@ -245,6 +253,15 @@ test('a function can forward its trace; a trace that the caller does not sample 
   expect(world.came.find(({ path }) => path === '/ship')!.headers.traceparent).toBe(unsampled)
   expect(world.came.find(({ path }) => path === '/done')!.headers.traceparent).toBe(unsampled)
   expect(spans().filter(({ traceId }) => traceId === readTraceparent(unsampled)!.traceId)).toEqual([])
+})
+
+test('a function whose runs are recorded has its steps in the trace, and can forward it', async () => {
+  const id = await kit.make('recorded', { keepResult: true })
+  await kit.rest(id, 'completed')
+  await kit.until(() => spans().some(({ name }) => name === 'run recorded'))
+  const run = spans().find(({ name }) => name === 'run recorded')!
+  expect(spans().find(({ name }) => name === 'step pick')).toMatchObject({ parentSpanId: run.spanId })
+  expect(JSON.stringify(await kit.engine.jobs.result(String(id), {}))).toContain(`00-${run.traceId}-${run.spanId}-01`)
 })
 
 async function performed(jobs: number, traces: TraceOptions): Promise<Kit> {

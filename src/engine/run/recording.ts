@@ -42,6 +42,7 @@ export class Recording {
       now: () => tools.now(),
       namespace: tools.namespace,
       env: tools.env,
+      trace: tools.trace,
     }
   }
 
