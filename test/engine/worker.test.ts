@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import type { Worker } from '../../src/core/worker.ts'
-import { defineWorker, type Job, port, Terminal } from '../../src/index.ts'
+import { defineWorker, type Job, port, type Steps, Terminal } from '../../src/index.ts'
 import type { ClaimedJob } from '../../src/redis/types.ts'
 import { type Kit, startKit } from '../kit/index.ts'
 
@@ -551,6 +551,25 @@ describe('checkpoints and steps', () => {
     const { id, status } = await jobOf('steps at once')
     expect({ status, charged: charged[id] }).toEqual({ status: 'completed', charged: 4 })
     expect((await valuesOf(id)).sort()).toEqual(['a', 'b', 'c', 'constructor'])
+  })
+
+  define({
+    class: 'one step for all orders',
+    perform: (job) => Promise.all([1, 2, 3].map(() => job.step('charge', () => charge(job)))),
+  })
+  define({
+    class: 'one step per branch',
+    perform: (job) => job.parallel([1, 2, 3].map(() => (at: Steps) => at.step('charge', () => charge(job)))),
+  })
+  test('two concurrent steps with one name are refused, and neither runs', async () => {
+    const { id, error } = await jobOf('one step for all orders')
+    expect(charged[id]).toBeUndefined()
+    expect(error).toMatchObject({
+      message: 'two concurrent calls of step "charge": give each its own name, or await the first call',
+    })
+    const branches = await jobOf('one step per branch')
+    expect(branches.status).toBe('completed')
+    expect(charged[branches.id]).toBe(3)
   })
 
   define({

@@ -41,6 +41,7 @@ export class StepStore {
   /** Scopes with a failed branch. Their other branches may end early. */
   #abandoned: string[] = []
   #underWay = new Set<string>()
+  #doubled = new Set<string>()
   #hasFailed = false
   #isOver = false
 
@@ -95,6 +96,7 @@ export class StepStore {
 
   async once<T>(scope: string, name: string, action: () => T | Promise<T>): Promise<T> {
     this.#buffer.open()
+    if (this.#underWay.has(name)) this.#doubled.add(name)
     this.#underWay.add(name)
     return this.#doOnce(scope, name, action).finally(() => this.#underWay.delete(name))
   }
@@ -135,7 +137,10 @@ export class StepStore {
   async #doOnce<T>(scope: string, name: string, action: () => T | Promise<T>): Promise<T> {
     const known = await this.kept(name)
     if (known !== undefined) return decodeValue(known) as T
-    await this.beforeNew(scope, stepText(name), name)
+    const step = stepText(name)
+    await this.beforeNew(scope, step, name)
+    if (this.#doubled.has(name))
+      throw new Terminal(`two concurrent calls of ${step}: give each its own name, or await the first call`)
     return this.#around.during(async () => {
       const began = performance.now()
       const recorded = this.#around.results?.get(name)
