@@ -573,6 +573,19 @@ describe('checkpoints and steps', () => {
   })
 
   define({
+    class: 'strange step',
+    retry: { max: 1, backoff: { base: 0 } },
+    async perform(job) {
+      await job.step('__proto__', () => charge(job))
+      if (job.attempt === 1) throw new Error('after the step')
+    },
+  })
+  test('a step may be named __proto__', async () => {
+    const { id } = await jobOf('strange step')
+    expect(charged[id]).toBe(1)
+  })
+
+  define({
     class: 'two steps',
     async perform(job) {
       await job.step('one', () => undefined)

@@ -50,7 +50,7 @@ function outputsOf({ document }: ClaimedJob): Record<string, SnapshotOut> {
 }
 
 function stepsOf(flat: string[]): Record<string, Encoded> {
-  const steps: Record<string, Encoded> = {}
+  const steps: Record<string, Encoded> = Object.create(null)
   for (let i = 0; i < flat.length; i += 2) steps[flat[i]!] = flat[i + 1] as Encoded
   return steps
 }
