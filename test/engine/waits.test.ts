@@ -366,6 +366,29 @@ describe('branches', () => {
     const id = await start('broken branch')
     expect(await view(id)).toMatchObject({ status: 'failed' })
   })
+
+  define({
+    class: 'falls back',
+    async perform(job) {
+      const slow = Promise.withResolvers<void>()
+      try {
+        return await job.parallel([
+          (at) => at.step('slow', () => slow.promise),
+          (at) =>
+            at.step('break', () => {
+              throw new Error('broken')
+            }),
+        ])
+      } catch {
+        return 'fallback'
+      } finally {
+        setTimeout(slow.resolve, 50)
+      }
+    },
+  })
+  test('that fail can be caught while a step of another branch is running', async () => {
+    expect(await resultOf(await start('falls back'))).toBe('fallback')
+  })
 })
 
 describe('a function that was edited while its job waits', () => {
@@ -504,7 +527,7 @@ describe('mistakes that used to be silent', () => {
       'job.suspend(…) was called and not returned: expected "return job.suspend(…)"',
     )
     expect(await resultOf(await start('leaves_step'))).toBe(
-      'step charge was not awaited: its work would be lost; expected "await job.step(…)"',
+      'step "charge" was not awaited: its work would be lost; expected "await job.step(…)"',
     )
   })
 })

@@ -124,14 +124,18 @@ export class StepStore {
   }
 
   allAwaited(): void {
-    const [step] = this.#underWay
+    const step = [...this.#underWay].find((key) => !this.#isAbandoned(key))
     if (step !== undefined)
-      throw new Terminal(`step ${step} was not awaited: its work would be lost; expected "await job.step(…)"`)
+      throw new Terminal(`${stepText(step)} was not awaited: its work would be lost; expected "await job.step(…)"`)
   }
 
   async allAsked(): Promise<void> {
-    const missing = await this.#missing((key) => !this.#abandoned.some((prefix) => key.startsWith(prefix)))
+    const missing = await this.#missing((key) => !this.#isAbandoned(key))
     if (missing !== undefined) this.#around.watch.end(this.#textOf(missing), this.#newer())
+  }
+
+  #isAbandoned(key: string): boolean {
+    return this.#abandoned.some((prefix) => key.startsWith(prefix))
   }
 
   async #doOnce<T>(scope: string, name: string, action: () => T | Promise<T>): Promise<T> {
