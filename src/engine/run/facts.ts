@@ -18,7 +18,10 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> extend
     this.#stop = stop
   }
 
-  /** Stop all work if this aborts: the run timed out, the job must end, or another worker has taken the run. */
+  /**
+   * Stop all work if this aborts: the run timed out, the job must end, or another worker has taken the run. With
+   * `isolate`, it aborts only at the timeout and at a refused checkpoint.
+   */
   get signal(): AbortSignal {
     return this.#stop.signal
   }
