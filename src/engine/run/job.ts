@@ -107,7 +107,8 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /**
-   * Adds members to the context of everything that the block writes, publishes and logs. Inner blocks take precedence.
+   * Adds members to the context of everything that the job writes, publishes and logs during the block. Inner blocks
+   * take precedence.
    *
    * @example await job.context({ user: 'ann' }, () => job.write('out', 1))
    */
@@ -116,7 +117,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /**
-   * Combines all reads and writes of the block into one log entry. `options` are defaults for the writes of the block.
+   * Combines all reads and writes of the block into one log entry. `options` are defaults for writes during the block.
    *
    * @example await job.group({ notify: false }, async () => job.write('out', await job.read('in')))
    */

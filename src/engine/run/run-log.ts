@@ -10,16 +10,39 @@ const membersOf = (entry: object | string): object => {
   return entry instanceof Error ? { error: entry.message, backtrace: entry.stack } : entry
 }
 
+/** Blocks in concurrent branches may overlap, so the end of a block removes only its own values. */
+class OpenBlocks<T extends object> {
+  readonly #blocks = new Set<T>()
+  merged = {} as T
+
+  get size(): number {
+    return this.#blocks.size
+  }
+
+  open(values: T): () => void {
+    const block = { ...values }
+    this.#blocks.add(block)
+    this.#merge()
+    return () => {
+      this.#blocks.delete(block)
+      this.#merge()
+    }
+  }
+
+  #merge(): void {
+    this.merged = Object.assign({}, ...this.#blocks)
+  }
+}
+
 export class RunLog {
   readonly #job: number
   readonly #ops: () => Op[]
   #from = 0
   #reads: Record<string, number> = {}
   #defaults: Record<string, number> = {}
-  #depth = 0
   #isOver = false
-  #context: Record<string, unknown> = {}
-  #options: WriteOptions = {}
+  readonly #contexts = new OpenBlocks<Record<string, unknown>>()
+  readonly #groups = new OpenBlocks<WriteOptions>()
 
   constructor(job: number, ops: () => Op[]) {
     this.#job = job
@@ -27,15 +50,15 @@ export class RunLog {
   }
 
   get options(): WriteOptions {
-    return this.#options
+    return this.#groups.merged
   }
 
   get context(): { context?: Encoded } {
-    return this.#hasContext ? { context: encodeValue({ job: this.#job, ...this.#context }) } : {}
+    return this.#hasContext ? { context: encodeValue({ job: this.#job, ...this.#contexts.merged }) } : {}
   }
 
   message(entry: object | string): Encoded {
-    return encodeValue({ ...this.#context, ...membersOf(entry) })
+    return encodeValue({ ...this.#contexts.merged, ...membersOf(entry) })
   }
 
   read(port: string): void {
@@ -58,10 +81,10 @@ export class RunLog {
 
   end(): void {
     const ops = this.#ops()
-    if (this.#depth > 0) return
+    if (this.#groups.size > 0) return
     const reads = this.#taken(ops.length)
     if (!reads) return
-    ops.push({ op: 'entry', ...reads, ...(this.#hasContext ? { context: encodeValue(this.#context) } : {}) })
+    ops.push({ op: 'entry', ...reads, ...(this.#hasContext ? { context: encodeValue(this.#contexts.merged) } : {}) })
     this.#from = ops.length
   }
 
@@ -76,33 +99,29 @@ export class RunLog {
   }
 
   async withContext<T>(members: Record<string, unknown>, block: () => T | Promise<T>): Promise<T> {
-    const outer = this.#context
     this.end()
-    this.#context = { ...outer, ...members }
+    const close = this.#contexts.open(members)
     try {
       return await block()
     } finally {
       this.end()
-      this.#context = outer
+      close()
     }
   }
 
   async withOptions<T>(options: WriteOptions, block: () => T | Promise<T>): Promise<T> {
-    const outer = this.#options
     this.end()
-    this.#depth++
-    this.#options = { ...outer, ...options }
+    const close = this.#groups.open(options)
     try {
       return await block()
     } finally {
-      this.#options = outer
-      this.#depth--
+      close()
       this.end()
     }
   }
 
   get #hasContext(): boolean {
-    return Object.keys(this.#context).length > 0
+    return Object.keys(this.#contexts.merged).length > 0
   }
 
   get #hasDefaults(): boolean {

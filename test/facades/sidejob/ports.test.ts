@@ -17,6 +17,26 @@ const grouping = defineWorker({
     }),
 })
 
+const overlapping = defineWorker({
+  class: 'overlapping',
+  out: { out: { channels: ['/loud'] } },
+  async perform(job) {
+    const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const quiet = { notify: false, log: false }
+    const branches = job.parallel([
+      () => job.group(quiet, () => job.context({ branch: 'first' }, () => first.promise)),
+      () => job.group(quiet, () => job.context({ branch: 'second' }, () => second.promise)),
+    ])
+    first.resolve()
+    await new Promise(setImmediate)
+    job.log('one is open')
+    second.resolve()
+    await branches
+    job.write('out', 'loud')
+    job.log('none is open')
+  },
+})
+
 const talking = defineWorker({
   class: 'talking',
   in: { in: {} },
@@ -43,7 +63,7 @@ const logging = defineWorker({ class: 'logging', perform: (job) => job.log(job.a
 let desks: Awaited<ReturnType<typeof startDesks>>
 let desk: Desk
 beforeAll(async () => {
-  desks = await startDesks([...workers, grouping, talking, narcissus, logging])
+  desks = await startDesks([...workers, grouping, overlapping, talking, narcissus, logging])
 })
 beforeEach(() => {
   desk = desks.desk()
@@ -225,6 +245,25 @@ test('options of a group apply to its writes; an inner group and a write overrid
     [[4], undefined],
   ])
   expect(await desk.heard(log)).toEqual([{ job, read: [], write: [{ job, outport: 'd', data: [4] }] }])
+})
+
+test('groups and contexts of two branches that overlap end with their blocks', async () => {
+  const [log, ear] = [await desk.ear('/sidejob/log'), await desk.ear('/loud')]
+  const job = await desk.make('overlapping')
+  await desk.drain()
+  expect(await desk.heard(log)).toEqual([
+    { job, branch: 'second', message: 'one is open' },
+    { job, message: 'none is open' },
+    {
+      job,
+      read: [],
+      write: [
+        { job, outport: 'out', data: ['loud'] },
+        { job: ear, inport: 'ear', data: ['loud'] },
+      ],
+    },
+  ])
+  expect(await desk.heard(ear)).toEqual(['loud'])
 })
 
 test('writing a default wakes, publishes and is logged like every write', async () => {
