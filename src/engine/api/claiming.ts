@@ -24,7 +24,7 @@ export async function claimOnce(
   if (answer.word === 'stale')
     throw new SidejobError('TAKEN', 'this Idempotency-Key was used for a different claim. Use a new Idempotency-Key')
   await ring([...answer.rings, ...(await constraints.retag(answer))])
-  return { ...answer, sound: await executor.sound(answer.claimed) }
+  return { ...answer, sound: await executor.failFaulty(answer.claimed) }
 }
 
 export async function withoutMissed({ store, ring }: Pick<Context, 'store' | 'ring'>, claimed: ClaimedJob[]) {

@@ -113,7 +113,7 @@ export class RunBuffer {
     return this.#turn
   }
 
-  sound(): void {
+  throwIfBroken(): void {
     if (this.#broken) throw this.#broken
   }
 
@@ -217,7 +217,7 @@ export class RunBuffer {
     this.#weight += bytes
     if (this.#ops.length > limits.ops.most) this.#broken ??= tooMuch(`expected at most ${limits.ops.most} ops`)
     if (this.#weight > limits.runBytes.most) this.#broken ??= tooMuch(this.#excess())
-    this.sound()
+    this.throwIfBroken()
   }
 
   #excess(): string {

@@ -38,7 +38,7 @@ type ExecutorOptions = {
 }
 
 /** Only a third of the excess counts, because some lateness of a start is normal. */
-const LATENESS = 3
+const EXCESS_DIVISOR = 3
 
 const faultError = ({ code, message }: NonNullable<ClaimedJob['fault']>) => ({
   message: `${code}: ${message}`,
@@ -113,7 +113,7 @@ export function createExecutor(options: ExecutorOptions) {
       settled.late = late
       if (!claimed.document.heldLimits) return settled
       const excess = pace.excess(`${queue}/${name}`, asked, elapsed() - asked)
-      settled.late = Math.max(late, Math.ceil(excess / LATENESS))
+      settled.late = Math.max(late, Math.ceil(excess / EXCESS_DIVISOR))
       return settled
     } catch (error) {
       if (isOutage(error)) throw error
@@ -159,7 +159,7 @@ export function createExecutor(options: ExecutorOptions) {
     }
   }
 
-  async function sound(claimed: ClaimedJob[]): Promise<ClaimedJob[]> {
+  async function failFaulty(claimed: ClaimedJob[]): Promise<ClaimedJob[]> {
     const faulty = claimed.filter(({ fault }) => fault)
     if (faulty.length === 0) return claimed
     const runs = await Promise.all(faulty.map((one) => run(one)))
@@ -175,7 +175,7 @@ export function createExecutor(options: ExecutorOptions) {
     run,
     tracer,
     tellCommitted,
-    sound,
+    failFaulty,
     misfit,
   }
 }

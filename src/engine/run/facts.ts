@@ -100,7 +100,7 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> extend
     return Object.keys(this.#parts.snapshot.out).sort() as Name<Out>[]
   }
 
-  /** Children at the start of the run, up to about a thousand. */
+  /** Children when the run last read them: at its start, at a checkpoint, or in `allChildren` or `readChildren`. */
   get children(): Snapshot['children'] {
     return this.#parts.snapshot.children
   }

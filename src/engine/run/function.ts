@@ -52,7 +52,7 @@ export function runError(error: unknown): RunError {
   }
 }
 
-async function steps(worker: Worker, job: Job, snapshot: Snapshot): Promise<unknown> {
+async function runHooks(worker: Worker, job: Job, snapshot: Snapshot): Promise<unknown> {
   if (snapshot.run.reason === 'shutdown') return worker.shutdown?.(job)
   if (worker.startup && snapshot.job.ranAt === null) await worker.startup(job)
   return worker.perform(job)
@@ -102,7 +102,7 @@ export async function runFunction(
     refused(late)
   })
   try {
-    steps(worker, job, snapshot).then(ended, refused)
+    runHooks(worker, job, snapshot).then(ended, refused)
     return await parts.finish(await promise)
   } catch (error) {
     if (error instanceof LostRun || error instanceof OlderCode) throw error

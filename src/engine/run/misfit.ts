@@ -22,7 +22,7 @@ const remedyOf = (id: number, [part, port, at]: Path): string => {
 type Parts = { registry: Registry; decide: Decide }
 
 export function createMisfit({ registry, decide }: Parts) {
-  /** Releases the job if only newer code can run it. */
+  /** Fails a job that does not fit, or releases it if newer code can run it. */
   async function misfitOf(claimed: ClaimedJob, found: Registered, skew: Skew): Promise<RunOutcome | undefined> {
     const { queue, class: name } = claimed.document
     const faultFor = (one: Registered) => faultInJob(one, claimed.document, inputsOf(claimed), one)

@@ -198,7 +198,7 @@ export class RunParts {
   async finish(ending: unknown): Promise<Changes> {
     const { buffer, shapes, asked } = this
     await buffer.settled()
-    buffer.sound()
+    buffer.throwIfBroken()
     this.#steps?.allAwaited()
     const isPaused = ending instanceof Ending && ending.options.pause !== undefined
     if (!isPaused) {

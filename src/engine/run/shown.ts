@@ -33,7 +33,7 @@ type Part = Parameters<typeof redacted>[2]
 export const missingKeyOf = (value: Encoded | null | undefined): string | undefined =>
   /^\{"\$sealed":"~f(.*?)\./.exec(value ?? '')?.[1]
 
-/** `heirs` are the records of ended children. */
+/** `endedChildren` has the records of ended children, by id. */
 export function shownSnapshot(
   snapshot: Snapshot,
   record: JobRecord,
