@@ -218,8 +218,8 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
 
   function make(env: SidejobEnv): Served {
     const deployment = deploymentOf(mounted(env, mount))
-    // The key is created here, because Workers allow random numbers only in a request.
-    const key = crypto.randomUUID() + crypto.randomUUID()
+    // The key names the caller in idempotency keys and links, so it must be the same in all isolates.
+    const key = (deployment.engine.apiKey ||= `client:${env.UPSTASH_REDIS_REST_TOKEN}:${env.QSTASH_TOKEN}`)
     const { signingKeys, testClock, log, origins, heartbeat } = deployment
     if (log === 'all') markConsole()
     printRejections()
@@ -242,7 +242,6 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
       verify: verifier({ ...signingKeys, now: clock.now }),
       facades: settings.facades,
       dashboard: settings.dashboard,
-      apiKey: key,
       report: (error) => console.error(error),
       tenants,
       origins,

@@ -158,13 +158,11 @@ export const callOf = async (request: Request, caller: Caller | undefined, bytes
       path: ['Idempotency-Key'],
     })
   }
-  return {
-    ...by,
-    key: `${request.method} ${new URL(request.url).pathname}:${caller?.id ?? ''}:${given}`,
-    fingerprint: await hashOfBytes(bytes),
-    ...(given.startsWith(RETRY_PREFIX) ? { keep: RETRY_KEPT_MS } : {}),
-    ...(given.startsWith(HOOK_PREFIX) && caller?.unlimited ? { keep: HOOK_KEPT_MS } : {}),
-  }
+  const key = `${request.method} ${new URL(request.url).pathname}:${caller?.id ?? ''}:${given}`
+  // A hook may return another body for the same event.
+  if (given.startsWith(HOOK_PREFIX) && caller?.unlimited) return { ...by, key, keep: HOOK_KEPT_MS }
+  const fingerprint = await hashOfBytes(bytes)
+  return { ...by, key, fingerprint, ...(given.startsWith(RETRY_PREFIX) ? { keep: RETRY_KEPT_MS } : {}) }
 }
 
 const rootOf = ({ scopes }: Caller): Call['rootless'] => (scopes.includes('admin') ? undefined : true)

@@ -1,8 +1,10 @@
 import { createHash, createHmac } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import * as z from 'zod'
 import { createWorker, type HookEvent } from '../../src/cloudflare/node.ts'
 import { checkSignature } from '../../src/core/hook-signature.ts'
+import { requestLimits } from '../../src/core/limits.ts'
 import { defineWorker, port } from '../../src/index.ts'
 import { type Kit, rawCommand, startKit } from '../kit/index.ts'
 
@@ -19,24 +21,31 @@ const secrets = { STRIPE: 'whsec_stripe, whsec_old', GITHUB: "It's a Secret to E
 
 type Body = { data?: { amount?: number; job?: number } }
 const amountOf = ({ body }: HookEvent) => ({ class: 'paid', args: { amount: (body as Body).data?.amount } })
-const jobs = createWorker<Record<string, unknown>>({
-  functions: [paid, approval],
-  mount: '/_jobs',
-  hooks: {
-    stripe: {
-      signed: 'stripe',
-      secret: 'STRIPE',
-      to: (event) => (event.type === 'paid' ? amountOf(event) : undefined),
+const isolate = () =>
+  createWorker<Record<string, unknown>>({
+    functions: [paid, approval],
+    mount: '/_jobs',
+    hooks: {
+      stripe: {
+        signed: 'stripe',
+        secret: 'STRIPE',
+        to: (event) => (event.type === 'paid' ? amountOf(event) : undefined),
+      },
+      github: { signed: 'github', secret: 'GITHUB', to: amountOf },
+      decisions: {
+        signed: 'standard',
+        secret: 'STANDARD',
+        to: ({ body }) => ({ job: (body as Body).data!.job!, port: 'decision', value: true }),
+      },
+      bare: { signed: 'github', secret: 'NOWHERE', to: amountOf },
+      timed: {
+        signed: 'github',
+        secret: 'GITHUB',
+        to: () => ({ class: 'paid', args: { amount: performance.now() } }),
+      },
     },
-    github: { signed: 'github', secret: 'GITHUB', to: amountOf },
-    decisions: {
-      signed: 'standard',
-      secret: 'STANDARD',
-      to: ({ body }) => ({ job: (body as Body).data!.job!, port: 'decision', value: true }),
-    },
-    bare: { signed: 'github', secret: 'NOWHERE', to: amountOf },
-  },
-})
+  })
+const jobs = isolate()
 
 let kit: Kit
 let env: Record<string, unknown>
@@ -57,14 +66,14 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-async function send(name: string, headers: Record<string, string>, body: string, method = 'POST') {
+async function send(name: string, headers: Record<string, string>, body: string, method = 'POST', to = jobs, on = env) {
   const request = new Request(`http://127.0.0.1/_jobs/hooks/${name}`, {
     method,
     headers: { 'content-type': 'application/json', ...headers },
     ...(method === 'POST' ? { body } : {}),
   })
   const waiting: Promise<unknown>[] = []
-  const response = await jobs.fetch(request, env, { waitUntil: (work) => void waiting.push(work) })
+  const response = await to.fetch(request, on, { waitUntil: (work) => void waiting.push(work) })
   await Promise.all(waiting)
   const answer = (await response.json()) as {
     id?: number
@@ -140,6 +149,50 @@ test('a repeated event with Standard Webhooks writes one value to a port', async
   const body = JSON.stringify({ data: { job: id } })
   for (const _ of [1, 2]) expect((await standard(body, 'msg_1')).answer).toEqual({ job: id, port: 'decision', size: 1 })
   expect((await standard(body, 'msg_2')).answer).toMatchObject({ size: 2 })
+})
+
+describe.each([
+  ['with the key of the deployment', 'key'],
+  ['without a key of the deployment', undefined],
+])('isolates %s act as one', (_, SIDEJOB_API_KEY) => {
+  const keyed = () => ({ ...env, SIDEJOB_API_KEY })
+  const [first, second] = [isolate(), isolate()]
+  const deliver = (to: typeof jobs, name: string, body: string) =>
+    send(name, { 'x-hub-signature-256': `sha256=${hex(secrets.GITHUB, body)}` }, body, 'POST', to, keyed())
+
+  test('an event that is sent again to another isolate creates no second job', async () => {
+    const body = JSON.stringify({ data: { amount: 9 }, of: String(SIDEJOB_API_KEY) })
+    const { answer } = await deliver(first, 'github', body)
+    expect((await deliver(second, 'github', body)).answer).toMatchObject({ id: answer.id, existing: true })
+  })
+
+  test('an event that is sent again gets the first answer, even if the code returns other args', async () => {
+    const body = JSON.stringify({ of: String(SIDEJOB_API_KEY) })
+    const { answer } = await deliver(first, 'timed', body)
+    expect(await deliver(second, 'timed', body)).toMatchObject({ status: 200, answer: { id: answer.id } })
+  })
+
+  test('a link of the client in one isolate is valid in another isolate', async () => {
+    const client = first.client(keyed())
+    const { id } = await client.jobs.enqueue({ class: 'approval' })
+    const { url } = await client.links.make(id, 'decision', {})
+    const answer = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"value":true}' }
+    const response = await second.fetch(new Request(url, answer), keyed(), { waitUntil: () => {} })
+    expect([response.status, await response.json()]).toEqual([200, { size: 1 }])
+  })
+
+  test('a stream of the client stays open after its first beat', async () => {
+    const client = first.client(keyed())
+    vi.useFakeTimers({ toFake: ['setInterval'] })
+    const messages = (await client.channels.subscribe('/isolates'))[Symbol.asyncIterator]()
+    const next = messages.next()
+    vi.advanceTimersByTime(requestLimits.stream.beat)
+    vi.useRealTimers()
+    await pause(300)
+    await client.channels.publish({ channel: '/isolates', message: 1 })
+    expect((await next).value).toEqual({ channel: '/isolates', message: 1 })
+    await messages.return?.()
+  })
 })
 
 describe('a refusal names the reason', () => {
