@@ -120,7 +120,8 @@ const serve = (route: Listed, deps: Deps, admit: Admit, gate: Gate, about: About
       c,
       ...about,
     }
-    if (caller && !asks?.preview && isAudited(route, request)) {
+    // In a query without a schema, `preview` is a string and has no effect.
+    if (caller && asks?.preview !== true && isAudited(route, request)) {
       const change = changeIn(route, bytes, asked.body)
       const reader = change.change && method !== 'POST' ? readerOf(path) : undefined
       const former = reader && (await formerIn(change, async () => reader.handle({ ...asked, query: {} } as never)))

@@ -244,6 +244,13 @@ describe('the audit log', () => {
     ])
   })
 
+  test('a change through the API of an older system is recorded even if the caller adds preview=1', async () => {
+    const written: AuditEntry[] = []
+    const { ask, calls } = keyed({}, { audit: { write: async (entry) => void written.push(entry) } })
+    await ask({ ...get('/jq/constraints/mail?preview=1'), method: 'DELETE' })
+    expect([written.map(({ path }) => path), calls.length]).toEqual([['/jq/constraints/mail?preview=1'], 1])
+  })
+
   test('a preview is not recorded, because it changes nothing; only a route with previews has one', async () => {
     const written: AuditEntry[] = []
     const { ask, calls } = keyed({}, { audit: { write: async (entry) => void written.push(entry) } })
