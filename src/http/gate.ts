@@ -97,12 +97,12 @@ export function createGate({ limiter }: { limiter?: Limiter }): Gate {
 
     count({ id, limits, unlimited, tenant, tenantLimits }) {
       if (unlimited) return
-      if (tenantLimits?.requestsPerSecond !== undefined) {
-        const pace = paceOf(tenantLimits.requestsPerSecond)
-        limited(take(`tenant ${tenant}`, pace), `requests of tenant ${tenant}`, pace)
-      }
-      const pace = paceOf(limits?.requestsPerSecond)
-      limited(take(`key ${id}`, pace), 'requests with this API key', pace)
+      // A refused request of one key must not take a token from the other keys of the tenant.
+      const own = paceOf(limits?.requestsPerSecond)
+      limited(take(`key ${id}`, own), 'requests with this API key', own)
+      if (tenantLimits?.requestsPerSecond === undefined) return
+      const pace = paceOf(tenantLimits.requestsPerSecond)
+      limited(take(`tenant ${tenant}`, pace), `requests of tenant ${tenant}`, pace)
     },
   }
 }

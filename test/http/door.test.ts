@@ -3,6 +3,7 @@ import { SidejobError } from '../../src/core/errors.ts'
 import { dashboard } from '../../src/dashboard/index.ts'
 import type { AuditEntry, KnownKey } from '../../src/engine/engine.ts'
 import type { Deps } from '../../src/http/deps.ts'
+import { createGate } from '../../src/http/gate.ts'
 import type { BadRequest } from './bad-input.ts'
 import { fakeEngine, twoMessages } from './fake-engine.ts'
 import { setUp } from './kit.ts'
@@ -42,6 +43,18 @@ describe('rate limits', () => {
     vi.advanceTimersByTime(500)
     expect((await ask(get('/v1/queues'))).status).toBe(200)
     expect((await ask(get('/v1/queues'))).status).toBe(429)
+  })
+
+  test('the refused requests of one key do not count against the other keys of its tenant', () => {
+    const gate = createGate({})
+    const count = (id: string, limits?: { requestsPerSecond: number }) =>
+      gate.count({ id, limits, tenant: 'acme', tenantLimits: { requestsPerSecond: 2 } })
+    count('greedy', { requestsPerSecond: 1 })
+    count('greedy', { requestsPerSecond: 1 })
+    for (let i = 0; i < 10; i++) expect(() => count('greedy', { requestsPerSecond: 1 })).toThrow('with this API key')
+    count('modest')
+    count('modest')
+    expect(() => count('modest')).toThrow('requests of tenant acme')
   })
 
   test('the key of the deployment has no limit', async () => {
