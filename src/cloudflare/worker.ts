@@ -226,15 +226,16 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
     const own = placeOf(env, deployment)
     const { engine } = own
     const places = createPlaces(engine, (name) => placeOf(env, deploymentFor(deployment, name), name))
-    async function watch(): Promise<void> {
+    async function watch(hasTicked: boolean): Promise<void> {
       await alerts?.check({ engine, publicUrl: own.publicUrl, now: clock.now() })
-      if (heartbeat) await beat(heartbeat)
+      if (heartbeat && hasTicked) await beat(heartbeat)
     }
     const tick: typeof places.tick = async (by) => {
-      const ticked = await places.tick(by)
+      const ticking = places.tick(by)
+      const [{ status }] = await Promise.allSettled([ticking])
       // An error of the alerts must not fail the tick.
-      await watch().catch((error) => console.error(error))
-      return ticked
+      await watch(status === 'fulfilled').catch((error) => console.error(error))
+      return ticking
     }
     const tenants = { ...places, tick }
     const app = createApp({

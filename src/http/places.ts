@@ -1,6 +1,6 @@
 // Each tenant has its own engine and namespace, so a request cannot name data of another tenant.
 
-import { missing, SidejobError } from '../core/errors.ts'
+import { messageOf, missing, SidejobError } from '../core/errors.ts'
 import type { Downloads } from '../core/files.ts'
 import { Lru } from '../core/lru.ts'
 import type { KeyLimits, KnownKey } from '../engine/engine.ts'
@@ -69,15 +69,15 @@ export function createPlaces<E extends Engine>(
     const { tenants } = await engine.tenants.list()
     wereThere = tenants.length > 0
     const left = tenants.map(({ name }) => name)
-    const failed: unknown[] = []
+    const failed: Error[] = []
     const goOn = async () => {
       for (let name = left.pop(); name !== undefined; name = left.pop())
         await placeOf(name)
           .engine.tick()
-          .catch((error) => failed.push(error))
+          .catch((error) => failed.push(new Error(`tenant ${name}: ${messageOf(error)}`, { cause: error })))
     }
     await Promise.all(Array.from({ length: AT_ONCE }, goOn))
-    if (failed.length > 0) throw failed[0]
+    if (failed.length > 0) throw new AggregateError(failed, failed[0]!.message)
   }
 
   return {
@@ -106,6 +106,8 @@ export function createPlaces<E extends Engine>(
       const own = engine.tick(by, tenantsKnown.resolve)
       own.catch(() => tenantsKnown.resolve(true))
       const each = tenantsKnown.promise.then((areThere) => (areThere || wereThere ? tickEach() : undefined))
+      // The invocation must wait for both ticks, even if one of them fails.
+      await Promise.allSettled([own, each])
       const [ticked] = await Promise.all([own, each])
       return ticked
     },

@@ -263,6 +263,12 @@ test('the tick of a Worker checks the alerts, and a fault of an alert does not s
   expect(checked).toHaveBeenCalledWith(expect.objectContaining({ publicUrl: 'http://127.0.0.1:1' }))
 })
 
+test('a failed tick checks the alerts too', async () => {
+  const checked = vi.fn(async () => undefined)
+  await tick(checked, { UPSTASH_REDIS_REST_URL: 'http://127.0.0.1:1' })
+  expect(checked).toHaveBeenCalledTimes(1)
+})
+
 test('each successful tick calls the monitor, and a tick without Redis or alerts does not', async () => {
   const SIDEJOB_HEARTBEAT_URL = `${ops.url}/ping/secret`
   const calls = () => at('/ping/secret').map(({ method }) => method)

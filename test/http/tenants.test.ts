@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { folderOf } from '../../src/cloudflare/tenants.ts'
 import { newKey } from '../../src/core/crypto.ts'
@@ -151,6 +152,27 @@ describe('each route, with each key, at each address', () => {
     ] as const)
       expect([path, (await app.request(path, { method, headers })).status]).toEqual([path, 404])
   })
+})
+
+test('all tenants tick even if other ticks fail, and the error names the tenant', async () => {
+  const ticked: string[] = []
+  const make = (name: string) => ({
+    engine: {
+      async tick() {
+        await pause(20)
+        ticked.push(name)
+        if (name === 'acme') throw new Error('no space')
+      },
+    } as unknown as Engine,
+    publicUrl,
+  })
+  const tenants = { list: async () => ({ tenants: ['acme', 'globex'].map((name) => ({ name })) }) }
+  const tick = (own: () => Promise<unknown>) => createPlaces({ tenants, tick: own } as never, make).tick()
+  await expect(tick(() => Promise.reject(new Error('own')))).rejects.toThrow('own')
+  expect(ticked.splice(0).sort()).toEqual(['acme', 'globex'])
+  const knowing = async (_: unknown, know: (areThere: boolean) => void) => know(true)
+  await expect(tick(knowing as never)).rejects.toThrow('tenant acme: no space')
+  expect(ticked.sort()).toEqual(['acme', 'globex'])
 })
 
 describe('two tenants on one Redis', () => {
