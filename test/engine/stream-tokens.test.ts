@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createClient } from '../../src/client/index.ts'
 import { createEngine } from '../../src/engine/index.ts'
 import { createApp } from '../../src/http/app.ts'
 import { type Kit, startKit } from '../kit/index.ts'
@@ -86,6 +87,26 @@ test('only a page of an allowed origin can read a stream', async () => {
   }
   expect(await shared('https://app.example.com')).toEqual([200, 'https://app.example.com'])
   expect(await shared('https://evil.example')).toEqual([200, null])
+})
+
+test('a page can send a reason, a trace and If-Match with the client, and can read the hash of a graph', async () => {
+  const app = appOf(['*'])
+  const origin = 'https://app.example.com'
+  const sent: string[] = []
+  const fetch = async (request: Request) => {
+    sent.push(...request.headers.keys())
+    return Response.json({})
+  }
+  const client = createClient({ url: origin, key: 'k', fetch, reason: 'r', traceparent: () => 't' })
+  await client.queues.patch('mail', { paused: true }, { ifMatch: 'h' })
+  const preflight = await app.request('/v1/queues/mail', {
+    method: 'OPTIONS',
+    headers: { origin, 'access-control-request-method': 'PATCH' },
+  })
+  const allowed = preflight.headers.get('access-control-allow-headers')!.split(', ')
+  expect(sent.filter((name) => !allowed.includes(name))).toEqual([])
+  const answer = await app.request('/health', { headers: { origin } })
+  expect(answer.headers.get('access-control-expose-headers')!.split(', ')).toContain('etag')
 })
 
 test('a page of an allowed origin can call the API after a preflight request, and can read errors', async () => {
