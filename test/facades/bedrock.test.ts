@@ -1022,6 +1022,19 @@ describe('the door', () => {
     expect((await send('CreateJob', { name: 'job', 'idempotency-key': 'k' })).body).toEqual(first.body)
   })
 
+  scenario('jobs created with an Idempotency-Key count for the quota of their API key', async ({ engine, ask }) => {
+    const { id, key } = await engine.keys.add({ name: 'client', scopes: ['write'], limits: { jobs: 2 } })
+    const create = async (jobs: Given[], idempotencyKey: string) => {
+      const headers = { authorization: `Bearer ${key}`, 'idempotency-key': idempotencyKey }
+      const response = await ask('POST', '/bedrock/CreateJobs', headers, JSON.stringify({ jobs }))
+      return { status: response.status, body: await response.json() }
+    }
+    const made = await create([{ name: 'a' }, { name: 'b' }], 'one')
+    expect(made.status).toBe(200)
+    expect(await engine.jobs.get(String(made.body.jobIDs[0]))).toMatchObject({ by: `key:${id}` })
+    expect(await create([{ name: 'c' }], 'two')).toMatchObject({ status: 429 })
+  })
+
   scenario('a repeated call with the same key runs its command once', async (client) => {
     const { create, send, query, state } = client
     const twice = async (command: string, given: Given) => {

@@ -45,7 +45,7 @@ const withoutBody =
 async function keyed(call: Call, from: Given, names: string[]): Promise<Call> {
   if (call.key === undefined) return call
   const said = JSON.stringify([call.fingerprint, ...names.map((name) => from(name) ?? null)])
-  return { key: call.key, fingerprint: await hashOf(said) }
+  return { ...call, fingerprint: await hashOf(said) }
 }
 
 type Answer = { body?: unknown; headers?: Record<string, string> }
