@@ -14,8 +14,11 @@ type HistoryPage = {
 
 export type HistoryStore = ReturnType<typeof createHistoryStore>
 
-/** D1 accepts parameters of at most 2 MB. */
-const MAX_CHUNK = 1_000_000
+/**
+ * D1 accepts parameters of at most 2 MB, and each of these characters has at most 3 bytes. One row is always smaller,
+ * because the outbox stores only the size of a value above 32 KiB.
+ */
+const MAX_CHUNK_LENGTH = 600_000
 const WINDOW = 10_000
 const SLICE = 1_000
 const RUNS = 1_000
@@ -34,15 +37,15 @@ const INSERT_LABELS = `INSERT INTO labels (ns, name, value, ended, job)
 
 function* chunks(texts: readonly string[]): Generator<string> {
   let chunk: string[] = []
-  let bytes = 0
+  let length = 0
   for (const text of texts) {
-    if (chunk.length > 0 && bytes + text.length > MAX_CHUNK) {
+    if (chunk.length > 0 && length + text.length > MAX_CHUNK_LENGTH) {
       yield `[${chunk.join(',')}]`
       chunk = []
-      bytes = 0
+      length = 0
     }
     chunk.push(text)
-    bytes += text.length
+    length += text.length
   }
   if (chunk.length > 0) yield `[${chunk.join(',')}]`
 }
@@ -146,12 +149,6 @@ export function createHistoryStore(db: SqlDatabase) {
     /** The query sees the rows of all namespaces. */
     async sql(text: string, limit: number) {
       return readWith(await ready(), text, limit)
-    },
-
-    async count(ns: string): Promise<number> {
-      await ready()
-      const [row] = await db.all(['SELECT count(*) AS n FROM ends WHERE ns = ?', ns])
-      return Number(row?.n ?? 0)
     },
   }
 }

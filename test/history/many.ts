@@ -22,7 +22,7 @@ export async function fillHistory(
   rows: number,
   { first = 0, say = (_line: string): void => {} } = {},
 ): Promise<void> {
-  await createHistoryStore(db).count(NS)
+  await createHistoryStore(db).get(NS, 0)
   const began = performance.now()
   for (let from = 0; from < rows; from += STEP) {
     const to = Math.min(rows, from + STEP)

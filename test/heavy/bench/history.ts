@@ -40,7 +40,8 @@ try {
   const db = sqliteDatabase(file)
   const store = createHistoryStore(db)
   await fillHistory(db, ROWS, { say: console.error })
-  console.log(`${(await store.count(NS)).toLocaleString('en')} rows, ${Math.round(statSync(file).size / 1e6)} MB\n`)
+  const [counted] = await db.all(['SELECT count(*) AS n FROM ends WHERE ns = ?', NS])
+  console.log(`${Number(counted!.n).toLocaleString('en')} rows, ${Math.round(statSync(file).size / 1e6)} MB\n`)
   console.log('| list | rows | first, ms | median, ms | median of CPU, ms |\n|---|---|---|---|---|')
   let slow = 0
   for (const [name, filter] of Object.entries(filters)) {
