@@ -11,7 +11,7 @@ type Named = {
 }
 
 export type FieldProps = Named & {
-  type?: 'text' | 'password' | 'number' | 'search' | 'datetime-local'
+  type?: 'text' | 'password' | 'number'
   required?: boolean
   mono?: boolean
   placeholder?: string

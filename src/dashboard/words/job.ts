@@ -1,5 +1,6 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Status } from '../../core/job.ts'
+import { tryRead } from '../../core/readable.ts'
 import type { JobView } from '../../engine/engine.ts'
 import { plain, span, truncated } from './text.ts'
 
@@ -16,13 +17,7 @@ export function stackOf(error: Encoded): string | undefined {
   return typeof stack === 'string' ? stack : undefined
 }
 
-const opened = (value: Encoded): unknown => {
-  try {
-    return JSON.parse(value)
-  } catch {
-    return undefined
-  }
-}
+const opened = (value: Encoded): unknown => tryRead(() => JSON.parse(value))
 
 /** `attempt` includes the current run. */
 export const failedRuns = ({ attempt, status }: Pick<JobView, 'attempt' | 'status'>): number =>

@@ -1,3 +1,5 @@
+import { readObject } from '../../core/readable.ts'
+
 export type Schema = {
   type?: string | string[]
   enum?: unknown[]
@@ -18,15 +20,7 @@ export type Kind = 'text' | 'number' | 'boolean' | 'choice' | 'list' | 'object' 
 const MOST_MEMBERS = 24
 const DEEPEST = 2
 
-export const readSchema = (schema: string | undefined): Schema | undefined => {
-  if (schema === undefined) return undefined
-  try {
-    const parsed = JSON.parse(schema) as unknown
-    return typeof parsed === 'object' && parsed !== null ? (parsed as Schema) : undefined
-  } catch {
-    return undefined
-  }
-}
+export const readSchema = (schema: string | undefined): Schema | undefined => readObject<Schema>(schema)
 
 export const membersOf = (schema: Schema | undefined): string[] => Object.keys(schema?.properties ?? {})
 

@@ -7,7 +7,7 @@ import { cut, listed, many, percent, span } from './text.ts'
 /** `unstored`: runs and waits without records. `waiting` includes `queued` if the job's ready time is unknown. */
 export type StretchKind = 'queued' | 'waiting' | 'unstored' | 'done' | 'failed' | 'running'
 
-export type Stretch = { kind: StretchKind; from: number; to: number; text?: string; share?: number; run?: number }
+export type Stretch = { kind: StretchKind; from: number; to: number; text?: string; run?: number }
 
 export const isBusy = ({ kind }: Stretch): boolean => kind === 'done' || kind === 'failed' || kind === 'running'
 
@@ -105,9 +105,9 @@ function waitText({ waitingAt, waitingFor, runAt }: JobView, now: number): strin
   return waitingFor === null ? undefined : waitingFor === 'children' ? 'for children' : 'for its parent'
 }
 
-type Seen = { job: JobView; runs: readonly PastRun[]; share?: number; reason?: Reason }
+type Seen = { job: JobView; runs: readonly PastRun[]; reason?: Reason }
 
-function stretchesOf({ job, runs, share, reason }: Seen, now: number): Stretch[] {
+function stretchesOf({ job, runs, reason }: Seen, now: number): Stretch[] {
   const out: Stretch[] = []
   let [at, last] = [job.createdAt, 0]
   function add(kind: StretchKind, to: number, more: Partial<Stretch> = {}) {
@@ -131,7 +131,7 @@ function stretchesOf({ job, runs, share, reason }: Seen, now: number): Stretch[]
   const isReady = job.status === 'queued' && text === undefined
   if (job.status === 'running' && job.ranAt !== null) {
     add(out.length === 0 ? 'queued' : 'waiting', job.ranAt)
-    out.push({ kind: 'running', from: job.ranAt, to: now, text: runName(last + 1), share })
+    out.push({ kind: 'running', from: job.ranAt, to: now, text: runName(last + 1) })
   } else {
     if (reason?.code === 'QUEUED' || reason?.code === 'PULL') add('waiting', reason.since)
     add(isReady ? 'queued' : 'waiting', endOf(job, now), { text })
