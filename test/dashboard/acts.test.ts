@@ -110,6 +110,22 @@ test('selected jobs are terminated after a question', async () => {
   for (const one of ids) await pages.rest(one, 'terminated')
 })
 
+test('a key with the scope write could not delete selected jobs, although they were terminated', async () => {
+  const ids = [await pages.make('waits'), await pages.make('waits')]
+  for (const id of ids) await pages.rest(id)
+  await pages.engine.jobs.terminate(String(ids[0]), {})
+  await pages.rest(ids[0]!, 'terminated')
+  const sent = { act: 'selected', do: 'delete', sel: ids.map(String), counted: ids.join(), cursor: '', sure: '2' }
+  const { say } = (await (await visitors.write!.act('/ui/jobs', sent)).json()) as { say: string }
+  expect(say).toContain(`Delete: 1 job; 1 skipped, for example #${ids[1]}: `)
+  expect(await pages.engine.jobs.existed(String(ids[0]))).toBe(true)
+  await expect(pages.engine.jobs.get(String(ids[0]))).rejects.toThrow()
+  const done = (await (
+    await visitors.admin!.act('/ui/jobs', { ...sent, sel: String(ids[1]), counted: String(ids[1]), sure: '1' })
+  ).json()) as { say: string }
+  expect(done.say).toBe('Delete: 1 job')
+})
+
 test('actions of an admin on a page are in the audit log', async () => {
   await pages.make('waits')
   await visitors.admin!.act('/ui/queues/default', { act: 'pause' })

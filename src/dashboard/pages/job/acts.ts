@@ -2,6 +2,7 @@ import { encodedToJson } from '../../../core/codec/value.ts'
 import { REDACTED } from '../../../core/redact.ts'
 import type { PortView } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
+import { may } from '../../look.ts'
 import type { Act, ActAsked } from '../../page.ts'
 import { given, jsonText, linesIn, maybe } from '../../words/form.ts'
 import { notRun } from '../../words/job.ts'
@@ -10,6 +11,10 @@ import { count, many } from '../../words/text.ts'
 import { typedFor } from '../../words/value-form.ts'
 
 const FIRST = -2_147_483_648
+
+/** Without the scope admin, only terminated jobs can be deleted. */
+export const removeJob = ({ call, look }: ActAsked, job: string): Promise<unknown> =>
+  call('DELETE', `${apiPath('jobs', job)}${may(look, 'admin') ? '?force=true' : ''}`)
 
 const of = ({ params }: ActAsked): string => apiPath('jobs', params.job!)
 
@@ -150,8 +155,7 @@ export const acts: Record<string, Act> = {
       }
     },
     async does(asked) {
-      const { status } = await asked.engine.jobs.get(asked.params.job!)
-      const answer = await asked.call('DELETE', `${of(asked)}${status === 'terminated' ? '' : '?force=true'}`)
+      const answer = await removeJob(asked, asked.params.job!)
       const isGone = (answer as { status: 'gone' | 'ending' }).status === 'gone'
       return { say: `#${asked.params.job} ${isGone ? 'deleted' : 'is being deleted'}`, to: '/jobs' }
     },

@@ -8,6 +8,7 @@ import { unexpected } from '../../words/form.ts'
 import { notRun } from '../../words/job.ts'
 import { jobLink } from '../../words/paths.ts'
 import { count, many, title } from '../../words/text.ts'
+import { removeJob } from '../job/acts.ts'
 import { filterFor } from './filter.tsx'
 
 const MOST = 50
@@ -78,21 +79,21 @@ async function confirm(asked: ActAsked): Promise<Confirm> {
 }
 
 /** @return the refusal, if the job is skipped */
-async function actOn(id: string, verb: Verb, call: ActAsked['call']): Promise<string | undefined> {
+async function actOn(id: string, verb: Verb, asked: ActAsked): Promise<string | undefined> {
   try {
-    if (verb === 'delete') await call('DELETE', `/v1/jobs/${id}?force=true`)
-    else return notRun(await call('POST', `/v1/jobs/${id}/${verb}`, {}))
+    if (verb === 'delete') await removeJob(asked, id)
+    else return notRun(await asked.call('POST', `/v1/jobs/${id}/${verb}`, {}))
   } catch (error) {
     return (error as Error).message
   }
 }
 
-async function eachOf(ids: readonly string[], verb: Verb, call: ActAsked['call']) {
+async function eachOf(ids: readonly string[], verb: Verb, asked: ActAsked) {
   const refused: { id: string; message: string }[] = []
   const left = [...ids]
   const goOn = async () => {
     for (let id = left.shift(); id !== undefined; id = left.shift()) {
-      const message = await actOn(id, verb, call)
+      const message = await actOn(id, verb, asked)
       if (message !== undefined) refused.push({ id, message })
     }
   }
@@ -101,9 +102,9 @@ async function eachOf(ids: readonly string[], verb: Verb, call: ActAsked['call']
 }
 
 async function bySelection(verb: Verb, asked: ActAsked): Promise<Done> {
-  const { form, call } = asked
+  const { form } = asked
   const chosen = form.has('counted') ? countedIds(asked).map(String) : chosenOf(form)
-  const refused = await eachOf(chosen, verb, call)
+  const refused = await eachOf(chosen, verb, asked)
   const done = chosen.length - refused.length
   const [first] = refused
   const rest = first ? `; ${count(refused.length)} skipped, for example #${first.id}: ${first.message}` : ''
