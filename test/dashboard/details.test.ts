@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { core } from '../../functions/core.ts'
 import { createClient } from '../../src/client/index.ts'
 import { defineWorker } from '../../src/index.ts'
@@ -493,6 +493,22 @@ test('the doctor lists its problems first, each with its remedy: lost runs, and 
   expect(problems.split('Pull workers')).toHaveLength(2)
   expect(sound).not.toContain('Pull workers')
   expect(html).toMatch(/>\d problems</)
+})
+
+test('the doctor found no problems while the database of the history refused every write', async () => {
+  const health = await pages.engine.health()
+  const history = {
+    of: 'history',
+    code: 'UNAVAILABLE',
+    message: 'no such table',
+    remedy: 'check the database',
+  } as const
+  const asked = vi.spyOn(pages.engine, 'health').mockResolvedValue({ ...health, problems: [history] })
+  const html = await reader.html('/ui/doctor')
+  asked.mockRestore()
+  expect(html).toMatch(
+    /<h2>Problems<\/h2>.*History<span class="sub">check the database<.*no such table.*checks passed/s,
+  )
 })
 
 test('"Since the deploy" narrows the list that is shown', async () => {

@@ -64,11 +64,11 @@ function examinedCheck({ at, whole, faults, cursor }: NonNullable<Health['examin
   }
 }
 
+const stores: Partial<Record<Problem['of'], string>> = { data: 'Records', history: 'History' }
+
 function checksOf({ health, before, lost, unclaimed }: DoctorData, now: number): Checked[] {
   const { redis, ms, tickAt, bellAt, problems = [], restored } = health
-  const [state, bells, data] = (['redis', 'qstash', 'data'] as const).map((name) =>
-    problems.find(({ of }) => of === name),
-  )
+  const [state, bells] = (['redis', 'qstash'] as const).map((name) => problems.find(({ of }) => of === name))
   return [
     {
       ok: redis && !state,
@@ -110,7 +110,9 @@ function checksOf({ health, before, lost, unclaimed }: DoctorData, now: number):
       ),
       remedy: 'Create the lost jobs again.',
     },
-    ...(data ? [{ ok: false, text: 'Records', result: refusedBy(data), remedy: data.remedy }] : []),
+    ...problems
+      .filter(({ of }) => Object.hasOwn(stores, of))
+      .map((one) => ({ ok: false, text: stores[one.of]!, result: refusedBy(one), remedy: one.remedy })),
     {
       ok: lost === 0,
       text: 'Runs',
