@@ -411,7 +411,6 @@ describe('eager dispatch', () => {
           published!.push(...rings.map(({ bell }) => bell))
           return []
         },
-        sent: () => 0,
         trouble: () => undefined,
       },
       store: kit.store,

@@ -34,7 +34,6 @@ class Refused extends Error {
 /** Uses fetch: QStash's client has no timeout, and a hanging request would delay a lane. */
 export function createBells({ url = QSTASH, token, publicUrl, timeout = TIMEOUT }: BellOptions) {
   const address = `${url.replace(/\/+$/, '')}/v2/batch`
-  let sent = 0
   let trouble: BellTrouble | undefined
   let timeouts = 0
   let skipUntil = 0
@@ -81,7 +80,6 @@ export function createBells({ url = QSTASH, token, publicUrl, timeout = TIMEOUT 
       const answers = await postWithRetries(JSON.stringify(rings.map(message)))
       timeouts = 0
       const failed = rings.filter((_, i) => answers[i]?.error !== undefined)
-      sent += rings.length - failed.length
       if (failed.length)
         refused(`QStash refused a message: ${answers.find(({ error }) => error)!.error!.slice(0, 200)}`)
       else trouble = undefined
@@ -100,7 +98,6 @@ export function createBells({ url = QSTASH, token, publicUrl, timeout = TIMEOUT 
       for (let i = 0; i < rings.length; i += BATCH) failed.push(...(await publish(rings.slice(i, i + BATCH))))
       return failed
     },
-    sent: () => sent,
     trouble: () => trouble,
   }
 }

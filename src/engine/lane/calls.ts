@@ -38,7 +38,6 @@ type WarmthOptions = {
   listen?: Listen
   warm: number
   most: number
-  elapsed: () => number
 }
 
 export type Warmth = {
@@ -57,19 +56,19 @@ export const cold: Warmth = {
   end: () => {},
 }
 
-export function createWarmth({ listen, warm, most, elapsed }: WarmthOptions) {
+export function createWarmth({ listen, warm, most }: WarmthOptions) {
   let listening = 0
   return (lane: string, end: number, take: Take): Warmth => {
     if (!listen || warm <= 0) return cold
     let calls: ReturnType<typeof createCalls> | undefined
-    let last = elapsed()
+    let last = performance.now()
     const mayWait = () => (calls ? calls.works() : listening < most)
-    const left = () => (mayWait() ? Math.max(0, Math.min(last + warm, end) - elapsed()) : 0)
+    const left = () => (mayWait() ? Math.max(0, Math.min(last + warm, end) - performance.now()) : 0)
     return {
       worked: () => {
-        last = elapsed()
+        last = performance.now()
       },
-      busy: () => mayWait() && elapsed() - last < warm,
+      busy: () => mayWait() && performance.now() - last < warm,
       left,
       async wait(ms, or) {
         if (!calls) {

@@ -24,9 +24,7 @@ type DispatcherOptions = {
   history?: { committed: (runs: number) => Promise<void> }
   ring: (rings: Ring[], guest?: Guest) => Promise<void>
   listen?: Listen
-  elapsed?: () => number
   lane?: LaneOptions
-  newLane?: () => string
 }
 
 export type EagerLane = LaneStart & { asked: number }
@@ -34,11 +32,11 @@ export type EagerLane = LaneStart & { asked: number }
 type Dispatched = { runs: number; ended: 'empty' | 'full' | 'stale' | 'handed on' }
 
 export function createDispatcher(parts: DispatcherOptions) {
-  const { store, executor, constraints, ring, elapsed = () => performance.now(), lane: options = {} } = parts
-  const { newLane = () => newLaneName(store.now()) } = parts
+  const { store, executor, constraints, ring, lane: options = {} } = parts
+  const newLane = () => newLaneName(store.now())
   const settings = { ...laneDefaults, ...options }
   const { batch, concurrency, lease, short, requests } = settings
-  const openLane = createLanes({ store, executor, listen: parts.listen, elapsed, settings })
+  const openLane = createLanes({ store, executor, listen: parts.listen, settings })
 
   const roomOf = ({ usage, flight }: Lane, shortRuns: number, leaves: boolean) => ({
     max: leaves ? 0 : Math.max(0, batch - flight.size),
@@ -48,7 +46,7 @@ export function createDispatcher(parts: DispatcherOptions) {
 
   async function exchange(lane: Lane, done: RunOutcome[], leaves: boolean): Promise<CommitAnswer> {
     const { usage, flight, called, warmth, guest } = lane
-    const asked = elapsed()
+    const asked = performance.now()
     const wasShort = done.length > 0 && flight.size === 0 && asked - lane.askedBefore < short
     lane.askedBefore = asked
     const room = roomOf(lane, wasShort ? done.length : 0, leaves)
@@ -133,7 +131,7 @@ export function createDispatcher(parts: DispatcherOptions) {
   return {
     dispatch: (queue: string, bell: string, guest?: Guest): Promise<Dispatched> =>
       served(openLane({ queue, id: newLane(), bell, guest })),
-    start: (): EagerLane => ({ id: newLane(), max: batch, lease, begun: concurrency, asked: elapsed() }),
+    start: (): EagerLane => ({ id: newLane(), max: batch, lease, begun: concurrency, asked: performance.now() }),
     goOn({ id, asked }: EagerLane, claimed: ClaimedJob[], guest: Guest): Promise<Dispatched> {
       const lane = openLane({ queue: claimed[0]!.document.queue, id, guest, seq: 2 })
       return served(lane, async () => {

@@ -22,7 +22,6 @@ type LanesOptions = {
   store: Store
   executor: Executor
   listen?: Listen
-  elapsed: () => number
   settings: Required<LaneOptions>
 }
 
@@ -30,9 +29,9 @@ type LanesOptions = {
 export const callsFree = ({ calls }: Usage, running: number): number =>
   Math.max(running ? 0 : 1, calls.most - calls.wanted)
 
-export function createLanes({ store, executor, listen, elapsed, settings }: LanesOptions) {
+export function createLanes({ store, executor, listen, settings }: LanesOptions) {
   const { concurrency, budget, lease, warm } = settings
-  const newWarmth = createWarmth({ listen, warm, most: MAX_WARM, elapsed })
+  const newWarmth = createWarmth({ listen, warm, most: MAX_WARM })
 
   return ({ queue, id, bell = '', guest, seq = 1 }: Opened) => {
     const usage = newUsage(guest)
@@ -47,11 +46,12 @@ export function createLanes({ store, executor, listen, elapsed, settings }: Lane
       usage.stops.abort(lost, 'the lease of this run has ended: its changes will be discarded')
     }
     const renewals = createRenewals(lease, () => void renew().catch(() => undefined))
-    const time = createLaneTime({ budget, until: guest?.until, elapsed })
+    const time = createLaneTime({ budget, until: guest?.until, elapsed: () => performance.now() })
     const called = createCalledJobs()
     const take = (call: string): boolean => {
       const jobs = store.lentByCall(call)
-      flight.add(called.byCall(jobs, elapsed()), elapsed())
+      const at = performance.now()
+      flight.add(called.byCall(jobs, at), at)
       time.works()
       warmth.worked()
       renewals.soon()

@@ -16,7 +16,6 @@ type TickOptions = {
   requests: number
   now: () => number
   isTenant?: boolean
-  elapsed?: () => number
 }
 
 type Ticked = { rung: string[]; more: boolean; faults?: string[] }
@@ -37,12 +36,11 @@ export function createTick({
   requests,
   now,
   isTenant = false,
-  elapsed = () => performance.now(),
 }: TickOptions) {
   async function serveUnrung(rings: Ring[]): Promise<void> {
     const places = createSlots(LANES)
-    const guest: Guest = { until: elapsed() + budget, calls: createSlots(), sent: { requests: 0 } }
-    const isOver = () => elapsed() >= guest.until || guest.sent.requests >= requests
+    const guest: Guest = { until: performance.now() + budget, calls: createSlots(), sent: { requests: 0 } }
+    const isOver = () => performance.now() >= guest.until || guest.sent.requests >= requests
     const left: Ring[] = []
     const serveOne = async (ring: Ring) => {
       const leave = await places.take()

@@ -34,7 +34,7 @@ type BreakerOptions = {
   shut: (host: string, until: number | null) => Promise<void>
 }
 
-export function createCircuitBreakers({ store, shut }: BreakerOptions, settings = breakerDefaults) {
+export function createCircuitBreakers({ store, shut }: BreakerOptions) {
   const seen = new Lru<string, BreakerState & { at: number }>(1_000)
 
   const keep = (host: string, state: BreakerState): void => seen.set(host, { ...state, at: store.now() })
@@ -54,7 +54,7 @@ export function createCircuitBreakers({ store, shut }: BreakerOptions, settings 
   }
 
   async function enter(host: string): Promise<BreakerState> {
-    return known(host) ?? learn(host, await store.breaker(host, 'ask', settings))
+    return known(host) ?? learn(host, await store.breaker(host, 'ask', breakerDefaults))
   }
 
   async function pass(host: string, isSuspect: boolean): Promise<BreakerState> {
@@ -65,14 +65,15 @@ export function createCircuitBreakers({ store, shut }: BreakerOptions, settings 
     if (down === undefined) return permit
     if (down) {
       const word = permit.state === 'probe' ? 'probe failed' : 'failed'
-      return learn(host, await store.breaker(host, word, { ...settings, floor: Math.min(after, settings.cap) }))
+      const floor = Math.min(after, breakerDefaults.cap)
+      return learn(host, await store.breaker(host, word, { ...breakerDefaults, floor }))
     }
     const last = seen.get(host)
     if (permit.failures === 0 && !(last?.state === 'closed' && last.failures > 0)) return permit
     // The cache is updated first, so that only one of several concurrent calls reports the change.
     const closed: BreakerState = { state: 'closed', failures: 0 }
     keep(host, closed)
-    await store.breaker(host, 'succeeded', settings)
+    await store.breaker(host, 'succeeded', breakerDefaults)
     await shut(host, null)
     return closed
   }

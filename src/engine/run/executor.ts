@@ -26,7 +26,6 @@ type ExecutorOptions = {
   ring: (rings: Ring[]) => Promise<void>
   random: () => number
   now: () => number
-  elapsed?: () => number
   isolate?: (claimed: ClaimedJob) => Promise<SentOutcome | undefined>
   lease: number
   env?: unknown
@@ -52,7 +51,7 @@ const isUnavailable = (error: unknown): boolean =>
   /too many|invocations|internal error|connection lost|disconnected|has been updated/i.test(String(error))
 
 export function createExecutor(options: ExecutorOptions) {
-  const { store, registry, ring, elapsed = () => performance.now(), isolate, hook, tracer, version, versions } = options
+  const { store, registry, ring, isolate, hook, tracer, version, versions } = options
   const breakers = createCircuitBreakers({ store, shut: async () => undefined })
   const pinned = createPinned({ store, versions, breakers })
   const decide = createDecide({ ...options, pinOf: pinned.pinOf })
@@ -100,11 +99,11 @@ export function createExecutor(options: ExecutorOptions) {
         leave = await usage.calls.take()
         usage.sent.requests++
       }
-      if (usage.ends !== Number.POSITIVE_INFINITY && elapsed() + longestRun(claimed, found) > usage.ends) {
+      if (usage.ends !== Number.POSITIVE_INFINITY && performance.now() + longestRun(claimed, found) > usage.ends) {
         usage.handsOver = true
         return released(claimed)
       }
-      const late = asked === undefined ? 0 : Math.max(0, Math.ceil(elapsed() - asked))
+      const late = asked === undefined ? 0 : Math.max(0, Math.ceil(performance.now() - asked))
       const unfit = isElsewhere || found!.inner ? undefined : misfit(claimed, found!)
       const settled =
         (unfit && (await unfit)) ??
@@ -112,7 +111,7 @@ export function createExecutor(options: ExecutorOptions) {
       if (!settled || asked === undefined) return settled
       settled.late = late
       if (!claimed.document.heldLimits) return settled
-      const excess = pace.excess(`${queue}/${name}`, asked, elapsed() - asked)
+      const excess = pace.excess(`${queue}/${name}`, asked, performance.now() - asked)
       settled.late = Math.max(late, Math.ceil(excess / EXCESS_DIVISOR))
       return settled
     } catch (error) {
@@ -131,11 +130,11 @@ export function createExecutor(options: ExecutorOptions) {
     let settled: ReportedOutcome | undefined
     const start = startOf(claimed, versions.isOther(claimed.document) ? claimed.document.pinnedTo : version, trace)
     const perform = async (): Promise<RunReport | undefined> => {
-      const began = elapsed()
+      const began = performance.now()
       settled = await runUnseen(claimed, options, trace)
       if (options.alone && trace) tracer!.send(trace.spans)
       if (!settled || options.alone) return undefined
-      settled.report = reportOf(start, settled, elapsed() - began, store.vault)
+      settled.report = reportOf(start, settled, performance.now() - began, store.vault)
       if (trace) settled.trace = trace
       return settled.report
     }
