@@ -30,19 +30,23 @@ export const createLongPoll =
       return new Promise<never>(() => {})
     }
     const next = (): Promise<boolean> => calls.next().then(({ done }) => (done ? neverCalled() : true), neverCalled)
-    const quiet = async (call: Promise<boolean>) => {
+    // A call resolves the oldest pending `next`, so each `next` is kept until it is called.
+    let call = next()
+    const quiet = async () => {
       for (let ms = 0; ms < pause && now() < end && !over.aborted; ms += 500)
-        if (await Promise.race([call, sleep(500, over).then(() => false)])) return
+        if (await Promise.race([call, sleep(500, over).then(() => false)])) {
+          call = next()
+          return
+        }
     }
-    await quiet(next())
+    await quiet()
     try {
       for (;;) {
-        const call = next()
         const left = over.aborted ? 0 : Math.max(0, end - now())
         // `wait: 0` makes Redis forget this claim, so that no new job calls it.
         const found = await ask({ id, wait: left })
         if (found.length || left === 0) return found
-        await quiet(call)
+        await quiet()
       }
     } finally {
       calls.return?.(undefined).catch(() => undefined)
