@@ -110,7 +110,7 @@ export function createDispatcher(parts: DispatcherOptions) {
     const { flight, time, usage } = lane
     let state: LaneState = transitions.cold.started
     for (let runs = 0; ; ) {
-      const leaves = time.isOver() || usage.sent.requests >= requests || isUsedUp(usage)
+      const leaves = flight.failed || time.isOver() || usage.sent.requests >= requests || isUsedUp(usage)
       const done = flight.take()
       runs += done.length
       const answer = await exchange(lane, done, leaves)

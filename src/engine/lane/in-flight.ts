@@ -60,9 +60,13 @@ export function createInFlight(
     get idle(): boolean {
       return open.size === 0 && done.length === 0 && !fault
     },
+    get failed(): boolean {
+      return fault !== undefined
+    },
     tokens: (): string[] => Array.from(open, ({ document }) => document.token!),
+    /** Throws the error of a failed run after the other runs have ended and `take` has returned their outcomes. */
     take(): RunOutcome[] {
-      if (fault) throw fault.error
+      if (fault && open.size === 0 && done.length === 0) throw fault.error
       const ended = done
       done = []
       return ended

@@ -91,7 +91,7 @@ export function createExecutor(options: ExecutorOptions) {
     if (passed) return passed
     let leave: (() => void) | undefined
     try {
-      if (claimed.fault) return decide(claimed, failedWith(faultError(claimed.fault)))
+      if (claimed.fault) return await decide(claimed, failedWith(faultError(claimed.fault)))
       const found = registry.local(queue, name) ?? (await registry.find(queue, name))
       const isElsewhere = versions.isOther(claimed.document)
       if (!found && !isElsewhere) return released(claimed, [...setRun.unknown(), ...setRun.wait({ ms: RELEASE_MS })])
