@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'
+import { createClient } from '../../src/redis/client.ts'
 import { counted } from '../kit/counted.ts'
 import { type Kit, startKit } from '../kit/index.ts'
 import { costOf } from '../redis/commandstats.ts'
@@ -93,4 +94,19 @@ test('keys are listed by name, in any order of creation', async () => {
     'order b',
     'order c',
   ])
+})
+
+test('a login link works once, even if the first response of Redis is lost', async () => {
+  const { key } = await kit.engine.keys.add(about)
+  const client = createClient(kit.options)
+  const { sessions } = createEngine({
+    ...kit.engineOptions,
+    redis: { ...client, ask: (command) => client.ask(command).then(() => client.ask(command)) },
+  })
+  const name = (await sessions.open(key, { life: 60_000, once: true }))!
+  const session = await sessions.redeem(name, 60_000)
+  expect(await sessions.get(session!)).toMatchObject(about)
+  expect(await sessions.peek(name)).toBeUndefined()
+  expect(await sessions.redeem(name, 60_000)).toBeUndefined()
+  expect(await sessions.get(name)).toBeUndefined()
 })

@@ -35,7 +35,7 @@ export function createSessions({ store, knownBy, tenant }: Parts) {
       const hash = await hashOf(name)
       const text = await store.session(hash)
       if (text === null || !isOnce(text)) return undefined
-      if (!(await store.removeSession(hash))) return undefined
+      if (!(await store.takeSession(hash, text))) return undefined
       const keyHash = text.slice(ONCE.length)
       return (await knownBy(keyHash)) ? open(keyHash, life) : undefined
     },

@@ -65,7 +65,13 @@ export function createCommands(parts: Parts) {
     session: (hash: string) => ask<string | null>((redis) => redis.get(keys.session(hash))),
     addSession: (hash: string, text: string, life: number) =>
       ask((redis) => redis.set(keys.session(hash), text, { px: life })),
-    removeSession: async (hash: string) => (await ask<number>((redis) => redis.del(keys.session(hash)))) === 1,
+    removeSession: (hash: string) => ask((redis) => redis.del(keys.session(hash))),
+    /** Replaces `text` by a random text, so that a repeated command recognizes its own change. */
+    async takeSession(hash: string, text: string): Promise<boolean> {
+      const taken = crypto.randomUUID()
+      const was = await ask((redis) => redis.set(keys.session(hash), taken, { xx: true, get: true, keepTtl: true }))
+      return was === text || was === taken
+    },
     async days(days: number[]): Promise<(Record<string, DayRecord> | null)[]> {
       const kept = await tableAt(keys.days).many(days.map(String))
       return kept.map((text) => (text === null ? null : (tryRead(() => decodeDay(text)) ?? null)))
