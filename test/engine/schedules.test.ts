@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import * as z from 'zod'
 import { defineWorker } from '../../src/index.ts'
 import { type Kit, startKit } from '../kit/index.ts'
 
@@ -29,9 +30,11 @@ const held = defineWorker({
     }),
 })
 
+const strict = defineWorker({ class: 'strict', args: z.object({ n: z.number() }), perform() {} })
+
 let kit: Kit
 beforeAll(async () => {
-  kit = await startKit({ workers: [beat, failing, held, slots] })
+  kit = await startKit({ workers: [beat, failing, held, slots, strict] })
 })
 afterAll(async () => {
   expect(await kit.engine.doctor.verify()).toEqual([])
@@ -183,6 +186,19 @@ test('a terminated schedule can be created again by its name, with the same or a
 test('a schedule cannot take the name of a job that does not repeat', async () => {
   const id = await kit.make('beat', { alias: ['desk'] })
   await expect(kit.engine.schedules.set('desk', nightly())).rejects.toThrow(`alias desk belongs to job ${id}`)
+})
+
+test('a schedule lost its name and its repeat if its replacement was refused', async () => {
+  const { job } = await kit.engine.schedules.set('invoices', { queue: 'default', class: 'beat', ...hourly })
+  const refused = kit.engine.schedules.set('invoices', {
+    queue: 'default',
+    class: 'strict',
+    args: '{"n":"one"}',
+    ...hourly,
+  })
+  await expect(refused).rejects.toMatchObject({ code: 'REFUSED' })
+  expect(await kit.engine.schedules.get('invoices')).toMatchObject({ job, class: 'beat' })
+  await kit.engine.schedules.end('invoices')
 })
 
 test('failing schedules are listed separately, with their error', async () => {

@@ -7,7 +7,9 @@ import { ops } from '../../redis/ops.ts'
 import { aliasesOf, type JobRecord, pastRunOf, statusOf } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
 import type { Call, JobInput, JobPatch, Ref, ScheduleRow, ScheduleView } from '../engine.ts'
+import { checkFlows } from '../jobs/graph-check.ts'
 import { kindNameOf } from '../jobs/kind.ts'
+import { newJobs } from '../jobs/new-job.ts'
 import { MAX_DATE, repeatFields, repeatWords } from '../jobs/patch-fields.ts'
 import { ruleOf } from '../jobs/slot.ts'
 import { shownError } from '../run/shown.ts'
@@ -114,7 +116,7 @@ type Query = {
 }
 
 export function createSchedules(
-  { store, change, now }: Context,
+  { store, registry, change, now, allowHosts }: Context,
   { update: patch, enqueue }: Pick<Jobs, 'update' | 'enqueue'>,
 ) {
   async function look(job: string) {
@@ -140,6 +142,11 @@ export function createSchedules(
     const { id, document } = await look(job)
     const names = aliasesOf(document).map((alias) => ops.unalias({ name: alias }))
     await change(String(id), [...names, ops.patch({ fields: repeatFields(document, null, now()) })], call)
+  }
+
+  async function check(input: JobInput, call?: Call) {
+    newJobs([input], await registry.finder([input]), now(), allowHosts, call)
+    await checkFlows(registry, [input])
   }
 
   async function make(alias: string, input: JobInput, print: string, call?: Call) {
@@ -188,6 +195,7 @@ export function createSchedules(
         await change(String(id), [ops.patch({ fields: { scheduleHash: print } })])
         return schedule(String(id))
       }
+      await check(input, call)
       await end(String(id))
       return make(alias, input, print, call)
     },
