@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { SidejobError } from './errors.ts'
-import { check } from './issues.ts'
+import { check, faultText } from './issues.ts'
+import { zodCheck } from './json-schema/zod.ts'
 import type { Labels, LabelsText } from './labels.ts'
 import { parseRepeat } from './repeat.ts'
 import type { Retry } from './retry.ts'
@@ -14,7 +15,7 @@ function nameOf(worker: unknown, place: string): string {
   return typeof name === 'string' ? `class ${name} of queue ${String(queue)}` : place
 }
 
-function checkCron({ cron }: CodeWorker): void {
+function checkCron({ cron }: CodeWorker, { args, checked }: Worker): void {
   if (!cron) return
   const { expression, tz, missed } = cron
   try {
@@ -22,6 +23,8 @@ function checkCron({ cron }: CodeWorker): void {
   } catch (error) {
     throw refused((error as Error).message.replace(/^repeat: /, 'cron: '), error)
   }
+  const fault = args && checked !== 'run' && zodCheck(args)(cron.args ?? null, 0)
+  if (fault) throw refused(`cron: ${faultText({ ...fault, path: ['args', ...fault.path] })}`)
 }
 
 export function readWorker(worker: Worker, place = 'the definition'): CodeWorker {
@@ -31,7 +34,7 @@ export function readWorker(worker: Worker, place = 'the definition'): CodeWorker
     )
   try {
     const read = check(codeWorker, worker)
-    checkCron(read)
+    checkCron(read, worker)
     return read
   } catch (error) {
     if (!(error instanceof SidejobError)) throw error

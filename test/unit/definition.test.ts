@@ -60,6 +60,7 @@ describe('defineWorker and createWorker refuse the same options as HTTP, with th
     ['a unit that does not exist', { timeout: '5 moons' }, 'timeout: expected a duration in milliseconds or like "5m"'],
     ['a cron pattern', { cron: { expression: '0 25 * * *' } }, 'cron: expected valid cron fields'],
     ['a zone', { cron: { expression: '0 2 * * *', tz: 'Mars' } }, 'cron: expected '],
+    ['args of cron', { args: z.object({ n: z.number() }), cron: { expression: '* * * * *' } }, 'cron: args: expected '],
     ['an unknown member of cron', { cron: { expression: '* * * * *', zone: 'x' } }, 'cron.zone: unknown member'],
   ])('and of what only functions have: %s', (_, options, message) => {
     const where = 'queue' in options ? 'class one of queue a:b: ' : WHERE
