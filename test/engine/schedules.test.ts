@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import * as z from 'zod'
 import { defineWorker } from '../../src/index.ts'
 import { type Kit, startKit } from '../kit/index.ts'
@@ -199,6 +199,29 @@ test('a schedule lost its name and its repeat if its replacement was refused', a
   await expect(refused).rejects.toMatchObject({ code: 'REFUSED' })
   expect(await kit.engine.schedules.get('invoices')).toMatchObject({ job, class: 'beat' })
   await kit.engine.schedules.end('invoices')
+})
+
+test('a class whose schedule is refused stopped the tick and all calls: now the schedule is reported', async () => {
+  const report = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  const keyless = defineWorker({
+    class: 'keyless',
+    args: z.any(),
+    limits: [{ key: (args) => args.customer.id, concurrency: 1 }],
+    cron: { expression: '0 3 * * *' },
+    perform() {},
+  })
+  const other = await startKit({ workers: [beat, keyless] })
+  try {
+    const id = await other.make('beat', hourly)
+    await other.engine.tick()
+    await other.engine.jobs.remove(String(id), { force: true })
+    expect(report).toHaveBeenCalledWith(
+      expect.stringMatching(/^sidejob: class keyless of queue default has no schedule: args: class keyless could not/),
+    )
+  } finally {
+    report.mockRestore()
+    await other.close()
+  }
 })
 
 test('failing schedules are listed separately, with their error', async () => {

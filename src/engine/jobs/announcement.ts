@@ -1,6 +1,7 @@
 // The newest version defines the classes. Classes of older versions remain while isolates of these versions are active.
 
 import { hashOf } from '../../core/crypto.ts'
+import { hasCode } from '../../core/errors.ts'
 import { readObject } from '../../core/readable.ts'
 import type { Store } from '../../redis/store.ts'
 import { objectsIn } from '../../redis/table.ts'
@@ -125,7 +126,13 @@ export function createAnnouncer(options: AnnouncerOptions) {
   async function schedule(repeating: Announced[], gone: string[]) {
     if (!setCron) return
     await Promise.all([
-      ...repeating.map((row) => setCron(row, row.cron!)),
+      ...repeating.map(({ queue, name, cron }) =>
+        setCron({ queue, name }, cron!).catch((error) => {
+          // An error that would occur again must not stop the tick and the calls of other classes.
+          if (!hasCode(error, 'REFUSED') && !hasCode(error, 'TAKEN')) throw error
+          console.error(`sidejob: class ${name} of queue ${queue} has no schedule: ${error.message}`)
+        }),
+      ),
       ...gone.map((key) => setCron(namedBy(key), null)),
     ])
   }
