@@ -23,6 +23,13 @@ const broken = defineWorker({
   limits: [{ key: (args) => args.customer.id, concurrency: 1 }],
   perform() {},
 })
+let isNewCode = false
+const changed = defineWorker({
+  class: 'changed',
+  args: z.any(),
+  limits: [{ key: (args) => (isNewCode ? args.customer.id : undefined), concurrency: 1 }],
+  perform() {},
+})
 const parent = defineWorker({
   class: 'parent',
   async perform(job) {
@@ -41,7 +48,7 @@ const careless = defineWorker({
 
 let kit: Kit
 beforeAll(async () => {
-  kit = await startKit({ workers: [mail, broken, parent, plain, careless] })
+  kit = await startKit({ workers: [mail, broken, changed, parent, plain, careless] })
 })
 afterAll(async () => {
   expect(await kit.engine.doctor.verify()).toEqual([])
@@ -99,6 +106,21 @@ describe('a limit with a key for each customer', () => {
       message: expect.stringMatching(/^args: class broken could not compute a limit key: Cannot read properties/),
     })
     await expect(enqueue({ customer: { id: '' } })).rejects.toThrow('expected a string of 1 to 255 bytes, got ""')
+  })
+
+  test('whose new code throws for a waiting job stopped the queue, and its other jobs were lost', async () => {
+    await kit.engine.queues.update('default', { paused: true })
+    const { jobs } = await kit.engine.jobs.enqueue(
+      ['changed', 'plain', 'plain'].map((name) => ({ queue: 'default', class: name, args: '{}' })),
+    )
+    isNewCode = true
+    await kit.engine.constraints.set('few', { match: { class: 'changed' }, concurrency: 5 })
+    await kit.engine.queues.update('default', { paused: false })
+    for (const { id } of jobs) {
+      await kit.rest(id)
+      expect(await kit.engine.jobs.get(String(id))).toMatchObject({ status: 'completed', lost: 0 })
+    }
+    await kit.engine.constraints.remove('few')
   })
 })
 

@@ -1,6 +1,6 @@
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import { type Constraint, isAbout, limitKeyOf } from '../../core/constraint.ts'
-import { SidejobError } from '../../core/errors.ts'
+import { hasCode, SidejobError } from '../../core/errors.ts'
 import { readObject } from '../../core/readable.ts'
 import type { LimitKey, NewJob } from '../../redis/new-job.ts'
 import { ops, type Words } from '../../redis/ops.ts'
@@ -29,7 +29,7 @@ const groupOf = ({
   group === undefined ? undefined : { id: group, concurrency }
 
 /** `seen`: expected version of the constraints of the job. If the job has another version, nothing changes. */
-type Tagging = { group?: { id: string; concurrency?: number }; seen?: string }
+type Tagging = { group?: { id: string; concurrency?: number }; seen?: string; keyed?: boolean }
 
 export function createConstraints(store: Store, registry: Registry) {
   let known = none
@@ -47,11 +47,28 @@ export function createConstraints(store: Store, registry: Registry) {
       }))
   }
 
-  async function tagWords(id: number, doc: JobRecord, { group = groupOf(doc), seen }: Tagging = {}): Promise<Words> {
+  async function tagWords(id: number, doc: JobRecord, { group = groupOf(doc), seen, keyed = true }: Tagging = {}) {
     const job = { queue: doc.queue, class: doc.class, args: doc.args }
     const found = await registry.find(job.queue, job.class)
-    const limits = [...limitsOf(found, { ...job, group }), ...limitsFor(job)]
+    const limits = [
+      ...limitsOf(keyed ? found : found && { ...found, keyed: undefined }, { ...job, group }),
+      ...limitsFor(job),
+    ]
     return ops.tag({ of: id, version: known.version, limits, group: group?.id, seen })
+  }
+
+  /** A job whose limit keys cannot be computed gets its other limits: it must not stop the jobs around it. */
+  async function retagWords({ id, document }: CommitAnswer['stale'][number]): Promise<Words> {
+    const seen = document.constraintsVersion ?? ''
+    try {
+      return await tagWords(id, document, { seen })
+    } catch (error) {
+      if (!hasCode(error, 'REFUSED')) throw error
+      console.error(
+        `sidejob: job ${id} continues without the limits of its class that have a computed key: ${error.message}`,
+      )
+      return tagWords(id, document, { seen, keyed: false })
+    }
   }
 
   /** Equal jobs are stored together only if they share one array `limits`, so the array is copied only if needed. */
@@ -82,10 +99,7 @@ export function createConstraints(store: Store, registry: Registry) {
     async retag({ stale, version }: Pick<CommitAnswer, 'stale' | 'version'>): Promise<Ring[]> {
       if (stale.length === 0) return []
       if (version !== known.version) known = parse(await store.constraints(), version)
-      const words = await Promise.all(
-        stale.map(({ id, document }) => tagWords(id, document, { seen: document.constraintsVersion ?? '' })),
-      )
-      return (await store.change('', words)).rings
+      return (await store.change('', await Promise.all(stale.map(retagWords)))).rings
     },
   }
 }
