@@ -14,6 +14,7 @@ export type RunOutcome = {
   end: Changes['end'] | 'released' | 'skipped'
   words: Words
   slot?: number
+  slotWords?: Words
   error?: string
   failsIn?: string
   again?: () => Words

@@ -46,13 +46,14 @@ const BESIDE = 4_096
 /** If its changes are too large, a job fails without retries, because a retry would make the same changes. */
 const isFinal = (code: string): boolean => code === 'TOO_LARGE'
 
-const failed = ({ token, n, again, logs }: RunOutcome, code: string, message: string): RunOutcome => ({
+const failed = ({ token, n, again, logs, slotWords = [] }: RunOutcome, code: string, message: string): RunOutcome => ({
   token,
   n,
   end: 'failed',
   words: [
     ...setRun.error({ error: JSON.stringify({ message, reason: 'other', code }) }),
     ...(isFinal(code) ? [] : (again?.() ?? [])),
+    ...slotWords,
     ...(logs?.().flat() ?? []),
   ],
 })

@@ -177,6 +177,21 @@ describe('a run with too many changes', () => {
   })
 })
 
+describe('a schedule whose run cannot be committed ran again at once, without end', () => {
+  test.each(['big state', 'poison'])('%s: it fails once, and waits for its next slot', async (name) => {
+    spoiled = (_, words) => words.includes('POISON')
+    const id = await kit.make(name, { repeat: 'HOURLY', retry: { max: 0 } })
+    const job = String(id)
+    await kit.engine.dispatch('default', '')
+    expect(await kit.engine.jobs.get(job)).toMatchObject({ status: 'queued', attempt: 0 })
+    const after = await kit.engine.schedules.get(job)
+    expect(after).toMatchObject({ failing: true })
+    expect(after.nextAt).toBeGreaterThan(kit.now())
+    await kit.engine.schedules.end(job)
+    await kit.engine.jobs.remove(job, { force: true })
+  })
+})
+
 describe('a call without a required argument was lost ten times', () => {
   test.each([
     ['spawns', 'spawn: worker: expected a worker or { queue, class }, got "send-mail"'],

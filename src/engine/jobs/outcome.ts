@@ -73,11 +73,11 @@ const delayWords = ({ document, retry = {}, registry, unreached, random }: Decid
 function slotOf(
   { document, now }: Pick<Deciding, 'document' | 'now'>,
   isSkipped = false,
-): { slot?: number; words: Words } {
-  if (!document.repeats || !document.nextSlot) return { words: [] }
+): { slot?: number; slotWords: Words } {
+  if (!document.repeats || !document.nextSlot) return { slotWords: [] }
   const scheduled = document.nextSlot
   const started = document.ranAt ?? now
-  if (scheduled > started) return { words: [] }
+  if (scheduled > started) return { slotWords: [] }
   const repeat = ruleOf(document)
   const slot = nextSlot(repeat, { scheduled, started, finished: now }, now)
   // Only a repeat that counts from the scheduled time can miss slots.
@@ -86,7 +86,7 @@ function slotOf(
   const passed = missedSlotsOf(repeat, { scheduled, started, slot, now, isSkipped, catchingUp })
   return {
     slot,
-    words: [
+    slotWords: [
       ...setRun.slot({ moment: String(slot), from: String(scheduled) }),
       ...(catchesUp ? setRun.catchup() : []),
       ...(passed ? setRun.passed({ slots: missedSlotsText(passed) }) : []),
@@ -111,7 +111,8 @@ export function skipped(document: JobRecord, now: number): RunOutcome | undefine
   if (!document.slotMissed || !document.repeats || !document.nextSlot) return undefined
   const repeat = ruleOf(document)
   if (!isMissed(repeat, document.nextSlot, document.ranAt ?? now)) return undefined
-  return { token: document.token!, n: 0, end: 'skipped', ...slotOf({ document, now }, true) }
+  const next = slotOf({ document, now }, true)
+  return { token: document.token!, n: 0, end: 'skipped', words: next.slotWords, ...next }
 }
 
 const MAX_FAILED_LOG_ENTRIES = 1_000
@@ -260,8 +261,8 @@ const laterLargest = (changes: Changes) => () => largestPart(changes)
 export async function outcomeOf(token: string, said: Changes, deciding: Deciding): Promise<RunOutcome> {
   const { changes } = checkedChanges(said, deciding.document.class, deciding.found)
   const { end, n = 0 } = changes
-  const { slot, words: slotWords } = slotOf(deciding)
-  const run = { token, n, end, slot }
+  const { slot, slotWords } = slotOf(deciding)
+  const run = { token, n, end, slot, slotWords }
   if (end === 'failed') return { ...run, ...failed(changes, deciding, slotWords) }
   const again = laterAgain(deciding)
   const pinned = pinWords(changes, deciding)
