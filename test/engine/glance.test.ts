@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createEngine } from '../../src/engine/index.ts'
 import { defineWorker } from '../../src/index.ts'
+import { createClient } from '../../src/redis/client.ts'
 import { counted } from '../kit/counted.ts'
 import { type Kit, startKit } from '../kit/index.ts'
 import { costOf } from '../redis/commandstats.ts'
@@ -40,6 +42,35 @@ test('the overview agrees with the separate requests for queues, series, runs an
   expect(glance.processes.flatMap(({ runs }) => runs)).toHaveLength(1)
   expect({ ...glance.health, ms: 0 }).toEqual({ ...health, ms: 0 })
   expect(glance.hasSchedules).toBe(false)
+})
+
+test('a series failed if another request listed the queues at the same time', async () => {
+  const held = Promise.withResolvers<void>()
+  const asked = Promise.withResolvers<void>()
+  let isHeld = false
+  const client = createClient(kit.options)
+  const engine = createEngine({
+    ...kit.engineOptions,
+    redis: {
+      ...client,
+      async ask(command) {
+        const answer = await client.ask(command)
+        // The first answer with rows of counts belongs to the first request.
+        if (isHeld || !Array.isArray((answer as unknown[])[0])) return answer
+        isHeld = true
+        asked.resolve()
+        await held.promise
+        return answer
+      },
+    },
+  })
+  const first = engine.stats.series({ step: 'minute', details: true })
+  await asked.promise
+  await kit.engine.workers.register('another', 'pulled', { pull: true })
+  await kit.engine.jobs.enqueue([{ queue: 'another', class: 'pulled' }])
+  await engine.stats.series({ step: 'minute', details: true })
+  held.resolve()
+  await expect(first).resolves.toMatchObject({ points: expect.any(Array) })
 })
 
 test('the overview lists limits with waiting jobs, including limits without a free slot', async () => {

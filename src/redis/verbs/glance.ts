@@ -40,14 +40,15 @@ export function createGlance({ client: { ask }, keys, call, moments }: Parts) {
 
   async function countsOf(names: Promise<string[]>, step: Step, most: number) {
     const [all, early] = await Promise.all([names, read(known, step)])
-    known = all.slice(0, most)
+    const shown = all.slice(0, most)
+    known = shown
     const rows = new Map(early.map((row) => [row.queue, row]))
     const late = await read(
-      known.filter((name) => !rows.has(name)),
+      shown.filter((name) => !rows.has(name)),
       step,
     )
     for (const row of late) rows.set(row.queue, row)
-    return known.map((name) => rows.get(name)!)
+    return shown.map((name) => rows.get(name)!)
   }
 
   async function series(queue: string, step: Step, most: number) {
