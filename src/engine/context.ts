@@ -27,7 +27,7 @@ export type Context = {
   versions: Versions
   longPoll: LongPoll
   ring: (rings: Ring[], guest?: Guest) => Promise<void>
-  eager?: { start: () => Promise<EagerLane>; goOn: (lane: EagerLane, claimed: ClaimedJob[]) => void }
+  eager?: { start: () => Promise<EagerLane>; goOn: (lane: EagerLane, claimed: ClaimedJob[]) => Promise<void> }
   announce: () => Promise<void>
   change: (job: string, ops: Words[], call?: Call, period?: number) => Promise<string[]>
   view: (job: string) => Promise<JobView>

@@ -293,7 +293,10 @@ function assemble(options: EngineOptions) {
     options.dispatch === 'eager' && defer
       ? {
           start: startLane,
-          goOn: (lane: EagerLane, claimed: ClaimedJob[]) => defer(dispatcher.goOn(lane, claimed, ringer.guest())),
+          async goOn(lane: EagerLane, claimed: ClaimedJob[]): Promise<void> {
+            const work = dispatcher.goOn(lane, claimed, ringer.guest())
+            if (defer(work) === false) await work.catch(() => undefined)
+          },
         }
       : undefined
   const parts: Context = {

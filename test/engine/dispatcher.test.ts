@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { sleep } from '../../src/core/sleep.ts'
 import { createSlots } from '../../src/core/slots.ts'
 import { cellsOf } from '../../src/dashboard/words/why.ts'
 import { createEngine } from '../../src/engine/index.ts'
@@ -349,6 +350,22 @@ describe('eager dispatch', () => {
     await Promise.all(later)
     expect(await kit.statusOf(id!)).toBe('completed')
     expect(kit.qstash.counts.published).toBe(before)
+  })
+
+  test('lost its jobs if the invocation could not be kept: now the call waits for them', async () => {
+    await start({ dispatch: 'eager', defer: () => false })
+    const [id] = await make(1, 'short')
+    expect(await kit.statusOf(id!)).toBe('completed')
+    let isServed = false
+    const ringer = createRinger({
+      bells: { ring: async () => [], trouble: () => undefined },
+      store: kit.store,
+      defer: () => false,
+      serve: () => sleep(50).then(() => (isServed = true)),
+      eager: true,
+    })
+    await ringer.ring([{ queue: 'default', bell: 'b' }])
+    expect(isServed).toBe(true)
   })
 
   test('leaves later jobs to a bell', async () => {

@@ -136,8 +136,9 @@ export function createJobs({
       const isLong = inputs.some((input) => lasts(input, find(input)))
       const lane = isLong ? undefined : await eager?.start()
       const { made, again, rings, claimed } = await constraints.enqueue(jobs, onceOf(call), lane)
-      if (lane && claimed.length) eager!.goOn(lane, claimed)
+      const served = lane && claimed.length ? eager!.goOn(lane, claimed) : undefined
       await ring(rings, isLong ? BELLS_ONLY : undefined)
+      await served
       classes.noteMade(made, inputs)
       return { jobs: made, existing: again }
     },

@@ -66,27 +66,29 @@ export function createRinger({ bells, store, defer, serve, eager, elapsed = () =
   })
   const isNow = ({ at }: Ring): boolean => at === undefined
 
-  function serveHere(rings: Ring[], guest: Guest): void {
-    for (const { queue, bell } of rings) defer!(serve(queue, bell, guest).catch(() => undefined))
+  /** Waits for the lanes that `defer` does not keep. */
+  async function serveHere(rings: Ring[], guest: Guest): Promise<void> {
+    const lanes = rings.map(({ queue, bell }) => serve(queue, bell, guest).catch(() => undefined))
+    await Promise.all(lanes.filter((lane) => defer!(lane) === false))
   }
 
   async function publishOrServe(rings: Ring[], guest: Guest): Promise<void> {
     const failed = await publish(rings)
     const here = defer && elapsed() < guest.until ? failed.filter(isNow) : []
-    serveHere(here, guest)
-    await takeBack(failed.filter((ring) => !here.includes(ring)))
+    await Promise.all([serveHere(here, guest), takeBack(failed.filter((ring) => !here.includes(ring)))])
   }
 
   async function ring(rings: Ring[], guest?: Guest): Promise<void> {
     if (rings.length === 0) return
     const own = guest ?? newGuest()
     const here = defer && eager && elapsed() < own.until ? rings.filter(isNow) : []
-    serveHere(here, own)
+    const served = serveHere(here, own)
     const rest = publishOrServe(
       rings.filter((one) => !here.includes(one)),
       own,
     )
     if (!defer || defer(rest) === false) await rest
+    await served
   }
 
   return {
