@@ -10,29 +10,8 @@ const membersOf = (entry: object | string): object => {
   return entry instanceof Error ? { error: entry.message, backtrace: entry.stack } : entry
 }
 
-/** Blocks in concurrent branches may overlap, so the end of a block removes only its own values. */
-class OpenBlocks<T extends object> {
-  readonly #blocks = new Set<T>()
-  merged = {} as T
-
-  get size(): number {
-    return this.#blocks.size
-  }
-
-  open(values: T): () => void {
-    const block = { ...values }
-    this.#blocks.add(block)
-    this.#merge()
-    return () => {
-      this.#blocks.delete(block)
-      this.#merge()
-    }
-  }
-
-  #merge(): void {
-    this.merged = Object.assign({}, ...this.#blocks)
-  }
-}
+/** Blocks of concurrent branches may overlap, so each removes only its own values at its end. */
+const merged = <T extends object>(blocks: ReadonlySet<T>): T => Object.assign({}, ...blocks)
 
 export class RunLog {
   readonly #job: number
@@ -41,8 +20,8 @@ export class RunLog {
   #reads: Record<string, number> = {}
   #defaults: Record<string, number> = {}
   #isOver = false
-  readonly #contexts = new OpenBlocks<Record<string, unknown>>()
-  readonly #groups = new OpenBlocks<WriteOptions>()
+  readonly #contexts = new Set<Record<string, unknown>>()
+  readonly #groups = new Set<WriteOptions>()
 
   constructor(job: number, ops: () => Op[]) {
     this.#job = job
@@ -50,15 +29,15 @@ export class RunLog {
   }
 
   get options(): WriteOptions {
-    return this.#groups.merged
+    return merged(this.#groups)
   }
 
   get context(): { context?: Encoded } {
-    return this.#hasContext ? { context: encodeValue({ job: this.#job, ...this.#contexts.merged }) } : {}
+    return this.#hasContext ? { context: encodeValue({ job: this.#job, ...this.#context }) } : {}
   }
 
   message(entry: object | string): Encoded {
-    return encodeValue({ ...this.#contexts.merged, ...membersOf(entry) })
+    return encodeValue({ ...this.#context, ...membersOf(entry) })
   }
 
   read(port: string): void {
@@ -84,7 +63,7 @@ export class RunLog {
     if (this.#groups.size > 0) return
     const reads = this.#taken(ops.length)
     if (!reads) return
-    ops.push({ op: 'entry', ...reads, ...(this.#hasContext ? { context: encodeValue(this.#contexts.merged) } : {}) })
+    ops.push({ op: 'entry', ...reads, ...(this.#hasContext ? { context: encodeValue(this.#context) } : {}) })
     this.#from = ops.length
   }
 
@@ -99,29 +78,35 @@ export class RunLog {
   }
 
   async withContext<T>(members: Record<string, unknown>, block: () => T | Promise<T>): Promise<T> {
+    const own = { ...members }
     this.end()
-    const close = this.#contexts.open(members)
+    this.#contexts.add(own)
     try {
       return await block()
     } finally {
       this.end()
-      close()
+      this.#contexts.delete(own)
     }
   }
 
   async withOptions<T>(options: WriteOptions, block: () => T | Promise<T>): Promise<T> {
+    const own = { ...options }
     this.end()
-    const close = this.#groups.open(options)
+    this.#groups.add(own)
     try {
       return await block()
     } finally {
-      close()
+      this.#groups.delete(own)
       this.end()
     }
   }
 
+  get #context(): Record<string, unknown> {
+    return merged(this.#contexts)
+  }
+
   get #hasContext(): boolean {
-    return Object.keys(this.#contexts.merged).length > 0
+    return Object.keys(this.#context).length > 0
   }
 
   get #hasDefaults(): boolean {
