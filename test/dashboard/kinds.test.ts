@@ -34,3 +34,8 @@ test('a list with more than six kinds links to all of them', async () => {
   expect(all.kinds).toEqual(causes)
   expect(all.card).not.toContain('All 8 kinds')
 })
+
+test('the link to all kinds of a class led to the kinds of all classes', async () => {
+  const { card } = await shown('/ui/jobs?status=failed&queue=default&class=fails')
+  expect(card).toMatch(/href="\/ui\/jobs\?status=failed&amp;queue=default&amp;class=fails&amp;kinds=all">All 8 kinds</)
+})

@@ -8,7 +8,7 @@ import { type Column, DataTable } from '../../parts/table.tsx'
 import { retryAll } from '../../words/class-failures.ts'
 import { sum } from '../../words/counts.ts'
 import { type Deploy, deployName, deployPath, deploysOf } from '../../words/deploy.ts'
-import { errorPath } from '../../words/paths.ts'
+import { errorPath, jobsPath } from '../../words/paths.ts'
 import { atLeast, count, cut, plain } from '../../words/text.ts'
 import { varyingIn } from '../../words/varying.ts'
 import { type Mute, MuteButtons, MutedTag } from './mutes.tsx'
@@ -24,6 +24,7 @@ export type KindsData = {
   quiet: Mute[]
   more: boolean
   deploy?: Deploy
+  of?: Of
 }
 
 /** Newest first. */
@@ -51,6 +52,7 @@ export async function kindsOf(asked: Asked, of: Of = {}): Promise<KindsData> {
       (mute) => (isAll || mute.class === of.class) && !errors.some((kind) => kind.error === mute.error),
     ),
     more: cursor !== null,
+    of,
     // Without an earlier deploy, every kind of error would be marked as new.
     deploy: previous && deploy,
   }
@@ -152,7 +154,8 @@ const columnsOf = ({ more, deploy }: KindsData): readonly Column<ShownRow>[] => 
 type KindsProps = { data: KindsData; muted?: boolean; all?: boolean; title?: string }
 
 export function Kinds({ data, muted: isWhole = false, all = false, title = 'Kinds of error' }: KindsProps) {
-  const { kinds, muted, quiet, more } = data
+  const { kinds, muted, quiet, more, of } = data
+  const path = (changes: { kinds?: string; muted?: string }) => jobsPath({ status: 'failed', ...of, ...changes })
   const { now } = useLook()
   const n = muted.length + quiet.length
   if (kinds.length + muted.length === 0 && !(isWhole && n > 0)) return null
@@ -166,13 +169,11 @@ export function Kinds({ data, muted: isWhole = false, all = false, title = 'Kind
       right={
         <>
           {n > 0 && (
-            <Link to={`/jobs?status=failed${isWhole ? '' : '&muted=true'}`}>
+            <Link to={path({ muted: isWhole ? undefined : 'true' })}>
               {isWhole ? 'Hide muted kinds' : `${count(n)} muted`}
             </Link>
           )}{' '}
-          {shown.length < kinds.length && (
-            <Link to="/jobs?status=failed&kinds=all">{`All ${count(kinds.length)} kinds`}</Link>
-          )}
+          {shown.length < kinds.length && <Link to={path({ kinds: 'all' })}>{`All ${count(kinds.length)} kinds`}</Link>}
         </>
       }
     >
