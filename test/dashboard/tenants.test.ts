@@ -137,6 +137,15 @@ describe.each([...names, HOME])('%s', (name) => {
     expect(html.includes('The operator of the deployment can add one')).toBe(isTenant)
   })
 
+  test('read on the page of a removed job to bind a database to the deployment', async () => {
+    const engine = engines[name]!
+    const [made] = (await engine.jobs.enqueue([{ queue: 'default', class: `class-${name}` }])).jobs
+    await engine.jobs.remove(String(made!.id), { force: true })
+    const html = await visitors[name]!.html(`/ui/jobs/${made!.id}`)
+    expect(html).toContain('this deployment has no history')
+    expect(html.includes('bound as HISTORY')).toBe(name === HOME)
+  })
+
   test('finds nothing of other tenants by their names, and changes nothing', async () => {
     for (const other of others(name)) {
       for (const path of [`/jobs/alias-${other}`, `/queues/queue-${other}`, `/workers/default/class-${other}`])

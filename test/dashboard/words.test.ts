@@ -425,6 +425,23 @@ test('a blocking job outside the chain shows the numbers of the limit that it wa
   expect(cellsOf(why, [child], { now: 0, zone: 'UTC' })[1]!.text).toBe('Limit stripe is full.')
 })
 
+test.each(['VERSION', 'CODE_CHANGED'])('a tenant read at %s what only the operator can do', (code) => {
+  const reason = { code, message: '', since: 0, until: 1, data: {} }
+  const why = {
+    job: 1,
+    class: 'work',
+    queue: 'q',
+    status: 'failed',
+    running: false,
+    run: null,
+    reasons: [reason],
+  } as never
+  const sub = (tenant?: string) => cellsOf(why, [], { now: 0, zone: 'UTC', tenant })[0]!.sub
+  expect(sub()).toMatch(/sidejob move|Restore the code/)
+  expect(sub('acme')).toContain('Ask the operator of the deployment to')
+  expect(sub('acme')).not.toMatch(/sidejob move|patched/)
+})
+
 test.each([
   [0, '0.00'],
   [0.00034, '0.00034'],

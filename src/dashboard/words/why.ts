@@ -33,7 +33,7 @@ export type Cell = {
   remedies: Button[]
 }
 
-type When = { now: number; zone: string }
+type When = { now: number; zone: string; tenant?: string }
 
 const stop = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)
 
@@ -135,7 +135,7 @@ const says: Record<ReasonCode, Say> = {
   }),
   VERSION: (reason, { job }, when) => ({
     text: `It is pinned to version ${nameOf(reason, 'version')}, which does not respond.`,
-    sub: `${reason.message.split(': deploy it again')[0]}. It tries again ${till(reason, when)}. Deploy that version again, or rehearse the new code and move the job with sidejob move.`,
+    sub: `${reason.message.split(': deploy it again')[0]}. It tries again ${till(reason, when)}. ${when.tenant === undefined ? 'Deploy that version again, or rehearse the new code and move the job with sidejob move' : 'Ask the operator of the deployment to deploy that version again'}.`,
     remedies: [run(job)],
   }),
   PAUSED: (reason) => ({
@@ -191,9 +191,9 @@ const says: Record<ReasonCode, Say> = {
     sub: `${title(reason.message.split(';')[0]!)}. It stays failed until you retry it.`,
     remedies: [retry(job)],
   }),
-  CODE_CHANGED: (reason, { job }) => ({
+  CODE_CHANGED: (reason, { job }, { tenant }) => ({
     text: `Its stored record has ${nameOf(reason, 'kept')}, but its function ${reason.data.asked === undefined ? 'ended without asking for it' : `asks for ${reason.data.asked}`}.`,
-    sub: 'Restore the code, or put the change behind job.patched. Then retry the job.',
+    sub: `${tenant === undefined ? 'Restore the code, or put the change behind job.patched' : 'Ask the operator of the deployment to restore the code'}. Then retry the job.`,
     remedies: [retry(job)],
   }),
   INPUT_KEPT: (reason) => ({

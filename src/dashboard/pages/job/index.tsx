@@ -84,7 +84,7 @@ async function whyOf({ engine, cache }: Asked, job: string): Promise<WhyView> {
   return { ...why, chain: known.chain, ...(known.limit && { limit: known.limit }) }
 }
 
-async function explainMissing({ engine, params }: Asked, error: unknown): Promise<never> {
+async function explainMissing({ engine, params, look }: Asked, error: unknown): Promise<never> {
   const id = params.job!
   if (!hasCode(error, 'NOT_FOUND') || !isId(id)) throw error
   const { history } = engine
@@ -98,7 +98,7 @@ async function explainMissing({ engine, params }: Asked, error: unknown): Promis
   await findStored()
   const kept = history.isOn
     ? 'the history does not have it'
-    : 'this deployment has no history (a D1 database, bound as HISTORY)'
+    : `this deployment has no history${look.tenant === undefined ? ' (a D1 database, bound as HISTORY)' : ''}`
   throw new SidejobError('NOT_FOUND', `Job ${id} was removed after it ended, and ${kept}`)
 }
 
