@@ -7,7 +7,7 @@ import { Bars } from '../../parts/spark.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { retryAll } from '../../words/class-failures.ts'
 import { sum } from '../../words/counts.ts'
-import { type Deploy, deployName, deployPath, deploysOf } from '../../words/deploy.ts'
+import { type Deploy, deployName, deployPath, deploysFor, deploysOf } from '../../words/deploy.ts'
 import { errorPath, jobsPath } from '../../words/paths.ts'
 import { atLeast, count, cut, plain } from '../../words/text.ts'
 import { varyingIn } from '../../words/varying.ts'
@@ -28,8 +28,10 @@ export type KindsData = {
 }
 
 /** Newest first. */
-export const readDeploys = ({ engine, cache }: Asked): Promise<Deploy[]> =>
-  cache.get('deploys', FRESH, async () => deploysOf((await engine.deployments.list()).deployments))
+export const readDeploys = ({ engine, cache, look }: Asked): Promise<Deploy[]> =>
+  cache.get('deploys', FRESH, async () =>
+    deploysFor(look.tenant, deploysOf((await engine.deployments.list()).deployments)),
+  )
 
 export const knownDeploy = async ({ cache }: Asked): Promise<Deploy | undefined> =>
   (await cache.last<Deploy[]>('deploys'))?.[0]
@@ -54,7 +56,7 @@ export async function kindsOf(asked: Asked, of: Of = {}): Promise<KindsData> {
     more: cursor !== null,
     of,
     // Without an earlier deploy, every kind of error would be marked as new.
-    deploy: previous && deploy,
+    deploy: look.tenant === undefined ? previous && deploy : deploy,
   }
 }
 

@@ -4,7 +4,6 @@ import { type Asked, page } from '../../page.ts'
 import { Head } from '../../parts/layout.tsx'
 import { RangeChoice } from '../../parts/range.tsx'
 import { leftFailed } from '../../words/class-failures.ts'
-import { deploysFor } from '../../words/deploy.ts'
 import { knownFrom } from '../../words/need.ts'
 import { IN_A_ROW, inOrder, needsOf, stuckRuns } from '../../words/needs.ts'
 import { failedIn, type Queue, runsIn, withPulled } from '../../words/queue.ts'
@@ -85,7 +84,7 @@ async function load(asked: Asked) {
     limits,
     longest: runs.toSorted((a, b) => a.startedAt - b.startedAt).slice(0, LONGEST),
     kinds,
-    deploys: deploysIn(deploysFor(look.tenant, deploys), range, look.now),
+    deploys: deploysIn(deploys, range, look.now),
     stats: { waits: stats.waits },
   }
 }

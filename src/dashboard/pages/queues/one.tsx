@@ -4,7 +4,6 @@ import { type Asked, page } from '../../page.ts'
 import { LinkButton, Pause } from '../../parts/act.tsx'
 import { Ago, Card, Head, Name } from '../../parts/layout.tsx'
 import { RangeChoice } from '../../parts/range.tsx'
-import { deploysFor } from '../../words/deploy.ts'
 import { jobsPath, queuePath } from '../../words/paths.ts'
 import { withPulled } from '../../words/queue.ts'
 import { columnsOf, deploysIn, rangeIn } from '../../words/series.ts'
@@ -63,7 +62,7 @@ async function load(asked: Asked) {
     held,
     range,
     points: columnsOf(points, range, look.now),
-    deploys: deploysIn(deploysFor(look.tenant, deploys), range, look.now),
+    deploys: deploysIn(deploys, range, look.now),
     programs: programsIn(atWork.processes, name),
     classes,
     change,

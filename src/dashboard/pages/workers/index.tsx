@@ -5,7 +5,6 @@ import { Act as Button, LinkButton } from '../../parts/act.tsx'
 import { Choice, Head, Name, NameLink, To } from '../../parts/layout.tsx'
 import { Search } from '../../parts/search.tsx'
 import { searchRows } from '../../search-on.ts'
-import { deploysFor } from '../../words/deploy.ts'
 import { limitOfClass, slotsText } from '../../words/limit.ts'
 import { limitPath, queuePath, workerPath } from '../../words/paths.ts'
 import { pausedNames, runsIn } from '../../words/queue.ts'
@@ -172,7 +171,7 @@ async function loadOne(asked: Asked) {
     paused: pausedNames(stats),
     last,
     kinds,
-    deploys: deploysFor(asked.look.tenant, deploys),
+    deploys,
     draft: await draftOfChange(asked, worker),
   }
 }
