@@ -133,6 +133,14 @@ describe('all that match a filter', () => {
   })
 })
 
+test('the question before all matching jobs run did not say that it cancels current runs', async () => {
+  const ids = await make('rests', 1, 'suspended', { group: { id: 'asked' } })
+  const sent = { act: 'selected', do: 'run', fit: 'all' }
+  const { confirm } = (await (await admin.act('/ui/jobs?group=asked', sent)).json()) as { confirm: string }
+  expect(confirm).toContain('This cancels current runs, so that they have no effect.')
+  expect(await statuses(ids)).toEqual(['suspended'])
+})
+
 describe('selected rows', () => {
   test.each([
     { verb: 'terminate', counts: 2 },

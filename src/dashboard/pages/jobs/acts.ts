@@ -73,7 +73,10 @@ async function confirm(asked: ActAsked): Promise<Confirm> {
   return askCounted(asked, {
     of: { filter: Object.keys(filter).length > 0 ? filter : { status: [...statuses] }, action },
     verb: title(verb),
-    text: [`All jobs with ${conditionsOf(query) || 'any status, in every queue'}.`, ...text],
+    text: [
+      `All jobs with ${conditionsOf(query) || 'any status, in every queue'}.`,
+      ...(action === 'requeue' ? ['This cancels current runs, so that they have no effect.'] : text),
+    ],
     isTyped,
   })
 }
