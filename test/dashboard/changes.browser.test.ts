@@ -205,6 +205,22 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       )
   })
 
+  test('a refresh changed a chosen Push back to Pull when the user clicked next to the form', () =>
+    as(['read', 'admin'], '/workers?register', async (page) => {
+      const field = (name: string) => page.locator(`form[data-act=register] [name=${name}]`)
+      expect(await field('served').inputValue()).toBe('pull')
+      await field('served').selectOption('push')
+      await field('url').fill('https://work.example/jobs')
+      await field('url').blur()
+      const drawn = page.evaluate(
+        () => new Promise<void>((done) => document.addEventListener('drawn', () => done(), { once: true })),
+      )
+      await page.evaluate(() => document.dispatchEvent(new CustomEvent('look')))
+      await drawn
+      expect(await field('served').inputValue()).toBe('push')
+      expect(await field('url').inputValue()).toBe('https://work.example/jobs')
+    }))
+
   test('a schedule is changed in its form, and Undo restores it', async () => {
     await call('PUT', '/v1/schedules/nightly', {
       queue: 'press',

@@ -9,9 +9,13 @@ import { updateTimes } from './times.ts'
 const keepsOwn = (name: string, node: Node): boolean =>
   !(name === 'open' && node instanceof HTMLDetailsElement) && !(name === 'checked' && node instanceof HTMLInputElement)
 
+const isChanged = ({ options, value }: HTMLSelectElement): boolean =>
+  value !== ([...options].find(({ defaultSelected }) => defaultSelected) ?? options[0])?.value
+
 const isWritten = (node: Node): boolean =>
   isWriting(node) &&
   (node === document.activeElement ||
+    (node instanceof HTMLSelectElement && isChanged(node)) ||
     ((node instanceof HTMLInputElement || node instanceof HTMLTextAreaElement) && node.value !== node.defaultValue))
 
 /**
