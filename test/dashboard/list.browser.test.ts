@@ -164,6 +164,19 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(await head.isChecked()).toBe(false)
     }))
 
+  test('rows stayed selected after their action was confirmed', () =>
+    at('/jobs?status=suspended', async (page) => {
+      const ids = [await served.make('waits'), await served.make('waits')]
+      for (const id of ids) await served.rest(id)
+      await page.goto(`${served.url}/ui/jobs`)
+      for (const id of ids) await page.locator(`#row-${id} input[name="sel"]`).check()
+      await page.locator('.bulk').getByRole('button', { name: 'Terminate' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Terminate 2' }).click()
+      await page.getByText('Terminate: 2 jobs').waitFor()
+      for (const id of ids) expect(await page.locator(`#row-${id} input[name="sel"]`).isChecked()).toBe(false)
+      expect(new URL(page.url()).searchParams.get('sel')).toBeNull()
+    }))
+
   test.each([
     ['has the ground of its new status for a moment', false, 1],
     ['changes at once where motion is not wanted', true, 0],

@@ -57,5 +57,5 @@ export function startSelection(): void {
   onEvent('drawn', count)
   onEvent('appended', count)
   if (boxes().length > 0) count()
-  onEvent('acted', (act) => act === 'bulk' && selectAll(false))
+  onEvent('acted', (act) => act === 'selected' && selectAll(false))
 }

@@ -18,7 +18,13 @@ export function Bulk({ query }: { query: URLSearchParams }) {
   const off = useRefusal('write')
   const search = query.toString()
   return (
-    <form class="bulk" id="bulk" method="post" action={`${look.base}/jobs${search && `?${search}`}`} data-act="bulk">
+    <form
+      class="bulk"
+      id="bulk"
+      method="post"
+      action={`${look.base}/jobs${search && `?${search}`}`}
+      data-act="selected"
+    >
       <Sent act="selected" />
       <span class="n">
         <b class="selected">Selected</b>
