@@ -236,4 +236,20 @@ describe.skipIf(!program())('the history of a flow', { timeout: 90_000 }, () => 
     expect(await site.engine.flows.recorded(flow, { limit: 10 })).toMatchObject({ keep: null, events: [] })
     await leave(window)
   })
+
+  test('a replay continued after its recording was stopped', async () => {
+    const window = await enter(['read', 'write'])
+    const { page } = window
+    await page.getByRole('button', { name: 'Record for 2 h' }).click()
+    await page.getByText('Nothing has happened since recording started').waitFor()
+    await page.getByRole('button', { name: '1×', exact: true }).click()
+    await page.getByRole('button', { name: 'Play', exact: true }).click()
+    await page.getByText(/^Replay of/).waitFor()
+    await page.getByRole('button', { name: 'Stop recording' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click()
+    await page.getByRole('button', { name: 'Record for 2 h' }).waitFor()
+    await page.waitForTimeout(300)
+    expect(await page.locator('#moment').textContent()).toBe('')
+    await leave(window)
+  })
 })

@@ -109,6 +109,7 @@ function startBoard(svg: SVGSVGElement, data: BoardData): void {
   function lookBack(): void {
     const box = document.querySelector<HTMLElement>('#recorded')
     if (!box) {
+      replay?.stop()
       state.past = undefined
       replay = undefined
       document.getElementById('moment')!.textContent = ''

@@ -235,5 +235,6 @@ export function createReplay(box: HTMLElement, live: () => BoardData, show: (mom
       else show(moment())
     },
     at: () => at && Math.round(at),
+    stop,
   }
 }
