@@ -92,6 +92,19 @@ describe.skipIf(!program())('charts', { timeout: 90_000 }, () => {
       expect(await page.getByRole('columnheader', { name: /^Ended, 3\d minutes$/ }).count()).toBe(1)
     }))
 
+  test('on a phone, a scroll that began on a chart made a later tap zoom', () =>
+    at('/', async (page) => {
+      const chart = page.locator('svg[data-from]')
+      const { x, y, width } = (await chart.boundingBox())!
+      const send = (name: string, part: number) =>
+        chart.dispatchEvent(name, { bubbles: true, button: 0, clientX: x + width * part, clientY: y + 40 })
+      await send('pointerdown', 0.3)
+      await send('pointercancel', 0.3)
+      expect(await chart.locator('rect.f-accent.area').count()).toBe(0)
+      await send('pointerup', 0.8)
+      expect(page.url()).not.toContain('from=')
+    }))
+
   test('a click on an empty part of a chart opens no page', () =>
     at('/', async (page) => {
       const led: string[] = []

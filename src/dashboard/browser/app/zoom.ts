@@ -37,4 +37,9 @@ export function startZoom(): void {
     else if (to) location.assign(base + to)
     drag = undefined
   })
+  // The browser cancels the pointer if the drag scrolls the page.
+  document.addEventListener('pointercancel', () => {
+    drag?.mark.remove()
+    drag = undefined
+  })
 }
