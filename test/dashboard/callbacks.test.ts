@@ -116,6 +116,33 @@ test('the host of a callback ended with the id of the key that created its job',
   await receiver.close()
 })
 
+test('Overview found no failed callbacks of jobs that a key had created', async () => {
+  const receiver = await startReceiver((_, response) => response.writeHead(404).end())
+  const { host } = new URL(receiver.url)
+  const { key } = await pages.engine.keys.add({ name: 'store', scopes: ['read', 'write'] })
+  const store = await pages.enterWith(key)
+  const answer = await pages.ask('/v1/jobs', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ class: 'pays', callback: { url: receiver.url, retry: [] } }),
+  })
+  const { id } = (await answer.json()) as { id: number }
+  await pages.until(async () =>
+    (await pages.engine.callbacks.list({ state: 'FAILED' })).callbacks.some(({ of }) => of === id),
+  )
+  pages.forget()
+  const html = await store.html('/ui/')
+  expect(textOf(html)).toContain(`1 callback to ${host} ran out of attempts`)
+  const link = /href="([^"]*state=FAILED&amp;host=127[^"]*)"/.exec(html)![1]!.replaceAll('&amp;', '&')
+  expect(await store.html(link)).toContain(`open=${id}"`)
+  const stored = new URL(link, 'http://localhost').searchParams.get('host')!
+  const { confirm } = (await (await store.act('/ui/callbacks', { act: 'resend', host: stored })).json()) as {
+    confirm: string
+  }
+  expect(textOf(confirm)).toContain(`Resend 1 callback to ${host}?`)
+  await receiver.close()
+})
+
 test('a job without a sent callback shows no callback', async () => {
   const id = await pages.make('pays')
   await pages.until(async () => (await pages.statusOf(id)) === 'completed')

@@ -34,6 +34,7 @@ export const callbackView = callbackProgress.extend({
   end: z.int(),
   maxAttempts: z.int(),
   url: z.string(),
+  host: z.string().optional().describe('for the filter `host`'),
   createdAt: moment,
   nextAt: moment.nullable(),
   endedAt: moment.nullable(),

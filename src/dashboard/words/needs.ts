@@ -15,11 +15,12 @@ const OLDEST = MINUTE
 const DOCTOR = [{ to: '/doctor', text: 'Open doctor' }]
 
 const callbacksGivenUp: Rule = ({ givenUp, moreGivenUp = false }) => {
-  const hosts = Map.groupBy(givenUp, ({ url }) => (URL.canParse(url) ? new URL(url).host : url))
+  const hosts = Map.groupBy(givenUp, ({ host, url }) => host ?? URL.parse(url)?.host ?? url)
   return [...hosts].map(([host, failed]): Need => {
     const error = failed[0]!.lastError
     return need('callbacks', {
-      name: host,
+      name: hostName(host),
+      subject: host,
       text: `${moreGivenUp ? 'At least ' : ''}${many(failed.length, 'callback')} to {} ran out of attempts.`,
       more: error ? `Last response: ${error}` : undefined,
       since: Math.min(...failed.map(({ endedAt, createdAt }) => endedAt ?? createdAt)),

@@ -1,4 +1,4 @@
-import { CALLBACK_GROUP, CALLBACKS, callbackGroup } from '../../core/callback.ts'
+import { CALLBACKS, callbackGroup } from '../../core/callback.ts'
 import { decodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
@@ -73,8 +73,7 @@ export function createCallbackVerbs({ store, change, payloads }: Context) {
     async get(job: Ref) {
       const { of, callbackJob } = await callbackJobOf(job)
       const [tries, sent] = await Promise.all([triesOf(callbackJob), sentOf(callbackJob.document, of, payloads)])
-      const host = callbackJob.document.group?.slice(CALLBACK_GROUP.length) ?? null
-      return { callback: callbackView(callbackJob.id, callbackJob.document), tries, sent, host }
+      return { callback: callbackView(callbackJob.id, callbackJob.document), tries, sent }
     },
 
     async list({

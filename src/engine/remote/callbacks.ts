@@ -265,6 +265,7 @@ export function callbackView(id: number, document: JobRecord): CallbackView {
     lastError: messageOf(document.lastError),
     // The query is omitted, because it may contain tokens.
     url: address ? address.origin + address.pathname : '',
+    host: document.group?.slice(CALLBACK_GROUP.length),
     createdAt: document.createdAt!,
     nextAt: document.place === PLACE.timers ? (document.backoffUntil ?? null) : null,
     endedAt: document.endedAt ?? null,

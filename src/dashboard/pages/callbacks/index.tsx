@@ -10,7 +10,7 @@ import { Ago, Card, Choice, Empty, Head, JobId, Link, NameLink } from '../../par
 import { First } from '../../parts/snippet.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { searchOn } from '../../search-on.ts'
-import { maybe } from '../../words/form.ts'
+import { given, maybe } from '../../words/form.ts'
 import { rowsText } from '../../words/further.ts'
 import { idsText } from '../../words/ids.ts'
 import { count, hostName, many } from '../../words/text.ts'
@@ -51,9 +51,9 @@ const resend: Act = {
       ? { jobs: countedIds(asked).slice(0, AGAIN), more: false }
       : await failedTo(asked, host)
     const [n, newest] = [many(jobs.length, 'callback'), more ? 'the newest ' : '']
-    if (jobs.length === 0) return { title: `No failed callbacks to ${host}`, text: [], verb: '' }
+    if (jobs.length === 0) return { title: `No failed callbacks to ${hostName(host)}`, text: [], verb: '' }
     return {
-      title: `Resend ${newest}${n} to ${host}?`,
+      title: `Resend ${newest}${n} to ${hostName(host)}?`,
       text: [
         'The body and the id stay the same, so receivers can recognize duplicates.',
         ...(more ? [`More have failed. One action resends at most ${count(AGAIN)}; repeat it for the rest.`] : []),
@@ -68,7 +68,7 @@ const resend: Act = {
     const jobs = job ? [job] : countedIds(asked).slice(0, AGAIN)
     for (const of of jobs) await asked.call('POST', `/v1/callbacks/${of}/resend`, {})
     if (job) return { say: `Resending the callback of #${job}` }
-    return { say: `Resending ${many(jobs.length, 'callback')} to ${maybe(asked.form, 'host')}` }
+    return { say: `Resending ${many(jobs.length, 'callback')} to ${hostName(given(asked.form, 'host'))}` }
   },
 }
 

@@ -88,7 +88,8 @@ function Sent({ sent }: { sent: Near['sent'] }) {
 }
 
 export function Opened({ near, breakers }: { near: Near; breakers: readonly OpenBreaker[] }) {
-  const { callback, tries, sent, host } = near
+  const { callback, tries, sent } = near
+  const { host } = callback
   const { of, url, state, createdAt, endedAt, lastError } = callback
   const open = breakers.find((one) => one.host === host)
   const facts: Fact[] = [
