@@ -29,7 +29,7 @@ type AppOptions = {
   dashboard?: Dashboard
 }
 
-const defaults = { body: 10 * 1024 * 1024 }
+const MAX_BODY = 10 * 1024 * 1024
 /** A body that is too large is read up to this multiple of the limit before the error is sent. */
 const READ_ON = 3
 
@@ -86,7 +86,7 @@ const serve = (route: Listed, deps: Deps, admit: Admit, gate: Gate, about: About
   const params = z.object(Object.fromEntries(namesIn(path).map((name) => [name, pathParams[name]])))
   const body = route.body ?? nothing
   const closed = closedIn(body)
-  const most = scope === 'signed' ? requestLimits.signedBody : (deps.limits?.body ?? defaults.body)
+  const most = scope === 'signed' ? requestLimits.signedBody : MAX_BODY
 
   const bodyOf = (request: Request, bytes: Uint8Array) => {
     if (facade && !facade.json) return undefined

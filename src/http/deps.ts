@@ -16,7 +16,6 @@ export type Deps = {
   tenants?: Tenants
   /** Pages of these origins (`https://app.example.com`) may call the API. `*` allows all origins. */
   origins?: readonly string[]
-  limits?: { body?: number }
   limiter?: Limiter
   /** Called before the change, with the address of the deployment or tenant. */
   hearAudit?: (entry: AuditEntry & { url: string }) => void
