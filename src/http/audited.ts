@@ -1,6 +1,6 @@
 // A change is recorded before it takes effect.
 
-import { SidejobError } from '../core/errors.ts'
+import { hasCode, SidejobError } from '../core/errors.ts'
 import { readObject } from '../core/readable.ts'
 import type { AuditEntry } from '../engine/engine.ts'
 import type { Deps } from './deps.ts'
@@ -36,8 +36,8 @@ export function changeIn({ resource, verb }: Listed, bytes: Uint8Array, body: un
     const { ids, filter, ...own } = body as { ids?: object[]; filter?: object }
     return { change: JSON.stringify({ ...own, ...filter, jobs: ids?.length }, shown) }
   }
-  if (bytes.length === 0 || !settings.test(name)) return {}
-  return { change: new TextDecoder().decode(bytes.subarray(0, MAX_CHANGE)) }
+  if (bytes.length === 0 || body === undefined || !settings.test(name)) return {}
+  return { change: JSON.stringify(body).slice(0, MAX_CHANGE) }
 }
 
 export async function formerIn(
@@ -46,7 +46,9 @@ export async function formerIn(
 ): Promise<{ was?: string }> {
   const set = readObject(change)
   if (!set) return {}
-  const now = Object(await read().catch(() => undefined))
+  // After a timeout, the former values are unknown.
+  const now = await read().then(Object, (error) => hasCode(error, 'NOT_FOUND') && {})
+  if (!now) return {}
   // In the view of a queue, `lanes` is the number of open lanes.
   const formerOf = (name: string) => (name === 'lanes' ? now.maxLanes : now[name]) ?? null
   const was = JSON.stringify(Object.fromEntries(Object.keys(set).map((name) => [name, formerOf(name)])))

@@ -1,3 +1,4 @@
+import { encode } from '@msgpack/msgpack'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { SidejobError } from '../../src/core/errors.ts'
 import { dashboard } from '../../src/dashboard/index.ts'
@@ -245,6 +246,24 @@ describe('the audit log', () => {
       expect([refused.status, (await refused.json()).error.path]).toEqual([400, ['Sidejob-Reason']])
     }
     expect(calls).toHaveLength(5)
+  })
+
+  test('a change in MessagePack is recorded as JSON, without former values if they cannot be read', async () => {
+    const written: AuditEntry[] = []
+    const failing = (error: Error) =>
+      keyed({}, {
+        audit: { write: async (entry: AuditEntry) => void written.push(entry) },
+        queues: { get: () => Promise.reject(error) },
+      } as never)
+    const headers = { 'content-type': 'application/x-msgpack' }
+    const body = encode({ paused: true }) as never
+    for (const error of [new Error('timeout'), new SidejobError('NOT_FOUND', 'none')])
+      await failing(error).ask({ ...post('/v1/queues/mail'), method: 'PATCH', headers, body })
+    const change = '{"paused":true}'
+    expect(written.map(({ change, was }) => ({ change, was }))).toEqual([
+      { change, was: undefined },
+      { change, was: '{"paused":null}' },
+    ])
   })
 
   test('an admin change through the API of an older system is recorded too', async () => {
