@@ -1,7 +1,8 @@
 import type { Context } from 'hono'
 
 const METHODS = 'GET, POST, PUT, PATCH, DELETE'
-const SENT = 'authorization, content-type, accept, idempotency-key, if-match, last-event-id, sidejob-reason, traceparent'
+const SENT =
+  'authorization, content-type, accept, idempotency-key, if-match, last-event-id, sidejob-reason, traceparent'
 const SHOWN = 'retry-after, server-timing, allow, etag'
 /** Seconds for which a browser may cache the response. */
 const REMEMBERED = '7200'
