@@ -83,7 +83,7 @@ function deepOf(queues: readonly QueueView[], depth: AlertOptions['depth'], { no
     const { name, oldestReady } = queue
     const most = typeof depth === 'object' ? depth[name] : depth
     const ready = waitingIn(queue)
-    if (most === undefined || ready <= most || name === QUEUE) return []
+    if (most === undefined || ready <= most) return []
     const text = `Queue ${name} has ${many(ready, 'ready job')}, expected at most ${count(most)}.`
     const link = `${ui}/queues/${encodeURIComponent(name)}`
     return [{ key: `depth ${name}`, rule: 'depth', text, since: oldestReady ?? now, link, isSevere: false }]
@@ -113,9 +113,10 @@ async function knownOf(engine: Engine, now: number) {
     engine.breakers.list(),
   ])
   const known = knownFrom({
-    ...{ now, stats, series, limits, health, callbacks, schedules, classes, breakers },
+    ...{ now, series, limits, health, callbacks, schedules, classes, breakers },
+    stats: { ...stats, queues: stats.queues.filter(({ name }) => name !== QUEUE) },
     deploys: deploysOf(deployments?.deployments ?? []),
-    kinds: kinds?.errors,
+    kinds: kinds?.errors.filter(({ queues }) => queues.some((name) => name !== QUEUE)),
   })
   return { ...known, today: stats.today }
 }
@@ -126,7 +127,7 @@ async function knownOf(engine: Engine, now: number) {
  * @example createWorker({ functions, alerts: alerts({ to: [slack('SLACK_WEBHOOK')] }) })
  */
 export function alerts({ to, rules = {}, depth, budget, every }: AlertOptions): Alerting {
-  const isOn = ({ rule, name }: Need): boolean => rules[rule as RuleName] !== false && name !== QUEUE
+  const isOn = ({ rule }: Need): boolean => rules[rule as RuleName] !== false
   const after = (rule: string): number => {
     const chosen = rules[rule as RuleName]
     return typeof chosen === 'object' ? milliseconds(chosen.after) : 0

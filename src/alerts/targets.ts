@@ -1,4 +1,5 @@
 import type { Notice } from '../core/alert.ts'
+import { hashOf } from '../core/crypto.ts'
 import { SidejobError } from '../core/errors.ts'
 import { addressIn } from '../core/url.ts'
 import { webhookHeaders } from '../engine/remote/sign.ts'
@@ -32,6 +33,11 @@ const headings = { begins: '', lasts: 'Still: ', 'is over': 'Resolved: ' } as co
 
 export const sentenceOf = ({ what, text }: Pick<AlertMessage, 'what' | 'text'>): string => headings[what] + text
 
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
+
+/** Slack reads `<!channel>` as a mention. */
+const escaped = (text: string): string => text.replace(/[&<>]/g, (character) => entities[character]!)
+
 /**
  * Sends to a Slack channel. `setting` is the name of the secret that contains the URL of an incoming webhook.
  *
@@ -40,9 +46,9 @@ export const sentenceOf = ({ what, text }: Pick<AlertMessage, 'what' | 'text'>):
 export const slack = (setting: string): AlertTarget => ({
   name: `slack ${setting}`,
   call(message, env) {
-    const since = `<!date^${Math.floor(message.since / 1_000)}^since {time}|since ${new Date(message.since).toISOString()}>`
-    const text = `${sentenceOf(message)} (${since}) <${message.link}|Open>`
     const url = addressIn(setting, settingIn(env, setting))
+    const since = `<!date^${Math.floor(message.since / 1_000)}^since {time}|since ${new Date(message.since).toISOString()}>`
+    const text = `${escaped(sentenceOf(message))} (${since}) <${message.link}|Open>`
     return { url, headers: JSON_TYPE, body: JSON.stringify({ text }) }
   },
 })
@@ -94,9 +100,9 @@ export const webhook = (url: string, { secret }: { secret?: string } = {}): Aler
       link,
     })
     const secrets = secret ? [settingIn(env, secret)] : []
-    const signed = secret
-      ? await webhookHeaders(`${key} ${what} ${since}`, new TextEncoder().encode(body), secrets, at)
-      : {}
+    // Receivers drop an id that they know, and a header accepts only ASCII.
+    const id = await hashOf(`${key} ${what} ${at}`)
+    const signed = secret ? await webhookHeaders(id, new TextEncoder().encode(body), secrets, at) : {}
     return { url, headers: { ...JSON_TYPE, ...signed }, body }
   },
 })

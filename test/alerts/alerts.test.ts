@@ -17,6 +17,12 @@ const pays = defineWorker({
     throw new Error('card declined')
   },
 })
+const sirens = defineWorker({
+  class: 'alerts',
+  perform() {
+    throw new Error('no siren')
+  },
+})
 const asks = defineWorker({ class: 'ask', perform: (job) => job.count('tokens', 600) })
 let isHealed = false
 const heals = defineWorker({
@@ -44,7 +50,7 @@ beforeAll(async () => {
     every: '1h',
   })
   kit = await startKit({
-    workers: [send, pays, heals, asks, alerting.worker],
+    workers: [send, pays, sirens, heals, asks, alerting.worker],
     env: { SLACK_WEBHOOK: `${ops.url}/slack`, PAGERDUTY_KEY: 'integration', ALERT_SECRET: SECRET },
     retry: undefined,
   })
@@ -86,6 +92,30 @@ test('an error about a Slack address names the secret, but not its value', () =>
     slack('SLACK_WEBHOOK').call({ since: 0 } as AlertMessage, { SLACK_WEBHOOK: 'hooks.slack.com/s3cret' })
   const expected = 'expected an address that begins with https:// or http://, got another value of 22 characters'
   expect(call).toThrow(`SLACK_WEBHOOK: ${expected}`)
+})
+
+const message = (more: Partial<AlertMessage>): AlertMessage => ({
+  ...{ key: 'paused mail', what: 'lasts', text: 'Queue mail is paused.', rule: 'paused' },
+  ...{ since: 0, link: `${URL}/ui/`, isSevere: false, at: MINUTE },
+  ...more,
+})
+
+test('Slack shows an error that contains <!channel> as text, so it notifies no channel', async () => {
+  const { body } = await slack('SLACK_WEBHOOK').call(message({ text: 'AT&T refused <!channel>' }), {
+    SLACK_WEBHOOK: `${URL}/slack`,
+  })
+  expect(JSON.parse(body).text).toMatch(/^Still: AT&amp;T refused &lt;!channel&gt; \(<!date/)
+})
+
+test('each reminder has its own webhook-id, which a header accepts for any name of a queue', async () => {
+  const idOf = async (more: Partial<AlertMessage>) => {
+    const target = webhook(`${URL}/hook`, { secret: 'ALERT_SECRET' })
+    const { headers } = await target.call(message(more), { ALERT_SECRET: SECRET })
+    return new Headers(headers).get('webhook-id')
+  }
+  const first = await idOf({ key: 'paused заказы' })
+  expect(await idOf({ key: 'paused заказы' })).toBe(first)
+  expect(await idOf({ key: 'paused заказы', at: 2 * MINUTE })).not.toBe(first)
 })
 
 test('a paused queue causes a message after two minutes, and another when it is resumed', async () => {
@@ -218,6 +248,18 @@ test('a schedule whose run does not begin within five minutes of its slot causes
   await kit.until(() => about().length > 1)
   expect(about()[1]).toMatch(/^Resolved: Schedule hourly is more than five minutes late/)
   await kit.engine.schedules.end('hourly')
+})
+
+test('a failing class whose name is alerts causes a message, and failed messages about alerts cause none', async () => {
+  for (let i = 0; i < 6; i++) {
+    await kit.rest(await kit.make('alerts', { retry: { max: 0 } }), 'failed')
+    const args = JSON.stringify({ to: 'slack SLACK_WEBHOOK', message: {} })
+    await kit.rest(await kit.make('alert', { queue: 'alerts', args, retry: { max: 0 } }), 'failed')
+  }
+  await check()
+  await kit.until(() => texts('jobs of alerts failed').length === 1)
+  await minutes(1)
+  expect(texts('jobs of alert failed')).toEqual([])
 })
 
 test('failed jobs that were all retried cause no second message about the same failures', async () => {
