@@ -261,6 +261,8 @@ describe.skipIf(!program())('charts', { timeout: 90_000 }, () => {
       at(
         '/log',
         async (page) => {
+          // Users come from the login page, so the browser has the fonts.
+          await page.reload()
           const shifts = await page.evaluate(
             () =>
               new Promise<number>((resolve) => {
