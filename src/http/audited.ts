@@ -37,7 +37,9 @@ export function changeIn({ resource, verb }: Listed, bytes: Uint8Array, body: un
     return { change: JSON.stringify({ ...own, ...filter, jobs: ids?.length }, shown) }
   }
   if (bytes.length === 0 || body === undefined || !settings.test(name)) return {}
-  return { change: JSON.stringify(body).slice(0, MAX_CHANGE) }
+  const text = new TextDecoder().decode(bytes.subarray(0, MAX_CHANGE))
+  // Only a body of MessagePack does not begin like a JSON object.
+  return { change: text.startsWith('{') ? text : JSON.stringify(body).slice(0, MAX_CHANGE) }
 }
 
 export async function formerIn(
