@@ -66,7 +66,7 @@ async function deploy(name: string, folder: string, mount = ''): Promise<Deploye
   const printed = await must(folder, 'npx sidejob deploy', { ...env, PUBLIC_URL: origin })
   const url = `${origin}${mount}`
   const { SIDEJOB_API_KEY } = JSON.parse(textOf(folder, `.sidejob/${name}.keys.json`)) as Record<string, string>
-  expect(printed).toContain(`${url} answers as version`)
+  expect(printed).toContain(`${url} answers with sidejob`)
   expect(printed).not.toMatch(/WARNING .*(lacks|cron trigger|observability)/)
   const { destination } = await scheduleOf(name)
   expect(destination).toBe(`${url}/tick`)
