@@ -93,6 +93,8 @@ export function openPalette(typed: HTMLInputElement | null, from: Element | null
   opened.addEventListener('close', () => {
     clearTimeout(timer)
     asked?.abort()
+    // Without a focused field, letters are shortcuts again.
+    typed?.blur()
   })
   field.focus()
   if (typed?.value) {
