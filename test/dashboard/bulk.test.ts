@@ -133,7 +133,7 @@ describe('all that match a filter', () => {
   })
 })
 
-test('the question before all matching jobs run did not say that it cancels current runs', async () => {
+test('the question before all matching jobs run concealed that current runs are cancelled', async () => {
   const ids = await make('rests', 1, 'suspended', { group: { id: 'asked' } })
   const sent = { act: 'selected', do: 'run', fit: 'all' }
   const { confirm } = (await (await admin.act('/ui/jobs?group=asked', sent)).json()) as { confirm: string }

@@ -68,6 +68,6 @@ test('docs/cost.md matches the counts, at the prices that it names', async () =>
       ['a run in a batch of 100', 'Redis commands', 'price of a million'],
       parts.map(([what, commands]) => [what, String(commands), dollars(commands * MILLION * price.commands)]),
     ),
-    idle: `A tick that finds no work costs ${idle} commands, or twice as many if it starts a new isolate. Cloudflare's cron sends a tick each minute, and QStash's schedule every ten minutes. A month of 30 days costs ${(ticks * idle!).toLocaleString('en')} commands (${dollars(ticks * idle! * price.commands)}) and ${(MINUTES / 10).toLocaleString('en')} messages (${dollars((MINUTES / 10) * price.messages)}). Both fit into the vendors' free plans.`,
+    idle: `A tick that finds no work costs ${idle} commands, or ${2 * idle!} if it starts a new isolate. Cloudflare's cron sends a tick each minute, and QStash's schedule every ten minutes. A month of 30 days costs ${(ticks * idle!).toLocaleString('en')} commands (${dollars(ticks * idle! * price.commands)}) and ${(MINUTES / 10).toLocaleString('en')} messages (${dollars((MINUTES / 10) * price.messages)}). Both fit into the vendors' free plans.`,
   })
 })

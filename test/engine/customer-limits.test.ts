@@ -108,7 +108,7 @@ describe('a limit with a key for each customer', () => {
     await expect(enqueue({ customer: { id: '' } })).rejects.toThrow('expected a string of 1 to 255 bytes, got ""')
   })
 
-  test('whose new code throws for a waiting job stopped the queue, and its other jobs were lost', async () => {
+  test('new code that throws for a waiting job stopped the queue, and its other jobs were lost', async () => {
     await kit.engine.queues.update('default', { paused: true })
     const { jobs } = await kit.engine.jobs.enqueue(
       ['changed', 'plain', 'plain'].map((name) => ({ queue: 'default', class: name, args: '{}' })),
