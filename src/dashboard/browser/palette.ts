@@ -32,7 +32,7 @@ function show(field: HTMLInputElement, list: HTMLElement, found: Document): void
 
 function press(line: HTMLElement | undefined): void {
   const button = line?.querySelector<HTMLElement>('a, button')
-  if (button?.dataset.do) opened?.close()
+  if (button?.dataset.do) opened?.close('done')
   button?.click()
 }
 
@@ -83,7 +83,11 @@ export function openPalette(typed: HTMLInputElement | null, from: Element | null
     } else return
     event.preventDefault()
   })
-  typed?.blur()
+  if (typed) {
+    field.value = typed.value
+    typed.value = ''
+    typed.blur()
+  }
   opened = openDialog([field, list, made('p', { className: 'note foot' }, '↑ ↓ choose, Enter opens, Esc closes')], {
     kind: 'palette',
     label: 'Search or jump',
@@ -93,13 +97,9 @@ export function openPalette(typed: HTMLInputElement | null, from: Element | null
   opened.addEventListener('close', () => {
     clearTimeout(timer)
     asked?.abort()
-    // Without a focused field, letters are shortcuts again.
-    typed?.blur()
+    // After an action, letters are shortcuts: `u` undoes it.
+    if (opened?.returnValue) typed?.blur()
   })
   field.focus()
-  if (typed?.value) {
-    field.value = typed.value
-    typed.value = ''
-  }
   void ask()
 }

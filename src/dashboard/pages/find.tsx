@@ -173,17 +173,16 @@ async function linesOf(asked: Asked, text: string): Promise<Line[]> {
     .concat(moreLines(asked, name, inside.seen))
 }
 
-function goToFilter({ query }: Asked, text: string): FindData {
-  const to = `/jobs?q=${at(text)}`
-  if (!query.has('list')) throw new Elsewhere(to)
-  return { text, lines: [line('jobs', `Jobs with ${text}`, 'filter', to)] }
-}
-
 async function load(asked: Asked): Promise<FindData> {
   const text = (asked.query.get('q') ?? '').trim().slice(0, 200)
   const id = text.replace(/^#/, '')
-  if (isId(id) && !asked.query.has('list')) goTo(id)
-  if (/^(?:[a-z]+|(?:args|labels)\.[^:]+):(?!\/\/)\S/.test(text)) return goToFilter(asked, text)
+  const isList = asked.query.has('list')
+  if (isId(id) && !isList) goTo(id)
+  if (/^(?:[a-z]+|(?:args|labels)\.[^:]+):(?!\/\/)\S/.test(text)) {
+    const to = `/jobs?q=${at(text)}`
+    if (!isList) throw new Elsewhere(to)
+    return { text, lines: [line('jobs', `Jobs with ${text}`, 'filter', to)] }
+  }
   return { text, lines: text ? await linesOf(asked, text) : [...pages, ...settings] }
 }
 

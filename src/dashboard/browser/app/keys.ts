@@ -50,12 +50,16 @@ async function show(): Promise<void> {
   openShortcuts(rows().length > 0, Boolean(current()?.querySelector('.check')))
 }
 
-/** Until the script of the palette is loaded, the search field of the page receives the letters. */
+let isOpening = false
+
+/** Until the palette's script is loaded, the page's search field receives the letters. */
 async function openPalette(): Promise<void> {
+  if (isOpening) return
+  isOpening = true
   const before = document.activeElement
   const field = document.querySelector<HTMLInputElement>('#find input')
   field?.focus()
-  const { openPalette } = await dialogs()
+  const { openPalette } = await dialogs().finally(() => (isOpening = false))
   openPalette(field, before)
 }
 

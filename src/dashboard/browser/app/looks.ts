@@ -5,20 +5,17 @@ const root = document.documentElement
 const isDark = (): boolean =>
   root.dataset.theme ? root.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches
 
-const own = Intl.DateTimeFormat().resolvedOptions().timeZone
+function set(name: 'theme' | 'density', value: string): void {
+  root.dataset[name] = value
+  cookie(name, value)
+}
 
 export const looks = {
-  theme(): void {
-    root.dataset.theme = isDark() ? 'light' : 'dark'
-    cookie('theme', root.dataset.theme)
-  },
-  density(): void {
-    root.dataset.density = root.dataset.density === 'compact' ? 'comfortable' : 'compact'
-    cookie('density', root.dataset.density)
-  },
+  theme: () => set('theme', isDark() ? 'light' : 'dark'),
+  density: () => set('density', root.dataset.density === 'compact' ? 'comfortable' : 'compact'),
   zone(): void {
     const named = document.querySelector<HTMLElement>('[data-zones]')?.dataset.zones?.split(' ') ?? []
-    const zones = [...new Set(['UTC', own, ...named])]
+    const zones = [...new Set(['UTC', Intl.DateTimeFormat().resolvedOptions().timeZone, ...named])]
     const zone = readZone()
     const next = zones[(zones.indexOf(zone) + 1) % zones.length]!
     cookie('zone', encodeURIComponent(next))

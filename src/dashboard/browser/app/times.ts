@@ -7,9 +7,8 @@ export function updateTimes(root: ParentNode = document): void {
   const zone = readZone()
   for (const time of root.querySelectorAll<HTMLTimeElement>('time[data-ago], time[data-since]')) {
     const { ago: at, since, short } = time.dataset
-    const text =
-      at === undefined ? (short === undefined ? span : about)(now - Number(since)) : ago(Number(at), now, zone)
-    write(time, text)
+    const lasted = short === undefined ? span : about
+    write(time, at ? ago(Number(at), now, zone) : lasted(now - Number(since)))
   }
 }
 
