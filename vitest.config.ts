@@ -15,8 +15,10 @@ const strict = [
 const slowest = [
   'dashboard/{each-page,scopes}.browser',
   'limits/hold-up',
-  'e2e/cli/{rehearse,cli}',
+  'e2e/cli/cli',
+  'e2e/conformance/push',
   'facades/jq',
+  'history/outbox',
   'redis/rules',
   'heavy/chaos/interleavings',
   'e2e/examples/flows',

@@ -1,4 +1,4 @@
-// Runs snippets of the manual. Other snippets are only compiled, by snippets.test.ts.
+// Runs snippets of the manual. Other snippets are only compiled, by snippets.slow.test.ts.
 
 import { expect } from 'vitest'
 import type { Worker } from '../../src/core/worker.ts'

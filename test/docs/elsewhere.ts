@@ -260,7 +260,7 @@ export const elsewhere: Elsewhere[] = [
     page: 'docs/changing-code.md',
     starts: 'npx sidejob --profile production rehearse',
     group: 'run',
-    by: 'test/e2e/cli/rehearse.test.ts',
+    by: 'test/e2e/cli/rehearse-command.slow.test.ts',
     why: 'run there with the address of the test in place of the profile',
   },
   {
@@ -274,7 +274,7 @@ export const elsewhere: Elsewhere[] = [
     page: 'docs/changing-code.md',
     starts: 'order: 207 jobs',
     group: 'output',
-    by: 'test/e2e/cli/rehearse.test.ts',
+    by: 'test/e2e/cli/rehearse-command.slow.test.ts',
     why: 'the lines are compared there, with other classes and numbers',
   },
   {
@@ -295,14 +295,14 @@ export const elsewhere: Elsewhere[] = [
     page: 'docs/changing-code.md',
     starts: 'npx sidejob schemas',
     group: 'run',
-    by: 'test/e2e/cli/rehearse.test.ts',
+    by: 'test/e2e/cli/rehearse-command.slow.test.ts',
     why: 'run there with the folder of the test',
   },
   {
     page: 'docs/changing-code.md',
     starts: '      - run: npx sidejob rehearse',
     group: 'listed',
-    by: 'test/e2e/cli/rehearse.test.ts',
+    by: 'test/e2e/cli/rehearse-command.slow.test.ts',
     why: 'needs GitHub; the command and its exit code are tested there',
   },
   {
