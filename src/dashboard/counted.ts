@@ -10,6 +10,7 @@ import { count, many } from './words/text.ts'
 const COUNTS_FOR = 1_000
 const PAGES = 20
 const MOST = limits.bulkIds.most
+const AT_ONCE = 5
 
 type Counting = {
   ids: number[]
@@ -89,6 +90,26 @@ export async function askCounted(asked: ActAsked, asking: Asking): Promise<Confi
     isSafe: ['retry', 'requeue'].includes(of.action),
     ...(isTyped ? { type: String(n) } : {}),
   }
+}
+
+/**
+ * Calls `act` for all ids, even if some of them fail. `act` returns the refusal, if it skips the id.
+ *
+ * @return the number of ids without a refusal, and a text about the skipped ones
+ */
+export async function actOnEach(ids: readonly number[], act: (id: number) => Promise<string | undefined>) {
+  const refused: { id: number; message: string }[] = []
+  const left = [...ids]
+  const goOn = async () => {
+    for (let id = left.shift(); id !== undefined; id = left.shift()) {
+      const message = await act(id).catch((error: Error) => error.message)
+      if (message !== undefined) refused.push({ id, message })
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, goOn))
+  const [first] = refused
+  const rest = first ? `; ${count(refused.length)} skipped, for example #${first.id}: ${first.message}` : ''
+  return { done: ids.length - refused.length, rest }
 }
 
 export async function startCounted(asked: ActAsked, action: BulkInput['action'], reason?: string): Promise<number> {

@@ -194,3 +194,18 @@ test('the page of limits named the host of a callback with the id of an API key'
     expect(text).not.toContain('2b1300e03fb45fd7')
   }
 })
+
+test('"Resend all failed" stopped at the first callback that could not be sent again', async () => {
+  const receiver = await startReceiver((_, response) => response.writeHead(404).end())
+  const { host } = new URL(receiver.url)
+  const id = await pages.make('pays', { callback: { url: receiver.url, retry: [] } })
+  const stateOf = async () => (await pages.engine.callbacks.list({ host })).callbacks[0]?.state
+  await pages.until(async () => (await stateOf()) === 'FAILED')
+  receiver.answer = (_, response) => response.writeHead(200).end()
+  const writer = await pages.enter(['read', 'write'])
+  const fields = { act: 'resend', host, counted: `999999,${id}`, sure: 'yes' }
+  const { say } = (await (await writer.act('/ui/callbacks', fields)).json()) as { say: string }
+  expect(say).toMatch(new RegExp(`^Resending 1 callback to ${host}; 1 skipped, for example #999999: .`))
+  await pages.until(async () => (await stateOf()) === 'DELIVERED')
+  await receiver.close()
+})

@@ -1,7 +1,7 @@
 import { missing } from '../../../core/errors.ts'
 import type { CallbackView } from '../../../engine/engine.ts'
 import { asset as style } from '../../built/limits-css.generated.ts'
-import { countedIds } from '../../counted.ts'
+import { actOnEach, countedIds } from '../../counted.ts'
 import { useWay } from '../../look.ts'
 import { type Act, type Asked, page } from '../../page.ts'
 import { Act as Button } from '../../parts/act.tsx'
@@ -64,11 +64,14 @@ const resend: Act = {
     }
   },
   async does(asked) {
+    const send = (job: string | number) => asked.call('POST', `/v1/callbacks/${job}/resend`, {})
     const job = maybe(asked.form, 'job')
-    const jobs = job ? [job] : countedIds(asked).slice(0, AGAIN)
-    for (const of of jobs) await asked.call('POST', `/v1/callbacks/${of}/resend`, {})
-    if (job) return { say: `Resending the callback of #${job}` }
-    return { say: `Resending ${many(jobs.length, 'callback')} to ${hostName(given(asked.form, 'host'))}` }
+    if (job) {
+      await send(job)
+      return { say: `Resending the callback of #${job}` }
+    }
+    const { done, rest } = await actOnEach(countedIds(asked).slice(0, AGAIN), async (id) => void (await send(id)))
+    return { say: `Resending ${many(done, 'callback')} to ${hostName(given(asked.form, 'host'))}${rest}` }
   },
 }
 

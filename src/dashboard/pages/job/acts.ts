@@ -13,8 +13,8 @@ import { typedFor } from '../../words/value-form.ts'
 const FIRST = -2_147_483_648
 
 /** Without the scope admin, only terminated jobs can be deleted. */
-export const removeJob = ({ call, look }: ActAsked, job: string): Promise<unknown> =>
-  call('DELETE', `${apiPath('jobs', job)}${may(look, 'admin') ? '?force=true' : ''}`)
+export const removeJob = ({ call, look }: ActAsked, job: string | number): Promise<unknown> =>
+  call('DELETE', `${apiPath('jobs', String(job))}${may(look, 'admin') ? '?force=true' : ''}`)
 
 const of = ({ params }: ActAsked): string => apiPath('jobs', params.job!)
 

@@ -1,7 +1,7 @@
 import { SidejobError } from '../../../core/errors.ts'
 import { isId, statuses } from '../../../core/job.ts'
 import type { BulkInput } from '../../../engine/engine.ts'
-import { askCounted, countedIds, startCounted } from '../../counted.ts'
+import { actOnEach, askCounted, countedIds, startCounted } from '../../counted.ts'
 import type { Act, ActAsked, Confirm, Done } from '../../page.ts'
 import { stretchIn, tokensOf } from '../../words/filter.ts'
 import { unexpected } from '../../words/form.ts'
@@ -12,7 +12,6 @@ import { removeJob } from '../job/acts.ts'
 import { filterFor } from './filter.tsx'
 
 const MOST = 50
-const AT_ONCE = 5
 
 const verbs = ['retry', 'run', 'terminate', 'delete'] as const
 type Verb = (typeof verbs)[number]
@@ -33,11 +32,11 @@ function verbOf(form: FormData): Verb {
 
 const isAll = (form: FormData): boolean => form.get('fit') === 'all'
 
-function chosenOf(form: FormData): string[] {
+function chosenOf(form: FormData): number[] {
   const chosen = form.getAll('sel').map(String)
   if (chosen.length === 0 || chosen.length > MOST || !chosen.every(isId))
     throw unexpected('sel', `1 to ${MOST} job ids, got ${count(chosen.length)}`)
-  return chosen
+  return chosen.map(Number)
 }
 
 const actions = { retry: 'retry', run: 'requeue', terminate: 'terminate', delete: 'delete' } as const
@@ -66,7 +65,7 @@ async function confirm(asked: ActAsked): Promise<Confirm> {
   const isTyped = verb === 'delete'
   const text = lost[verb] ? [lost[verb]] : []
   if (!isAll(form)) {
-    const ids = chosenOf(form).map(Number)
+    const ids = chosenOf(form)
     return askCounted(asked, { of: { ids, action }, verb: title(verb), text, isTyped, chosen: ids.length })
   }
   const filter = await filterOf(asked)
@@ -81,36 +80,15 @@ async function confirm(asked: ActAsked): Promise<Confirm> {
   })
 }
 
-/** @return the refusal, if the job is skipped */
-async function actOn(id: string, verb: Verb, asked: ActAsked): Promise<string | undefined> {
-  try {
-    if (verb === 'delete') await removeJob(asked, id)
-    else return notRun(await asked.call('POST', `/v1/jobs/${id}/${verb}`, {}))
-  } catch (error) {
-    return (error as Error).message
-  }
-}
-
-async function eachOf(ids: readonly string[], verb: Verb, asked: ActAsked) {
-  const refused: { id: string; message: string }[] = []
-  const left = [...ids]
-  const goOn = async () => {
-    for (let id = left.shift(); id !== undefined; id = left.shift()) {
-      const message = await actOn(id, verb, asked)
-      if (message !== undefined) refused.push({ id, message })
-    }
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, goOn))
-  return refused
+async function actOn(id: number, verb: Verb, asked: ActAsked): Promise<string | undefined> {
+  if (verb !== 'delete') return notRun(await asked.call('POST', `/v1/jobs/${id}/${verb}`, {}))
+  await removeJob(asked, id)
 }
 
 async function bySelection(verb: Verb, asked: ActAsked): Promise<Done> {
   const { form } = asked
-  const chosen = form.has('counted') ? countedIds(asked).map(String) : chosenOf(form)
-  const refused = await eachOf(chosen, verb, asked)
-  const done = chosen.length - refused.length
-  const [first] = refused
-  const rest = first ? `; ${count(refused.length)} skipped, for example #${first.id}: ${first.message}` : ''
+  const chosen = form.has('counted') ? countedIds(asked) : chosenOf(form)
+  const { done, rest } = await actOnEach(chosen, (id) => actOn(id, verb, asked))
   return { say: `${title(verb)}: ${many(done, 'job')}${rest}` }
 }
 
