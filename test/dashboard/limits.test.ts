@@ -62,3 +62,24 @@ test('a raised limit with free slots was still called full', async () => {
   await pages.engine.limits.set('glue', { concurrency: 9 })
   expect(textOf(await row())).toContain('1 of 9 ')
 })
+
+test('limits after the 60th were not listed, and a link to one of them opened nothing', async () => {
+  const keys = Array.from({ length: 75 }, (_, i) => `many-${String(i).padStart(2, '0')}`)
+  for (const key of keys) await pages.engine.limits.set(key, { concurrency: 1 })
+  const listedOn = (html: string) => [...html.matchAll(/id="limit-(many-\d+)"/g)].map(([, key]) => key)
+  const first = await admin.html('/ui/limits?q=many')
+  expect(textOf(first)).toContain('75 limits')
+  expect(listedOn(first)).toEqual(keys.slice(0, 60))
+  const more = /href="([^"]*)"[^>]*>More limits</.exec(first)![1]!.replaceAll('&amp;', '&')
+  const second = await admin.html(more)
+  expect(listedOn(second)).toEqual(keys.slice(60))
+  expect(second).not.toContain('More limits')
+  expect(textOf(await admin.html('/ui/limits?open=many-74'))).toContain('0 of 1 slots are held')
+})
+
+test('groups after the 60th were not listed, and the page did not say so', async () => {
+  await pages.engine.workers.register('crowd', 'idle', { pull: true })
+  const groups = Array.from({ length: 61 }, (_, i) => ({ queue: 'crowd', class: 'idle', group: { id: `crowd-${i}` } }))
+  await pages.engine.jobs.enqueue(groups)
+  expect(textOf(await admin.html('/ui/limits'))).toMatch(/Groups the first 60 of 6\d /)
+})

@@ -144,7 +144,7 @@ const byUse = (a: GroupView, b: GroupView): number => b.jobs - a.jobs || b.runni
 
 export function Groups({ groups }: { groups: GroupView[] }) {
   return (
-    <Card title="Groups">
+    <Card title="Groups" right={groups.length > SHOWN && `the first ${SHOWN} of ${count(groups.length)}`}>
       <DataTable
         caption="Groups"
         empty="No group has queued or running jobs."

@@ -3,6 +3,7 @@ import type { LimitRow } from '../../../engine/engine.ts'
 import { asset as style } from '../../built/limits-css.generated.ts'
 import { type Asked, page } from '../../page.ts'
 import { LinkButton } from '../../parts/act.tsx'
+import { Further } from '../../parts/further.tsx'
 import { Card, Empty, Head, Icon, Name, To } from '../../parts/layout.tsx'
 import { Search } from '../../parts/search.tsx'
 import { First } from '../../parts/snippet.tsx'
@@ -41,6 +42,7 @@ async function load(asked: Asked) {
   const preview = await previewIn(engine, query)
   return {
     limits: limits.filter(({ key }) => key.toLowerCase().includes(wanted)).sort(byNeed),
+    from: Number(query.get('cursor')) || 0,
     groups,
     constraints,
     breakers,
@@ -86,9 +88,11 @@ function Row({ limit, near }: { limit: LimitRow; near?: Near }) {
 }
 
 function View({ data }: { data: LimitsData }) {
-  const { limits, groups, constraints, breakers, near, change, changed, drafted, wanted, preview } = data
+  const { limits, from, groups, constraints, breakers, near, change, changed, drafted, wanted, preview } = data
   const full = limits.filter(isFull).length
   const waiting = sum(limits, ({ waiting }) => waiting)
+  const [opened, end] = [near?.limit.key, from + SHOWN]
+  const shown = limits.filter(({ key }, i) => (i >= from && i < end) || key === opened)
   return (
     <>
       <Head title="Limits" note={`${many(limits.length, 'limit')}, ${count(full)} full; ${jobsWait(waiting)}`}>
@@ -100,9 +104,10 @@ function View({ data }: { data: LimitsData }) {
       {change !== undefined && <ChangeForm of={change} limit={changed} preview={preview} />}
       <Card>
         {limits.length + breakers.length === 0 && (wanted ? <Empty>No limits match.</Empty> : <First of="limits" />)}
-        {limits.slice(0, SHOWN).map((limit) => (
-          <Row limit={limit} near={near?.limit.key === limit.key ? near : undefined} />
+        {shown.map((limit) => (
+          <Row limit={limit} near={limit.key === opened ? near : undefined} />
         ))}
+        <Further cursor={limits.length > end ? String(end) : null} more="more limits" rows={SHOWN} limit={SHOWN} />
         <Breakers breakers={breakers.filter(({ host }) => host.toLowerCase().includes(wanted))} />
       </Card>
       {drafted && (
