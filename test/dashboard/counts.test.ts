@@ -59,6 +59,14 @@ test('Overview counted fewer failed jobs than the list that its tile opens', asy
   expect(await textOf(list!.replaceAll('&amp;', '&'))).toContain('1 failed job ')
 })
 
+test('Overview counted all ended jobs, but its tile opened a list of completed jobs only', async () => {
+  const [, n] = / (\d+) ended in 4 h/.exec(await textOf('/'))!
+  const [, list] = /href="\/ui(\/jobs\?[^"]*)"[^>]*><span class="dt">Ended</.exec(await reader.html('/ui/'))!
+  const html = await reader.html(`/ui${list!.replaceAll('&amp;', '&')}`)
+  expect(Number(n)).toBeGreaterThan(0)
+  expect(html.match(/ data-row="/g)).toHaveLength(Number(n))
+})
+
 test('Overview showed the number of failed jobs next to a share of other jobs', async () => {
   const { points } = await pages.engine.stats.series({ step: 'minute' })
   const ended = points.reduce((sum, one) => sum + one.completed + one.failed + one.terminated, 0)

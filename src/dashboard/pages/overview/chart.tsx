@@ -17,7 +17,7 @@ const LABELS = 6
 const NAMED = 2
 const FEW = 6
 
-export const jobsIn = ({ at }: Point, { span, columns }: Range, status: Ended, queue?: string): string =>
+export const jobsIn = ({ at }: Point, { span, columns }: Range, status: string, queue?: string): string =>
   jobsPath({ status, queue, ended: stretchText({ from: at, to: at + span / columns }) })
 
 const hasEnds = ({ completed, failed }: Point): boolean => completed + failed > 0

@@ -45,10 +45,11 @@ function EndTiles({ data: { points, range } }: TilesProps) {
   const minute = all / (range.span / MINUTE)
   const share = failed / all
   const ended = `${count(all)} ended in ${range.text}`
+  const endsIn = (status: string) => jobsIn(points[0]!, { ...range, columns: 1 }, status)
   return (
     <>
       <Tile
-        to="/jobs?status=completed"
+        to={endsIn('completed,failed,terminated')}
         head="Ended"
         big={
           <>
@@ -63,7 +64,7 @@ function EndTiles({ data: { points, range } }: TilesProps) {
         tone="completed"
       />
       <Tile
-        to={jobsIn(points[0]!, { ...range, columns: 1 }, 'failed')}
+        to={endsIn('failed')}
         head="Failed"
         big={short(failed)}
         sub={
