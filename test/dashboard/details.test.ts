@@ -379,13 +379,20 @@ test('the search finds the audit log, the page of keys links to it, and keys hav
   expect(await reader.html('/ui/find?q=audit')).toMatch(/href="\/ui\/settings\/keys"[^>]*>.*Keys and audit/s)
   const html = await reader.html('/ui/settings/keys')
   expect(html).toMatch(/href="\/ui\/settings\/keys\?audit"[^>]*>Audit</)
-  expect(html).toMatch(/aria-label="Revoke ana"[^>]*>Revoke</)
+  expect(html).toMatch(/aria-label="Revoke ana, \w+"[^>]*>Revoke</)
   expect(html).not.toContain('Audit log</caption>')
   for (const path of ['/ui/settings/keys?audit', '/ui/settings/keys?q=ana']) {
     const audit = await reader.html(path)
     expect(audit).toMatch(/<h1>Audit<\/h1>.*Audit log<\/caption>/s)
     expect(audit).not.toContain('Revoke ana')
   }
+})
+
+test('two keys of one name had buttons of equal names', async () => {
+  const twins = [1, 2].map(() => pages.engine.keys.add({ name: 'twin', scopes: ['read'] }))
+  const ids = (await Promise.all(twins)).map(({ id }) => id)
+  const html = await reader.html('/ui/settings/keys')
+  for (const id of ids) expect(html).toContain(`aria-label="Revoke twin, ${id}"`)
 })
 
 test('consecutive equal changes are one row of the audit log, with their names', async () => {

@@ -46,7 +46,7 @@ const columns: readonly Column<ApiKey>[] = [
     head: '-Acts',
     kind: 'num',
     cell: ({ id, name }) => (
-      <Act act="remove" scope="admin" fields={{ id, name }} kind="danger" small label={`Revoke ${name}`}>
+      <Act act="remove" scope="admin" fields={{ id, name }} kind="danger" small label={`Revoke ${name}, ${id}`}>
         Revoke
       </Act>
     ),
