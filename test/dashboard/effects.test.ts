@@ -295,6 +295,15 @@ test('faults that the doctor finds are repaired', async () => {
   expect(await pages.statusOf(id)).toBe('queued')
 })
 
+test('Repair left all faults after the 20th slice, and did not say so', async () => {
+  const cursors = Array.from({ length: 21 }, (_, i) => String(10 * (i + 1)))
+  const answer = await admin.act('/ui/doctor?cursor=', { act: 'repair', sure: 'yes', cursor: cursors })
+  expect(await answer.json()).toEqual({
+    say: '0 faults repaired; more remain',
+    link: { text: 'Check the rest', to: '/doctor?cursor=200&run' },
+  })
+})
+
 test('all failed callbacks to a host are sent again with one press, and callbacks to other hosts are not', async () => {
   let status = 500
   const heard: string[] = []

@@ -264,14 +264,17 @@ export const doctor = page({
         verb: 'Repair',
       }),
       async does({ call, form, query }) {
-        const cursors = new Set([query.get('cursor') ?? '', ...form.getAll('cursor').map(String)])
+        const cursors = [...new Set([query.get('cursor') ?? '', ...form.getAll('cursor').map(String)])]
         let mended = 0
-        for (const cursor of [...cursors].slice(0, MENDED)) {
+        for (const cursor of cursors.slice(0, MENDED)) {
           const at = cursor ? `?cursor=${encodeURIComponent(cursor)}` : ''
           const { repaired } = await call<{ repaired: Fault[] }>('POST', `/v1/doctor/repair${at}`)
           mended += repaired.length
         }
-        return { say: `${many(mended, 'fault')} repaired` }
+        const say = `${many(mended, 'fault')} repaired`
+        const next = cursors[MENDED]
+        if (next === undefined) return { say }
+        return { say: `${say}; more remain`, link: { text: 'Check the rest', to: `${sliceAt(next)}&run` } }
       },
     },
   },
