@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import { addressOf, namespaceOf } from '../../src/core/tenant.ts'
 import { pages as table } from '../../src/dashboard/pages/index.ts'
@@ -135,6 +135,19 @@ describe.each([...names, HOME])('%s', (name) => {
     const isTenant = name !== HOME
     expect(html.includes('wrangler.toml')).toBe(!isTenant)
     expect(html.includes('The operator of the deployment can add one')).toBe(isTenant)
+  })
+
+  test('read on Doctor to check the database of the deployment', async () => {
+    const engine = engines[name]!
+    const remedy = 'check the database that is bound as `HISTORY`'
+    const problem = { of: 'history', code: 'UNAVAILABLE', message: 'it does not respond', remedy } as const
+    const health = vi.spyOn(engine, 'health').mockResolvedValue({ ...(await engine.health()), problems: [problem] })
+    const html = await visitors[name]!.html('/ui/doctor')
+    health.mockRestore()
+    const isTenant = name !== HOME
+    expect(html).toContain('it does not respond')
+    expect(html.includes(remedy)).toBe(!isTenant)
+    expect(html.includes('Ask the operator of the deployment to check this service.')).toBe(isTenant)
   })
 
   test('read on the page of a removed job to bind a database to the deployment', async () => {

@@ -4,7 +4,7 @@ import { isId } from '../../core/job.ts'
 import { HOUR } from '../../core/units.ts'
 import type { Health, QueueView } from '../../engine/engine.ts'
 import { asset as script } from '../built/doctor-js.generated.ts'
-import { useLook } from '../look.ts'
+import { type Look, useLook } from '../look.ts'
 import { type Asked, page } from '../page.ts'
 import { Act, CopyButton, LinkButton } from '../parts/act.tsx'
 import { Ago, Card, Head, Icon, Link, NameLink, Shape, Since, StatusText, To } from '../parts/layout.tsx'
@@ -64,10 +64,13 @@ function examinedCheck({ at, whole, faults, cursor }: NonNullable<Health['examin
   }
 }
 
+const ASK_OPERATOR = 'Ask the operator of the deployment to check this service.'
+
 const stores: Partial<Record<Problem['of'], string>> = { data: 'Records', history: 'History' }
 
-function checksOf({ health, before, lost, unclaimed }: DoctorData, now: number): Checked[] {
+function checksOf({ health, before, lost, unclaimed }: DoctorData, { now, tenant }: Look): Checked[] {
   const { redis, ms, tickAt, bellAt, problems = [], restored } = health
+  const remedyOf = ({ of, remedy }: Problem) => (tenant !== undefined && of !== 'data' ? ASK_OPERATOR : remedy)
   const [state, bells] = (['redis', 'qstash'] as const).map((name) => problems.find(({ of }) => of === name))
   return [
     {
@@ -85,7 +88,7 @@ function checksOf({ health, before, lost, unclaimed }: DoctorData, now: number):
           {bellAt && <Ago at={bellAt} word="; last one" />}
         </>
       ),
-      remedy: bells?.remedy,
+      remedy: bells && remedyOf(bells),
     },
     ...(tickAt === undefined
       ? []
@@ -112,7 +115,7 @@ function checksOf({ health, before, lost, unclaimed }: DoctorData, now: number):
     },
     ...problems
       .filter(({ of }) => Object.hasOwn(stores, of))
-      .map((one) => ({ ok: false, text: stores[one.of]!, result: refusedBy(one), remedy: one.remedy })),
+      .map((one) => ({ ok: false, text: stores[one.of]!, result: refusedBy(one), remedy: remedyOf(one) })),
     {
       ok: lost === 0,
       text: 'Runs',
@@ -228,8 +231,8 @@ export const doctor = page({
   scripts: [script.name],
   load,
   View({ data, data: { health, examined, total } }) {
-    const { now } = useLook()
-    const { found = [], sound = [] } = Object.groupBy(checksOf(data, now), ({ ok }) => (ok ? 'sound' : 'found'))
+    const look = useLook()
+    const { found = [], sound = [] } = Object.groupBy(checksOf(data, look), ({ ok }) => (ok ? 'sound' : 'found'))
     return (
       <>
         <Head title="Doctor" note={found.length === 0 ? 'no problems' : many(found.length, 'problem')}>
