@@ -59,7 +59,12 @@ export async function searchOn<Row>({ cache }: Asked, search: Search<Row>): Prom
   }
 }
 
-export function searchRows(asked: Asked, filter: JobFilter & { limit: number }, name = JSON.stringify(filter)) {
+export function searchRows(
+  asked: Asked,
+  filter: JobFilter & { limit: number },
+  name = JSON.stringify(filter),
+  within = (step: Step<JobRow>) => step,
+) {
   const { limit, cursor } = filter
   return searchOn<JobRow>(asked, {
     name,
@@ -68,7 +73,7 @@ export function searchRows(asked: Asked, filter: JobFilter & { limit: number }, 
     idOf: ({ id }) => id,
     async step(cursor) {
       const { jobs, ...more } = await asked.engine.jobs.rows({ ...filter, cursor })
-      return { rows: jobs, ...more }
+      return within({ rows: jobs, ...more })
     },
   })
 }

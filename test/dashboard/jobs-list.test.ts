@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { flow } from '../../functions/flow.ts'
 import { encodeValue } from '../../src/core/codec/value.ts'
+import { labelsText } from '../../src/core/labels.ts'
 import { defineWorker } from '../../src/index.ts'
 import { startPages, type Visitor } from './kit.ts'
 import { fails, waits } from './seed-jobs.ts'
@@ -119,6 +120,25 @@ test('classes with failed jobs are listed first', async () => {
   expect(classes[0]).toBe('charge')
   expect(classes).toContain('pulled')
 })
+
+test.each(['labels.customer=east', 'text=east'])(
+  'a list of jobs with %s also showed jobs that had not ended in the chosen time',
+  async (filter) => {
+    const given = { args: encodeValue('east'), labels: labelsText({ customer: 'east' }) }
+    const ended = await pages.make('charge', given)
+    await pages.rest(ended, 'failed')
+    const open = await pages.make('pulled', given)
+    const rowsOf = async (query: string) => {
+      const html = await admin.html(`/ui/jobs?${filter}${query}`)
+      return [...html.matchAll(/data-row="(\d+)"/g)].map(([, id]) => Number(id))
+    }
+    expect(await rowsOf('')).toEqual(expect.arrayContaining([open, ended]))
+    const recent = await rowsOf('&ended=1h')
+    expect(recent).toContain(ended)
+    expect(recent).not.toContain(open)
+    expect(await rowsOf('&ended=2020-01-01T00:00Z/2020-01-02T00:00Z')).toEqual([])
+  },
+)
 
 test('lost runs of a class are counted, although none of them ended', async () => {
   const site = await startPages({ hold: true })

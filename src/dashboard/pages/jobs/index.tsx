@@ -59,13 +59,14 @@ const isOf = (run: { queue: string; class: string }, query: URLSearchParams): bo
   return run.queue === queue && run.class === name
 }
 
-function within({ query, look }: Asked, { rows, cursor, ...more }: typeof NO_JOBS): typeof NO_JOBS {
+function within({ query, look }: Asked, step: Step<JobRow>): Step<JobRow> {
   const stretch = stretchIn(query, look.now)
-  if (!stretch || !isSorted(query)) return { rows, cursor, ...more }
+  if (!stretch) return step
+  const { rows, cursor, newest } = step
   const { from, to } = stretch
-  const isBelow = rows.some(({ endedAt }) => endedAt !== null && endedAt < from)
+  const isBelow = isSorted(query) && rows.some(({ endedAt }) => endedAt !== null && endedAt < from)
   const fit = rows.filter(({ endedAt }) => endedAt !== null && endedAt >= from && endedAt < to)
-  return { rows: fit, cursor: isBelow ? null : cursor }
+  return { rows: fit, cursor: isBelow ? null : cursor, newest }
 }
 
 const FEW = 200
@@ -79,9 +80,9 @@ const completionsOf = (jobs: readonly JobRow[], names: readonly string[]): strin
 }
 
 function found(asked: Asked, filter: JobFilter) {
-  const [since, until] = ['since', 'until'].map((name) => asked.query.get(name))
-  const name = JSON.stringify({ ...filter, since, until })
-  return searchRows(asked, { ...filter, limit: ROWS }, name)
+  const [since, until, ended] = ['since', 'until', 'ended'].map((name) => asked.query.get(name))
+  const name = JSON.stringify({ ...filter, since, until, ended })
+  return searchRows(asked, { ...filter, limit: ROWS }, name, (step) => within(asked, step))
 }
 
 type JobsData = Awaited<ReturnType<typeof load>>
@@ -111,7 +112,7 @@ async function load(asked: Asked) {
     isByClass ? engine.processes.list() : undefined,
   ])
   return {
-    ...within(asked, listed),
+    ...listed,
     counts: countsOf(queues, query.get('queue')),
     processed,
     views,
