@@ -143,6 +143,19 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await window.context.close()
   })
 
+  test('after the server had refused a subscription, the page never subscribed again', async () => {
+    const window = await at('/channels?at=%2Fshop', async (page) => {
+      await page.clock.install()
+      await page.route('**/v1/subscribe**', (route) => route.fulfill({ status: 429 }), { times: 1 })
+    })
+    const { page, streams } = window
+    await expect.poll(() => streams.length).toBe(1)
+    await page.clock.runFor(61_000)
+    await served.until(() => isHeard('/shop'))
+    expect(streams).toHaveLength(2)
+    await window.context.close()
+  })
+
   test('messages of a channel are shown when they arrive, but not while the page is paused', async () => {
     const window = await at('/channels?at=%2Fshop')
     const { page, streams } = window

@@ -59,6 +59,10 @@ export function pauseListening(is: boolean): void {
 export function startListening(): void {
   document.addEventListener('visibilitychange', listen)
   onEvent('drawn', listen)
-  setInterval(listen, 60_000)
+  setInterval(() => {
+    // Browsers do not reopen a stream that the server has refused.
+    if (source?.readyState === EventSource.CLOSED) heard = ''
+    listen()
+  }, 60_000)
   listen()
 }
