@@ -385,4 +385,27 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.getByRole('heading', { name: `Duplicate #${id}` }).waitFor()
     })
   })
+
+  test.each([
+    ['waited above the list', '#rows > tr'],
+    ['were shown', '#new-rows'],
+  ])('after new jobs %s, rows between the first page and the older rows were missing', async (_, shown) => {
+    const jobs = Array.from({ length: 60 }, () => ({ queue: 'many', class: 'idle' }))
+    await served.engine.workers.register('many', 'idle', { pull: true })
+    await served.engine.jobs.enqueue(jobs)
+    await at('/jobs?queue=many', async (page) => {
+      const all = page.locator(':is(#rows, [data-older]) > tr')
+      await page.getByRole('link', { name: 'Older jobs' }).click()
+      await expect.poll(() => all.count()).toBeGreaterThan(50)
+      const before = await all.count()
+      await served.engine.jobs.enqueue(jobs.slice(0, 7))
+      await page.getByRole('button', { name: /Show 7 new/ }).waitFor()
+      if (shown === '#new-rows') await page.locator(shown).click()
+      await expect.poll(() => all.count()).toBe(shown === '#new-rows' ? before + 7 : before)
+      const ids = await all.evaluateAll((rows) => rows.map(({ id }) => Number(id.slice('row-'.length))))
+      const known = (await served.engine.jobs.list({ queue: 'many', limit: 200 })).jobs.map(({ id }) => id)
+      const first = known.indexOf(ids[0]!)
+      expect(ids).toEqual(known.slice(first, first + ids.length))
+    })
+  })
 })

@@ -9,6 +9,8 @@ type State = { for: string; next: string | null; rows: Element[]; attributes: DO
 
 let state: State | undefined
 let isRunning = false
+/** The rows of the page before a refresh. */
+let before: Element[] = []
 
 const listOf = (): string => addressWith({ sel: undefined, bulk: undefined })
 
@@ -77,6 +79,16 @@ function begin(): void {
   if (at.dataset.more) void run(Number(at.dataset.more))
 }
 
+/** New rows push the last rows off the page. They come before the older rows, or the list begins again. */
+function keepRows(): void {
+  const last = rowsIn(document).at(-1)
+  if (!state || !last?.id) return
+  const rows = state.rows.length > 0 || isRunning ? [...before, ...state.rows] : []
+  const at = rows.findIndex(({ id }) => id === last.id)
+  if (at >= 0) state.rows = rows.slice(at + 1)
+  else if (box()?.dataset.more === undefined) state = undefined
+}
+
 export function startFurther(): void {
   onClick('#further a', (_, event) => {
     if (!older() || opensNewTab(event)) return
@@ -86,6 +98,10 @@ export function startFurther(): void {
     state.until = Date.now() + BY_ITSELF
     void run(Number(box()!.dataset.limit))
   })
-  onEvent('drawn', begin)
+  onEvent('drawing', () => (before = rowsIn(document).map((row) => row.cloneNode(true) as Element)))
+  onEvent('drawn', () => {
+    keepRows()
+    begin()
+  })
   begin()
 }

@@ -58,6 +58,7 @@ export async function take(html: string, whole = true): Promise<void> {
   await breath()
   const held = whole ? 0 : holdBack(next)
   const showChanged = watchRows()
+  emit('drawing')
   swap(next, 'main')
   showChanged()
   showHeld(held)
