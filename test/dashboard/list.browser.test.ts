@@ -40,6 +40,31 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(await page.locator('#new-rows').isHidden()).toBe(true)
     }))
 
+  test('a refresh that began before an action showed the former state after it', async () => {
+    await served.engine.workers.register('many', 'idle', { pull: true })
+    await at('/queues/many', async (page) => {
+      const [read, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      let refreshes = 0
+      await page.route('**/ui/queues/many', async (route) => {
+        if (!route.request().headers()['x-live'] || refreshes++ > 0) return route.continue()
+        const response = await route.fetch()
+        read.resolve()
+        await released.promise
+        await route.fulfill({ response })
+      })
+      await read.promise
+      await page.locator('form[data-act="pause"] button').first().click()
+      const resume = page.locator('form[data-act="resume"] button').first()
+      await resume.waitFor()
+      const { looks } = await countsOf(page)
+      released.resolve()
+      await page.waitForTimeout(500)
+      expect((await countsOf(page)).looks).toBe(looks)
+      expect(await resume.isVisible()).toBe(true)
+      await resume.click()
+    })
+  })
+
   test('the address contains the selection, and opening it restores the selection', () =>
     at('/jobs', async (page) => {
       const boxes = page.locator('#rows input[name="sel"]')

@@ -15,6 +15,8 @@ const retries = [1_000, 2_000, 5_000, 10_000]
 let every = 0
 let isPaused = false
 let failures = 0
+/** The number of refreshes. */
+let looks = 0
 let chunks: Chunk[] = []
 let tag: string | undefined
 let timer: ReturnType<typeof setTimeout> | undefined
@@ -146,6 +148,7 @@ async function look(force = false): Promise<void> {
   }
   due = undefined
   lookedAt = Date.now()
+  const own = ++looks
   try {
     const isBrief = !force && briefOf() !== undefined && Date.now() - wholeAt < WHOLE
     const known = chunks
@@ -156,6 +159,8 @@ async function look(force = false): Promise<void> {
     if (tag && !force) headers['if-none-match'] = tag
     const { href } = location
     const answer = await fetch(href, { headers, cache: 'no-store' })
+    // A later refresh shows the effect of an action that this answer may lack.
+    if (own !== looks) return
     if (location.href !== href) return plan()
     if (answer.status === 401) return logIn()
     if (answer.status >= 500) throw new Error(await reasonOf(answer))
@@ -169,6 +174,7 @@ async function look(force = false): Promise<void> {
     if (answer.status !== 304) await show(answer, force, known)
     showEnded(was)
   } catch (error) {
+    if (own !== looks) return
     console.warn('this page could not be refreshed', error)
     failures += 1
     document.body.classList.add('stale')
