@@ -90,10 +90,16 @@ export function createActs({ base, draw }: Parts) {
     const { csrf } = c.get('seen')
     checkCsrf(c.req.raw, c.req.header('x-csrf') ?? String(form.get('csrf') ?? ''), csrf)
     const name = String(form.get('act') ?? '')
+    const asked: ActAsked = { ...draw.asked(c), form }
+    // Values of a form may be secret, so a preview does not put them in a URL.
+    if (name === 'preview')
+      return draw.show(c, page, {
+        ...asked,
+        query: new URLSearchParams([...form].map(([name, value]) => [name, String(value)])),
+      })
     const act = Object.hasOwn(page.acts ?? {}, name) ? page.acts![name] : undefined
     if (!act)
       throw new SidejobError('BAD_REQUEST', `act: expected one of ${Object.keys(page.acts!).join(', ')}, got "${name}"`)
-    const asked: ActAsked = { ...draw.asked(c), form }
     expectScope(asked.look, act.scope, 'this action')
     const confirm = await act.confirm?.(asked)
     if (confirm && !isSure(confirm, form)) return confirmation(c, page, asked, confirm)

@@ -3,15 +3,14 @@ import { codes, errorBody, SidejobError } from '../core/errors.ts'
 import type { Given } from '../http/dashboard.ts'
 import { createHono } from '../http/hono.ts'
 import { createActs } from './acts.tsx'
-import { around as aroundOf } from './around.ts'
 import { assets } from './assets.ts'
-import { sessionOf, takeFlash } from './cookies.ts'
-import { createDraw, type Draw, drawBrief, hereIn, wantsData } from './draw.tsx'
+import { sessionOf } from './cookies.ts'
+import { createDraw, hereIn } from './draw.tsx'
 import { AGAIN, comesFromElsewhere, createLogin } from './login.tsx'
-import { Elsewhere, type Page } from './page.ts'
+import { Elsewhere } from './page.ts'
 import { pages } from './pages/index.ts'
 import { withPolicy } from './policy.ts'
-import { authenticate, checkCsrf, createSessionDoor, type Env, expectScope } from './session.ts'
+import { authenticate, checkCsrf, createSessionDoor, type Env } from './session.ts'
 import { queryWith } from './words/query.ts'
 
 export type DashboardOptions = {
@@ -56,7 +55,7 @@ export function createPages({ deps, gate, api }: Given, { name }: DashboardOptio
   })
   app.route('/', inner as unknown as Hono<Env>)
   for (const page of pages) {
-    app.get(page.path, (c) => show(c, page, draw))
+    app.get(page.path, (c) => draw.show(c, page))
     if (page.acts) app.post(page.path, (c) => acts(c, page))
   }
   app.all('*', (c) => draw.error(c, new SidejobError('NOT_FOUND', 'there is no such page')))
@@ -82,13 +81,4 @@ function refuse(c: Context, base: string): Response {
   if (!hadSession && comesFromElsewhere(c.req.raw)) return c.html(AGAIN)
   const to = hereIn(c).replace(/^\/$/, '')
   return c.redirect(`${base}/login${queryWith('', { ended: hadSession ? '1' : '', to })}`, 303)
-}
-
-async function show(c: Context<Env>, page: Page, draw: Draw): Promise<Response> {
-  const asked = draw.asked(c)
-  expectScope(asked.look, 'read', 'this page')
-  if (page.brief && c.req.header('x-live') && wantsData(c))
-    return drawBrief(c, page.brief, { asked, data: await page.load(asked) })
-  const [data, around] = await Promise.all([page.load(asked), aroundOf(asked)])
-  return draw.page(c, page, { asked, data, around, word: takeFlash(c, asked.look.base) })
 }

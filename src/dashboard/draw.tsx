@@ -6,18 +6,17 @@ import type { Deps } from '../http/deps.ts'
 import { type Around, around } from './around.ts'
 import { createAnswers, createCache } from './cache.ts'
 import { type AskApi, callerOf } from './call.ts'
-import { preferencesOf } from './cookies.ts'
+import { preferencesOf, takeFlash } from './cookies.ts'
 import { costs } from './costs.ts'
 import { documentOf, htmlOf, type Look } from './look.ts'
 import { entryOf } from './nav.ts'
 import type { Asked, Brief, Page } from './page.ts'
 import { ErrorPage } from './parts/error.tsx'
 import { type Frame, Shell } from './parts/shell.tsx'
-import type { Env } from './session.ts'
+import { type Env, expectScope } from './session.ts'
 import { patchOf, withoutTimes } from './words/chunks.ts'
 
 export type Draw = ReturnType<typeof createDraw>
-type Drawn = { asked: Asked; data: unknown; around: Around; word?: string }
 
 export const wantsData = (c: Context): boolean => c.req.header('accept')?.startsWith('application/json') ?? false
 
@@ -43,12 +42,12 @@ async function answer(c: Context, html: string): Promise<Response> {
   return patch ? c.json({ patch }) : c.html(html)
 }
 
-export async function drawBrief(
+async function drawBrief(
   c: Context<Env>,
   { as, data: dataOf, parts }: Brief<unknown>,
-  { asked, data }: Pick<Drawn, 'asked' | 'data'>,
+  { look, query }: Asked,
+  data: unknown,
 ) {
-  const { look, query } = asked
   const drawn = Object.entries(parts).map(([id, View]) => [
     id,
     htmlOf(look, <View data={data} look={look} query={query} />),
@@ -93,13 +92,13 @@ export function createDraw({ deps, base, name: ownName, pages, ask }: Parts) {
     }
   }
 
-  function page(
-    c: Context<Env>,
-    { path, nav, navOf, every, slim, scripts, styles, title: titleOf, crumbs, View }: Page,
-    drawn: Drawn,
-  ) {
-    const { asked, data, around, word } = drawn
-    const { look, query } = asked
+  async function show(c: Context<Env>, page: Page, given = asked(c)): Promise<Response> {
+    const { path, nav, navOf, every, slim, scripts, styles, title: titleOf, crumbs, View, brief } = page
+    const { look, query } = given
+    expectScope(look, 'read', 'this page')
+    if (brief && c.req.header('x-live') && wantsData(c)) return drawBrief(c, brief, given, await page.load(given))
+    const [data, signs] = await Promise.all([page.load(given), around(given)])
+    const word = takeFlash(c, base)
     const at = navOf?.(data) ?? nav
     const entry = at && entryOf(at)
     const title = titleOf?.(data, look) ?? entry!.title
@@ -114,7 +113,7 @@ export function createDraw({ deps, base, name: ownName, pages, ask }: Parts) {
       slim,
       scripts,
       styles,
-      ...around,
+      ...signs,
       children: (
         <>
           <View data={data} look={look} query={query} />
@@ -148,5 +147,5 @@ export function createDraw({ deps, base, name: ownName, pages, ask }: Parts) {
     return c.html(html, status as 400)
   }
 
-  return { asked, whole, page, error, forget: answers.expire }
+  return { asked, whole, show, error, forget: answers.expire }
 }

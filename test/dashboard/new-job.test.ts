@@ -82,6 +82,16 @@ describe('a new job of a class with a required input', () => {
     expect(await valuesOf(await create({ inputs }), 'url')).toHaveLength(2)
   })
 
+  test('the preview of a new job had the typed values in its address', async () => {
+    const before = await jobs()
+    const fields = { queue: 'media', class: 'thumb', 'in.url': URL_OF_PICTURE }
+    const answer = await writer.act('/ui/jobs/new', { act: 'preview', ...fields }, { accept: 'text/html' })
+    expect(JSON.parse(boxOf(await answer.text()))).toMatchObject({ inputs: { url: [URL_OF_PICTURE] } })
+    expect(await jobs()).toBe(before)
+    const elsewhere = { 'sec-fetch-site': 'cross-site', accept: 'text/html' }
+    expect((await writer.act('/ui/jobs/new', { act: 'preview', ...fields }, elsewhere)).status).toBe(403)
+  })
+
   test('a job without the input is created if the user chooses to write the input later', async () => {
     expect(await valuesOf(await create({ later: 'on' }), 'url')).toEqual([])
     const html = await writer.html(`${PAGE}&later=on`)

@@ -310,6 +310,20 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     expect(job!.args).toBe('{"width":640}')
   })
 
+  test('values typed into the form of a new job were in the addresses of its previews', async () => {
+    await served.engine.workers.register('media', 'sign', {
+      pull: true,
+      args: '{"type":"object","properties":{"password":{"type":"string"}}}' as never,
+    })
+    await enter(['read', 'write'], '/jobs/new?queue=media&class=sign')
+    const addresses: string[] = []
+    page.on('request', (request) => addresses.push(request.url()))
+    await page.locator('form[data-preview]').getByLabel('password').fill('M4rk3r')
+    await expect.poll(() => page.locator('#preview [name=body]').inputValue()).toContain('M4rk3r')
+    expect(addresses.length).toBeGreaterThan(0)
+    expect(addresses.filter((address) => address.includes('M4rk3r'))).toEqual([])
+  })
+
   test('a class is registered by a form, shown, and unregistered after its name was typed', async () => {
     await enter(['read', 'admin'], '/workers')
     await page.getByRole('link', { name: 'Register class' }).click()

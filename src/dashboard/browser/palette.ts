@@ -58,7 +58,7 @@ export function openPalette(typed: HTMLInputElement | null, from: Element | null
     asked = new AbortController()
     const text = field.value.trim()
     const to = text ? `find?list&q=${encodeURIComponent(text)}` : 'more'
-    const found = await pageAt(`${base}/${to}`, asked.signal).catch(() => undefined)
+    const found = await pageAt(`${base}/${to}`, { signal: asked.signal }).catch(() => undefined)
     if (!found) return
     show(field, list, found)
     shown = text

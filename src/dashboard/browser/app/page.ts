@@ -39,8 +39,8 @@ export const button = (text: string, kind: string, onclick: (event: MouseEvent) 
 
 export const parsed = (html: string): Document => new DOMParser().parseFromString(html, 'text/html')
 
-export async function pageAt(url: string, signal?: AbortSignal): Promise<Document> {
-  const answer = await fetch(url, { headers: { accept: 'text/html' }, cache: 'no-store', signal })
+export async function pageAt(url: string, options: RequestInit = {}): Promise<Document> {
+  const answer = await fetch(url, { headers: { accept: 'text/html' }, cache: 'no-store', ...options })
   if (!answer.ok) throw new Error(`the server returned ${answer.status}`)
   return parsed(await answer.text())
 }

@@ -7,13 +7,10 @@ let asking: AbortController | undefined
 async function show(form: HTMLFormElement): Promise<void> {
   const box = document.getElementById('preview')
   if (!box) return
-  const typed = new FormData(form)
-  const names = form.dataset.preview!
-  const asked = new URLSearchParams()
-  for (const name of names === '*' ? typed.keys() : names.split(' ')) asked.set(name, String(typed.get(name) ?? ''))
-  asked.delete('csrf')
+  const body = new FormData(form)
+  body.set('act', 'preview')
   const { signal } = (asking = new AbortController())
-  const page = await pageAt(`${location.pathname}?${asked}`, signal)
+  const page = await pageAt(location.pathname, { method: 'POST', body, signal })
   const opened = [...box.querySelectorAll('details')].map(({ open }) => open)
   box.replaceChildren(...(page.getElementById('preview')?.childNodes ?? []))
   box.querySelectorAll('details').forEach((one, i) => {

@@ -51,7 +51,8 @@ export const Register = ({ draft, taken, query }: RegisterProps) => (
           scope="admin"
           press="Register"
           at="/workers"
-          preview={['register', 'queue', 'class', ...workerFields]}
+          fields={{ register: '' }}
+          preview={['queue', 'class', ...workerFields]}
           isOpened
         >
           <Field name="queue" label="Queue" note="a new name creates a queue" value="default" required mono />
@@ -121,7 +122,16 @@ export function Change({ worker, draft, query }: ChangeProps) {
   const texts = workerTexts(worker)
   return (
     <Card title="Change" id="change" right={<Link to={path}>Cancel</Link>}>
-      <Form act="change" scope="admin" press="Save" at={path} preview={['change', ...workerFields]} isOpened isIsland>
+      <Form
+        act="change"
+        scope="admin"
+        press="Save"
+        at={path}
+        fields={{ change: '' }}
+        preview={workerFields}
+        isOpened
+        isIsland
+      >
         <Hidden of={workerFields.map((name) => [`was_${name}`, texts[name]])} />
         <Fields values={texts} />
         <Preview draft={draft} changed={worker} query={query} />
