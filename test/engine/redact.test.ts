@@ -41,9 +41,12 @@ const note = defineWorker({
   perform: (job) => (job.args ?? {}) as { pin: number; paid: boolean },
 })
 
+const more = Array.from({ length: 40 }, (_, n) => `args.private.field_${n}`)
+const careful = { ...pay, class: 'careful', redact: [...pay.redact!, ...more] }
+
 let kit: Kit
 beforeAll(async () => {
-  kit = await startKit({ workers: [pay, note] })
+  kit = await startKit({ workers: [pay, note, careful] })
 })
 afterAll(() => kit.close())
 
@@ -129,6 +132,18 @@ test('errors are redacted on request, in lists, runs and kinds of errors too', a
   expect(shown.log.entries[0]!.entry).toMatch(/^\{"error":"\[redacted\]","reason":"other"/)
   expect(shown.errors.errors[0]).toMatchObject({ class: 'pay', example: '[redacted]' })
   expect(text(shown)).not.toContain(SECRET)
+})
+
+test('the secrets of a class with more than 512 bytes of redacted paths were shown', async () => {
+  const fails = JSON.stringify({ ...(textOf(order) as object), fail: true })
+  for (const [value, end] of [
+    [order, 'completed'],
+    [fails, 'failed'],
+  ] as const) {
+    const id = await kit.make('careful', { args, inputs: { orders: [value] }, keepResult: true, retry: false })
+    await kit.rest(id, end)
+    expect(text(await looked(id))).not.toContain(SECRET)
+  }
 })
 
 test('a whole part or a path inside it can be redacted, and missing values stay missing', () => {

@@ -28,7 +28,15 @@ const calls = defineWorker({
     for (const _ of [1, 2]) await job.callWorker('plain')
   },
 })
-const workers = [plain, adds, secret, brief, calls]
+const more = Array.from({ length: 40 }, (_, n) => `args.private.field_${n}`)
+const careful = defineWorker({
+  class: 'careful',
+  redact: ['args.card', 'error.message', ...more],
+  perform: ({ args }) => {
+    throw new Terminal((args as { card: string }).card)
+  },
+})
+const workers = [plain, adds, secret, brief, calls, careful]
 
 describe.each(Object.entries(databases))('with %s', (_, open) => {
   let opened: { db: SqlDatabase; close: () => unknown }
@@ -148,6 +156,17 @@ describe.each(Object.entries(databases))('with %s', (_, open) => {
     const masked = '{"card":"[redacted]","name":"Ann"}'
     expect(await endsOf(id)).toMatchObject([{ args: masked, result: masked }])
     const rows = await opened.db.all(['SELECT args, result FROM ends WHERE job = ?', id])
+    expect(JSON.stringify(rows)).not.toContain('4111')
+  })
+
+  test('the history stored the secrets of a class with more than 512 bytes of redacted paths', async () => {
+    const id = await kit.make('careful', { args: '{"card":"4111","name":"Ann"}' })
+    await settle()
+    await stored()
+    const rows = await Promise.all(
+      ['ends', 'runs'].map((table) => opened.db.all([`SELECT * FROM ${table} WHERE job = ?`, id])),
+    )
+    expect(rows.map(({ length }) => length)).toEqual([1, 1])
     expect(JSON.stringify(rows)).not.toContain('4111')
   })
 

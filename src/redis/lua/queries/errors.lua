@@ -58,7 +58,7 @@ for i, name in ipairs(failing) do
     shown[#shown + 1] = row_of.kind { kind = one.kind, class = one.class, first = one.first, last = one.last,
       minutes = one.minutes, count = one.count, jobs = one.ids,
       error = doc and values.get_value(one.ids[1], doc, fields.last_error) or '',
-      redacts = doc and doc.redacts or '' }
+      redacts = doc and values.get_value(one.ids[1], doc, fields.redacts) or '' }
   end
   rows[i] = row_of.failing { queue = name, failed = lists[i].failed, unsorted = lists[i].unsorted, kinds = shown }
 end

@@ -1,6 +1,6 @@
 local kept = { fields.sequence, fields.created_at, fields.queue, fields.class, fields.args, fields.priority,
-  fields.created_by, fields.labels, fields.api_key, fields.redacts, fields.tag, fields.group, fields.parent,
-  fields.child_name, fields.failures, fields.lost_runs, fields.ran_at, fields.ended_at, fields.last_run, fields.aliases,
+  fields.created_by, fields.labels, fields.api_key, fields.tag, fields.group, fields.parent, fields.child_name,
+  fields.failures, fields.lost_runs, fields.ran_at, fields.ended_at, fields.last_run, fields.aliases,
   fields.scheduled_for, fields.run_number }
 
 local function is_kept(doc)
@@ -9,7 +9,7 @@ end
 
 function history.note_end(id, doc, place, value)
   if not is_kept(doc) then return end
-  local facts = { [fields.place] = place }
+  local facts = { [fields.place] = place, [fields.redacts] = values.get_value(id, doc, fields.redacts) }
   for i = 1, #kept do
     local field = kept[i]
     if doc[field] and not cache.is_beside(field, doc[field]) then facts[field] = outbox.bounded(doc[field]) end
@@ -26,5 +26,5 @@ end
 function history.note_run(id, doc, line)
   if not is_kept(doc) then return end
   outbox.push('r', id, { [fields.sequence] = doc.sequence, [fields.queue] = doc.queue, [fields.class] = doc.class,
-    [fields.redacts] = doc.redacts }, line)
+    [fields.redacts] = values.get_value(id, doc, fields.redacts) }, line)
 end
