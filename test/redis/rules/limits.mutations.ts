@@ -125,6 +125,13 @@ export const mutations = [
       'a job that waited comes back after later jobs',
     ],
     ['        cache.change(id, doc, fields.reserved_limit, key)\n', '', 'a returning job has no reserved slot'],
+    ['if settings and cache.queue(doc.queue).paused then', 'if false then', 'a paused queue keeps slots'],
+    [
+      '        if waiter and passed then waiter, passed = admit(key, settings, ADMIT) end\n',
+      '',
+      'jobs of a paused queue delay the jobs behind them',
+    ],
+    ['passed and time.now or moment', 'moment', 'a job behind many jobs of a paused queue is not checked'],
   ),
   ...of(27, 'lib/runtime/tables.lua', [
     'a[2] < b[2] or (a[2] == b[2] and a[1] < b[1])',
@@ -164,7 +171,7 @@ export const mutations = [
       '',
       'a claim does not know when a rate admits the next job',
     ],
-    ['  limits.check_at(key, moment)\n', '', 'the tick does not know when a slot becomes free'],
+    ['  limits.check_at(key, passed and time.now or moment)\n', '', 'the tick does not know when a slot becomes free'],
   ),
   ...of(
     27,

@@ -358,6 +358,31 @@ const rule27: Facts = {
       expect(await of(world)).toMatchObject({ running: 0, waiting: 0, reserved: 0 })
     }
   },
+  async 'a paused queue kept the slots of a limit from the other queues'(world) {
+    const { run, ids } = await crowded(world, 3)
+    const other = await world.make({ ...limits(1), queue: 'other' })
+    expect(await world.claim({ queue: 'other' })).toEqual([])
+    await world.store.settings('q', { paused: true })
+    await run.commit()
+    const next = await world.claimOne({ queue: 'other' })
+    expect(next.id).toBe(other)
+    await world.store.settings('q', { paused: false })
+    expect(await world.claim()).toEqual([])
+    await next.commit()
+    expect((await world.claimOne()).id).toBe(ids[0])
+    expect(await of(world)).toMatchObject({ running: 1, reserved: 0 })
+  },
+  async 'a job behind a thousand jobs of a paused queue gets its slot with a tick'(world) {
+    const run = await occupied(world)
+    const paused = Array.from({ length: 1_100 }, () => ({ queue: 'q', class: 'plain', known: true, ...limits(1) }))
+    await world.store.enqueue(paused)
+    const other = await world.make({ ...limits(1), queue: 'other' })
+    expect(await world.claim({ queue: 'other' })).toEqual([])
+    await world.store.settings('q', { paused: true })
+    await run.commit()
+    await world.tick()
+    expect((await world.claimOne({ queue: 'other' })).id).toBe(other)
+  },
   async 'groups waiting at a shared limit take turns, and so do jobs without a group'(world) {
     const run = await occupied(world)
     for (const [n, group] of [

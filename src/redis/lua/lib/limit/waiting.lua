@@ -21,26 +21,30 @@ end
 
 local ADMIT = 1000
 
-local function admit(key, settings)
-  local free = math.min(limits.room_at(key), ADMIT)
-  local rows = first_waiting(key, math.max(free, 0) + 1)
-  local ids = {}
-  for i = 1, math.min(free, #rows) do ids[i] = rows[i][1]:sub(15) end
+-- A job of a paused queue reserves no slot, because jobs of other queues can use it.
+local function admit(key, settings, most)
+  local rows, free, ids, at_row, passed = first_waiting(key, math.max(most, 0) + 1), limits.room_at(key), {}, 0, false
+  for i = 1, math.min(most, #rows) do ids[i] = rows[i][1]:sub(15) end
   cache.fetch_jobs(ids)
   sides.fetch_limits_of(ids)
-  for i, id in ipairs(ids) do
+  while at_row < #ids and free > 0 do
+    at_row = at_row + 1
+    local id = ids[at_row]
     local doc = cache.find(id)
     if doc and doc.place == PLACE.limited then
       places.move(id, doc, sides.of(doc), nil, nil, true)
-      if settings then
+      if settings and cache.queue(doc.queue).paused then
+        passed = true
+      elseif settings then
         cache.change(id, doc, fields.reserved_limit, key)
         limits.save(key, limit_fields.promised, (settings.promised or 0) + 1)
+        free = free - 1
       end
     else
-      cache.zset(redis_keys.limit(key, 'waiting'), rows[i][1], false)
+      cache.zset(redis_keys.limit(key, 'waiting'), rows[at_row][1], false)
     end
   end
-  return #rows > #ids and rows[#ids + 1][1]:sub(15)
+  return #rows > at_row and rows[at_row + 1][1]:sub(15), passed
 end
 
 -- Keeps the slots of a removed limit, because current runs release these slots when they end.
@@ -52,7 +56,7 @@ local function forget_limit(key, is_removed)
   cache.sset(ns .. 'limits', key, false)
 end
 
-local function watch(key, waiter)
+local function watch(key, waiter, passed)
   local moment, doc = limits.next_room(key), cache.find(waiter)
   if moment == numbers.never then return end
   if doc then
@@ -60,7 +64,7 @@ local function watch(key, waiter)
     waits[key] = moment
     cache.change_queue(doc.queue, queue_fields.limit_moments, waits)
   end
-  limits.check_at(key, moment)
+  limits.check_at(key, passed and time.now or moment)
 end
 
 function waiting.give_room()
@@ -75,8 +79,9 @@ function waiting.give_room()
         forget_limit(key, settings.gone)
       else
         if settings and settings.reordering then resort.go_on_at(key) end
-        local waiter = admit(key, settings)
-        if waiter then watch(key, waiter) end
+        local waiter, passed = admit(key, settings, math.min(limits.room_at(key), ADMIT))
+        if waiter and passed then waiter, passed = admit(key, settings, ADMIT) end
+        if waiter then watch(key, waiter, passed) end
         if settings then
           if settings.reordering then limits.check_at(key, time.now) end
           if settings.rate then
