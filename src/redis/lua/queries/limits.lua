@@ -29,7 +29,7 @@ local rows = {}
 cache.fetch_limits(names)
 for _, name in ipairs(names) do
   local state = limits.at(name)
-  if state.settings and not state.settings.gone then
+  if state.settings then
     local waiting = limits.count_in_line(name)
     local starts = starts_of(name, state.settings.rate and state.settings.period)
     local started = #starts < most_starts and #starts or most_starts > 0 and state.started or 0

@@ -5,9 +5,8 @@ local hints_text, hints_system, hints_till, hints_version
 
 local function rebuilt(text)
   readable.note(hints_key, text)
-  local version = hints.stored_version()
   hints_system, hints_till = 1, 0
-  hints_version = version or ''
+  hints_version = hints.stored_version() or ''
   cache.set_text(hints_key, '1,0,' .. hints_version)
 end
 
