@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -51,13 +52,13 @@ func ask(method, path string, body any, into any) error {
 	}
 	defer response.Body.Close()
 	answer, err := io.ReadAll(response.Body)
-	if err != nil || len(answer) == 0 {
+	if err != nil {
 		return err
 	}
 	if response.StatusCode >= 400 {
 		return fmt.Errorf("%s %s: %d %s", method, path, response.StatusCode, answer)
 	}
-	if into == nil {
+	if into == nil || len(answer) == 0 {
 		return nil
 	}
 	return json.Unmarshal(answer, into)
@@ -102,8 +103,8 @@ func perform(one run) {
 		select {
 		case <-beat.C:
 			if err := ask("POST", path+"/heartbeat", object{}, nil); err != nil {
-				log.Printf("job %d was taken over: %v", one.Job.ID, err)
-				return
+				// After 410 LOST, sidejob refuses the commit.
+				log.Printf("job %d: no heartbeat: %v", one.Job.ID, err)
 			}
 		case changes := <-done:
 			if err := ask("POST", path+"/commit", changes, nil); err != nil {
@@ -130,9 +131,16 @@ func main() {
 			time.Sleep(time.Second)
 			continue
 		}
+		// A run that waits for another run would lose its lease.
+		var all sync.WaitGroup
 		for _, one := range claimed.Runs {
-			perform(one)
+			all.Add(1)
+			go func(one run) {
+				defer all.Done()
+				perform(one)
+			}(one)
 		}
+		all.Wait()
 		if claimed.Signal == "stop" {
 			fmt.Println("stopped")
 			return

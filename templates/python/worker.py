@@ -9,7 +9,6 @@ import secrets
 import socket
 import threading
 import time
-import urllib.error
 import urllib.request
 from contextlib import contextmanager
 
@@ -62,6 +61,20 @@ def kept(tokens: list[str]):
         ended.set()
 
 
+def commit(token: str, changes: dict) -> None:
+    """Sends the changes until sidejob answers. sidejob applies them once, even if it gets them twice."""
+    while True:
+        try:
+            ask("POST", f"/v1/runs/{token}/commit", changes)
+            return
+        except OSError as error:
+            print(f"run {token} is not committed: {error}", flush=True)
+            code = getattr(error, "code", 503)
+            if code < 500 and code != 429:  # 410 LOST, or sidejob refuses the changes
+                return
+            time.sleep(1)
+
+
 def serve() -> None:
     for name in CLASSES:
         ask("PUT", f"/v1/workers/python/{name}", {"pull": True, "retry": {"max": 3}})
@@ -73,11 +86,11 @@ def serve() -> None:
             tokens = [run["run"]["token"] for run in runs]
             with kept(tokens):
                 for run in runs:
-                    ask("POST", f"/v1/runs/{tokens[0]}/commit", perform(run))
+                    commit(tokens[0], perform(run))
                     tokens.pop(0)
             if (claimed or {}).get("signal") == "stop":
                 return print("stopped", flush=True)
-        except (urllib.error.URLError, TimeoutError) as error:
+        except OSError as error:
             print(f"sidejob does not answer ({error}); trying again", flush=True)
             time.sleep(1)
 

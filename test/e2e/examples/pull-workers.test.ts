@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -38,6 +40,39 @@ const examples = [
   },
 ]
 
+const start = (command: readonly string[], url: string) =>
+  spawn(command[0]!, command.slice(1), {
+    env: { ...process.env, SIDEJOB_URL: url, SIDEJOB_API_KEY: KEY },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    // The whole process group is killed, because a waiting curl outlives bash.
+    detached: true,
+  })
+
+/** Starts a worker with a stand-in for sidejob. */
+async function against(
+  command: readonly string[],
+  answer: (request: IncomingMessage, response: ServerResponse) => unknown,
+  use: () => Promise<unknown>,
+): Promise<void> {
+  const server = createServer((request, response) => {
+    if (request.method === 'PUT') response.end('{}')
+    else answer(request, response)
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const worker = start(command, `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const exit = once(worker, 'exit')
+  try {
+    await Promise.race([use(), exit.then(([code]) => expect.fail(`the worker ended with ${code}`))])
+  } finally {
+    if (worker.exitCode === null) process.kill(-worker.pid!)
+    await exit
+    server.closeAllConnections()
+    server.close()
+  }
+}
+
+const isClaim = ({ url }: IncomingMessage): boolean => url!.endsWith('/claim')
+
 let site: Awaited<ReturnType<typeof serve>>
 beforeAll(async () => {
   site = await serve()
@@ -55,12 +90,7 @@ describe.each(examples)('a pull worker of queue $queue', ({ queue, command, miss
   beforeAll(async () => {
     if (missing) return console.warn(`skipped: what ${queue} needs is not on this machine`)
     prepare?.()
-    worker = spawn(command[0]!, command.slice(1), {
-      env: { ...process.env, SIDEJOB_URL: site.url, SIDEJOB_API_KEY: KEY },
-      stdio: ['ignore', 'pipe', 'inherit'],
-      // The whole process group is killed, because a waiting curl outlives bash.
-      detached: true,
-    })
+    worker = start(command, site.url)
     exit = once(worker, 'exit')
     const [line] = await once(createInterface(worker.stdout!), 'line')
     expect(line).toBe('waiting for work')
@@ -85,6 +115,43 @@ describe.each(examples)('a pull worker of queue $queue', ({ queue, command, miss
     await site.rest(id, 'completed')
   })
 
+  may('ended or asked without a pause when the connection was cut or a proxy answered 502', async () => {
+    let claims = 0
+    const twice = Promise.withResolvers<void>()
+    const answer = (_: IncomingMessage, response: ServerResponse) => {
+      claims++
+      if (claims === 1) return response.destroy()
+      response.writeHead(502).end()
+      if (claims === 2) twice.resolve()
+    }
+    await against(command, answer, async () => {
+      await twice.promise
+      await new Promise((done) => setTimeout(done, 500))
+      expect(claims).toBe(2)
+    })
+  })
+
+  // curl in bash accepts at most 128 KiB of a body.
+  test.skipIf(missing || !stops)('left the other runs of a claim when sidejob refused one commit', async () => {
+    const runs = ['ΐ', 'a'].map((text, i) => ({
+      run: { token: `${i}.1.x` },
+      job: { id: i, class: 'shout', args: { text } },
+    }))
+    let claims = 0
+    const committed = new Set<string>()
+    const done = Promise.withResolvers<void>()
+    const answer = (request: IncomingMessage, response: ServerResponse) => {
+      if (isClaim(request)) {
+        if (claims++ === 0) response.end(JSON.stringify({ runs }))
+        return
+      }
+      committed.add(request.url!)
+      response.writeHead(request.url!.includes('/0.1.x/') ? 413 : 200).end('{}')
+      if (committed.size === runs.length) done.resolve()
+    }
+    await against(command, answer, () => done.promise)
+  })
+
   test.skipIf(missing || !stops)('ends when it is asked to end', async () => {
     const { processes } = await site.engine.processes.list()
     const own = processes.find((one) => one.id.includes(String(worker.pid)))!
@@ -93,6 +160,27 @@ describe.each(examples)('a pull worker of queue $queue', ({ queue, command, miss
     expect(await exit).toEqual([0, null])
   })
 })
+
+test.skipIf(!isThere('go', 'version'))(
+  'the worker in Go performed the runs of a claim one after the other',
+  async () => {
+    const runs = [7, 8].map((id) => ({ run: { token: `${id}.1.x` }, job: { id, args: { text: 'a' } } }))
+    let claims = 0
+    const waiting: ServerResponse[] = []
+    const both = Promise.withResolvers<void>()
+    const answer = (request: IncomingMessage, response: ServerResponse) => {
+      if (isClaim(request)) {
+        if (claims++ === 0) response.end(JSON.stringify({ runs }))
+        return
+      }
+      waiting.push(response)
+      if (waiting.length < runs.length) return
+      for (const one of waiting) one.end('{}')
+      both.resolve()
+    }
+    await against([built], answer, () => both.promise)
+  },
+)
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
