@@ -32,6 +32,15 @@ function zip({ in: { left, right }, state }: Snapshot) {
 
 const classes: Record<string, (snapshot: Snapshot) => unknown> = { zip }
 
+function changesOf(perform: (snapshot: Snapshot) => unknown, snapshot: Snapshot): unknown {
+  try {
+    return perform(snapshot)
+  } catch (error) {
+    // The job fails with this error and is retried.
+    return { end: 'failed', error: { message: String(error) } }
+  }
+}
+
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk)
@@ -45,11 +54,12 @@ async function answer(request: IncomingMessage): Promise<{ status: number; value
   const snapshot = JSON.parse(body.toString()) as Snapshot
   const perform = classes[snapshot.job.class]
   if (!perform) return { status: 404, value: { error: `no class ${snapshot.job.class} here` } }
-  return { status: 200, value: perform(snapshot) }
+  return { status: 200, value: changesOf(perform, snapshot) }
 }
 
 const server = createServer(async (request, response) => {
-  const { status, value } = await answer(request)
+  // A caller that disconnects must not end the program.
+  const { status, value } = await answer(request).catch((error) => ({ status: 500, value: { error: String(error) } }))
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
 })
 server.listen(Number(process.env.PORT ?? 8000), '127.0.0.1', () => {

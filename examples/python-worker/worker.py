@@ -67,7 +67,11 @@ class Worker(BaseHTTPRequestHandler):
         perform = CLASSES.get(snapshot["job"]["class"])
         if perform is None:
             return self.answer(404, {"error": f"no class {snapshot['job']['class']} here"})
-        self.answer(200, perform(snapshot))
+        try:
+            changes = perform(snapshot)
+        except Exception as error:  # the job fails with this error and is retried
+            changes = {"end": "failed", "error": {"message": f"{type(error).__name__}: {error}"}}
+        self.answer(200, changes)
 
     def answer(self, status: int, value: dict):
         text = json.dumps(value).encode()

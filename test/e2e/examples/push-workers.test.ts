@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -136,6 +137,20 @@ describe.each(examples)('$name', (example) => {
       ],
     })
     expect(answered.safeParse(answer).error?.issues).toBeUndefined()
+  })
+
+  may('did not answer, or ended, when its code threw or a caller disconnected', async () => {
+    const cut = connect(Number(new URL(worker.url).port), '127.0.0.1')
+    cut.write('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\n{', () => cut.resetAndDestroy())
+    await once(cut, 'close')
+    const body = new TextEncoder().encode('{"job":{"class":"zip"},"in":{"left":null},"state":{}}')
+    for (let n = 0; n < 2; n++) {
+      const headers = { ...(await webhookHeaders('7.1.a', body, [secret], Date.now())) }
+      const response = await fetch(worker.url, { method: 'POST', headers, body })
+      const answer = await response.json()
+      expect(answer).toMatchObject({ end: 'failed', error: { message: expect.stringMatching(/Error/) } })
+      expect(answered.safeParse(answer).error?.issues).toBeUndefined()
+    }
   })
 
   may('accepts either of two signatures during a rotation of the secret', async () => {
