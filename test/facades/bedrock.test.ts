@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { SidejobError } from '../../src/core/errors.ts'
 import { type Kit, startKit } from '../kit/index.ts'
 import { BAD_DATA, type Client, family, type Given, NO_JOB, NOT_RUNNING, startBedrock, UNKNOWN } from './bedrock.ts'
 import type { World } from './kit.ts'
@@ -1020,6 +1021,24 @@ describe('the door', () => {
   scenario('a command repeated with the same key creates one job', async ({ send }) => {
     const first = await send('CreateJob', { name: 'job', 'idempotency-key': 'k' })
     expect((await send('CreateJob', { name: 'job', 'idempotency-key': 'k' })).body).toEqual(first.body)
+  })
+
+  scenario('a call repeated after its merge failed lost its data: now it merges the data once', async (client) => {
+    const { engine, create, query, send } = client
+    const U = await create({ name: 'u', unique: true })
+    const { update } = engine.deliveries
+    engine.deliveries.update = async () => {
+      throw new SidejobError('UNAVAILABLE', 'Redis is restarting')
+    }
+    const asked = { name: 'u', unique: true, data: '{"n":1}', 'idempotency-key': 'k' }
+    expect((await send('CreateJob', asked)).code).toBe(502)
+    engine.deliveries.update = update
+    expect((await send('CreateJob', asked)).body).toEqual({ jobID: U })
+    expect((await query(U)).data).toEqual({ n: 1 })
+
+    await send('CreateJob', { name: 'u', unique: true, data: '{"n":2}' })
+    expect((await send('CreateJob', asked)).body).toEqual({ jobID: U })
+    expect((await query(U)).data).toEqual({ n: 2 })
   })
 
   scenario('jobs created with an Idempotency-Key count for the quota of their API key', async ({ engine, ask }) => {

@@ -1,11 +1,11 @@
 import type { Encoded } from '../../core/codec/value.ts'
-import { hasCode, SidejobError } from '../../core/errors.ts'
+import { SidejobError } from '../../core/errors.ts'
 import { parseRepeat, shiftLength } from '../../core/repeat.ts'
 import type { Call, DeliveredJob, JobInput } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
 import { mergePatch, readData } from './data.ts'
 import { type Given, momentOf, needName, priorityOf } from './given.ts'
-import { ownedJob, QUEUE } from './jobs.ts'
+import { ownedJob, QUEUE, withJob } from './jobs.ts'
 import { Refusal, refusals } from './refusal.ts'
 import { isManual, isTaken, MOCK, waitsForChildren } from './shown.ts'
 
@@ -115,20 +115,14 @@ const inWords = (error: unknown): never => {
   throw known ? known() : error
 }
 
-async function merge(engine: Engine, id: number, { data, repeat, priority = 0 }: Wanted): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    const { args } = await engine.deliveries.get(String(id))
+const merge = (engine: Engine, job: number, { data, repeat, priority = 0 }: Wanted): Promise<void> =>
+  withJob(engine, String(job), async ({ id, args }) => {
     const was = args ?? '{}'
     if (was === data) return
     const bedrock = repeat ? { bedrock: repeat, stopOnFail: true } : null
     const amendment = { args: mergePatch(was, data), was, priority, repeat: bedrock, dueAt: 'same' as const }
-    try {
-      return await engine.deliveries.update(String(id), amendment)
-    } catch (error) {
-      if (!hasCode(error, 'CONFLICT') || tries === 5) throw error
-    }
-  }
-}
+    await engine.deliveries.update(String(id), amendment)
+  })
 
 export async function createAll(engine: Engine, given: Given[], asksMock: boolean, call: Call): Promise<number[]> {
   const wanted = given.map(wantedOf)
@@ -137,8 +131,14 @@ export async function createAll(engine: Engine, given: Given[], asksMock: boolea
   const mocked = mocks(asksMock, parents)
   checkGrandchildren(parents)
   const inputs = wanted.map((one) => inputOf(one, mocked))
-  const { jobs, existing } = await engine.jobs.enqueue(inputs, call).catch(inWords)
-  for (const [i, job] of jobs.entries())
-    if (job.existing && !existing && wanted[i]!.overwrites) await merge(engine, job.id, wanted[i]!)
+  const { jobs } = await engine.jobs.enqueue(inputs, call).catch(inWords)
+  const found = [...jobs.entries()].filter(([i, { existing }]) => existing && wanted[i]!.overwrites)
+  if (found.length > 0) {
+    // The answer to the key of the call is stored before the merge, so the merge needs its own key.
+    const key = call.key && `merge ${call.key}`
+    await engine.deliveries.once({ ...call, key }, async () => {
+      for (const [i, { id }] of found) await merge(engine, id, wanted[i]!)
+    })
+  }
   return jobs.map(({ id }) => id)
 }

@@ -27,7 +27,8 @@ export async function withJob(engine: Engine, id: string, act: (job: DeliveredJo
     try {
       return await act(await ownedJob(engine, id))
     } catch (error) {
-      if (!hasCode(error, 'WRONG_STATUS') || tries === MOST_TRIES) throw error
+      const hasChanged = hasCode(error, 'WRONG_STATUS') || hasCode(error, 'CONFLICT')
+      if (!hasChanged || tries === MOST_TRIES) throw error
     }
   }
 }
