@@ -4,7 +4,7 @@ import type { Call, DeliveryUpdate } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
 import { repeatIn } from './create.ts'
 import { readCompact } from './data.ts'
-import { type Given, isJob, leadingNumber, momentOf, needJob, needName, needText, priorityOf } from './given.ts'
+import { type Given, isJob, isOn, leadingNumber, momentOf, needJob, needName, needText, priorityOf } from './given.ts'
 import { ownedJob, QUEUE, withJob } from './jobs.ts'
 import { Refusal, refusals } from './refusal.ts'
 import { isTaken, stateOf } from './shown.ts'
@@ -64,7 +64,7 @@ const listOf = (text = ''): string[] =>
 
 export async function requeueJobs(engine: Engine, from: Given): Promise<void> {
   const name = from('name') ? needName(from) : undefined
-  const forgiven = from('decrementFailures') === 'true' || leadingNumber(from('decrementFailures')) !== 0
+  const forgiven = isOn(from('decrementFailures'))
   const ids = listOf(from('jobIDs')).filter(isJob)
   if (ids.length > limits.requeued.most)
     throw new Refusal(402, `Expected at most ${limits.requeued.most} jobIDs, got ${ids.length}`)
