@@ -208,6 +208,21 @@ describe('pushing', () => {
     expect((await ask('POST', '/jq/jobs', pack({ name, argument: 1, whatever: true }))).status).toBe(201)
   })
 
+  test('a timeout or a period below half a millisecond became 0: now the call is refused', async () => {
+    const { name } = await startWorker()
+    const says = async (method: string, path: string, body: object) => read(await ask(method, path, pack(body)))
+    expect(await says('POST', '/jq/jobs', { name, argument: 1, timeout: 0.0004 })).toEqual({
+      error: 'BAD_REQUEST',
+      message: 'timeout: expected at least 0.001, got 0.0004',
+    })
+    const rate = { limit: 1, period: 0.0004 }
+    expect(await says('PUT', `/jq/constraints/${name}`, { match: { name }, rate })).toEqual({
+      error: 'BAD_REQUEST',
+      message: 'rate.period: expected at least 0.001, got 0.0004',
+    })
+    expect((await ask('POST', '/jq/jobs', pack({ name, argument: 1, timeout: 0.001 }))).status).toBe(201)
+  })
+
   test('answers in JSON if the client asks for it, and accepts all three media types of MessagePack', async () => {
     const { name, calls } = await startWorker()
     const body = new TextEncoder().encode(JSON.stringify({ name, argument: { n: 1 } }))

@@ -23,6 +23,8 @@ const integer = (least: number, most: number) =>
     })
     .describe(`an integer from ${least} to ${most}`)
 
+/** In seconds. */
+const SHORTEST = 0.001
 const LONGEST = 86_400
 const DEFAULT_TIMEOUT = 30
 
@@ -33,7 +35,7 @@ export const pushed = z.object({
   max_retry: integer(0, 1_000_000).optional(),
   keep_result: z.boolean().optional(),
   /** In seconds. */
-  timeout: z.number().positive().max(LONGEST).optional(),
+  timeout: z.number().min(SHORTEST).max(LONGEST).optional(),
 })
 
 export const timeoutOf = (seconds: number = DEFAULT_TIMEOUT): number => Math.round(seconds * 1000)
@@ -53,7 +55,7 @@ export const constraint = z.object({
     argument: conditions.optional(),
     parameter: conditions.optional(),
   }),
-  rate: z.object({ limit: z.int().min(1).max(1_000_000), period: z.number().positive() }).optional(),
+  rate: z.object({ limit: z.int().min(1).max(1_000_000), period: z.number().min(SHORTEST) }).optional(),
   concurrency: z.int().min(1).max(1_000_000).optional(),
 })
 
