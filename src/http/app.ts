@@ -1,7 +1,7 @@
 import type { Context, Hono } from 'hono'
 import * as z from 'zod'
 import { readUpTo } from '../core/bytes.ts'
-import { codes, errorBody, SidejobError } from '../core/errors.ts'
+import { errorBody, SidejobError } from '../core/errors.ts'
 import { check } from '../core/issues.ts'
 import { requestLimits } from '../core/limits.ts'
 import { present } from '../core/present.ts'
@@ -14,7 +14,7 @@ import type { Dashboard } from './dashboard.ts'
 import type { Deps } from './deps.ts'
 import { type Admit, admitSigned, callOf, createDoor, expectSignature, expectVersion } from './door.ts'
 import type { Facade } from './facade.ts'
-import { formatOf, readBody, respond, wanted } from './format.ts'
+import { formatOf, readBody, respond, retryHeaders, wanted } from './format.ts'
 import { createGate, type Gate } from './gate.ts'
 import { createHono } from './hono.ts'
 import { llms } from './llms.ts'
@@ -239,17 +239,17 @@ const shapeOf = (schema: z.ZodType) => {
 }
 
 const send = (c: Context, status: number, tree: unknown, headers: Record<string, string> = {}): Response =>
-  respond(tree, wanted(c.req.header('accept') ?? null), status, headers)
+  respond(tree, wanted(c.req.header('accept')), status, headers)
 
 const failed = (c: Context, error: unknown, { report, publicUrl }: Pick<Deps, 'report' | 'publicUrl'>): Response => {
   const shown = known(error, report)
-  return send(c, codes[shown.code], errorBody(shown, publicUrl), headersOf(shown))
+  return send(c, shown.status, errorBody(shown, publicUrl), headersOf(shown))
 }
 
 const known = (error: unknown, report: (error: unknown) => void = console.error): SidejobError => {
   if (!(error instanceof SidejobError)) return unexpected(error, report)
   // The operator must also see errors of the code and the settings.
-  if (codes[error.code] === 500) report(error)
+  if (error.status === 500) report(error)
   return error
 }
 
@@ -259,9 +259,9 @@ const unexpected = (error: unknown, report: (error: unknown) => void): SidejobEr
   return new SidejobError('INTERNAL', 'sidejob had an internal error; the log of the deployment has the cause')
 }
 
-const headersOf = ({ code, retryAfter }: SidejobError): Record<string, string> => ({
-  ...(retryAfter !== undefined && { 'retry-after': String(Math.ceil(retryAfter)) }),
-  ...(code === 'UNAUTHENTICATED' && { 'www-authenticate': 'Bearer' }),
+const headersOf = (error: SidejobError): Record<string, string> => ({
+  ...retryHeaders(error),
+  ...(error.code === 'UNAUTHENTICATED' && { 'www-authenticate': 'Bearer' }),
 })
 
 const methods: Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']

@@ -27,8 +27,8 @@ export const formatOf = (contentType: string | null): Format => {
   return mediaTypes[type!]!
 }
 
-export const wanted = (accept: string | null): Format => {
-  const known = (accept ?? '').toLowerCase().split(',').map(preference).filter(isKnown)
+export const wanted = (accept = ''): Format => {
+  const known = accept.toLowerCase().split(',').map(preference).filter(isKnown)
   const best = known.toSorted((a, b) => b.weight - a.weight)[0]
   return best ? mediaTypes[best.type]! : 'json'
 }
@@ -71,6 +71,9 @@ export const respond = (
     headers: { 'content-type': type, 'cache-control': 'no-store', ...headers },
   })
 }
+
+export const retryHeaders = ({ retryAfter }: SidejobError): Record<string, string> =>
+  retryAfter === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfter)) }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 

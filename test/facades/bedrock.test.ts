@@ -1041,6 +1041,14 @@ describe('the door', () => {
     expect((await query(U)).data).toEqual({ n: 2 })
   })
 
+  scenario('an answer above a limit had no Retry-After', async ({ engine, ask }) => {
+    const { key } = await engine.keys.add({ name: 'client', scopes: ['write'], limits: { jobs: 1 } })
+    const create = (name: string) => ask('POST', '/bedrock/CreateJob', { authorization: `Bearer ${key}`, name })
+    expect((await create('a')).status).toBe(200)
+    const refused = await create('b')
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5'])
+  })
+
   scenario('jobs created with an Idempotency-Key count for the quota of their API key', async ({ engine, ask }) => {
     const { id, key } = await engine.keys.add({ name: 'client', scopes: ['write'], limits: { jobs: 2 } })
     const create = async (jobs: Given[], idempotencyKey: string) => {

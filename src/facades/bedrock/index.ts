@@ -4,7 +4,7 @@ import { hashOf } from '../../core/crypto.ts'
 import type { SidejobError } from '../../core/errors.ts'
 import type { Call, Scope } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
-import { respond, wanted } from '../../http/format.ts'
+import { respond, retryHeaders, wanted } from '../../http/format.ts'
 import { route } from '../../http/route.ts'
 import { cancelJob, clearCrashed, crash, deleteJob, requeueJobs, updateJob } from './change.ts'
 import { createAll } from './create.ts'
@@ -19,7 +19,7 @@ import { take } from './take.ts'
 const failure = z.object({ code: z.int(), message: z.string() })
 
 function answer(c: Context, status: string, tree: unknown, headers: Record<string, string> = {}): Response {
-  const format = wanted(c.req.header('accept') ?? null)
+  const format = wanted(c.req.header('accept'))
   return respond(tree, format, Number(status.slice(0, 3)), { 'x-bedrock-status': status, ...headers })
 }
 
@@ -28,7 +28,7 @@ const oneLine = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?')
 
 const fail = (c: Context, error: SidejobError): Response => {
   const { number, text } = inBedrock(error)
-  return answer(c, `${number} ${oneLine(text)}`, { code: number, message: `${number} ${text}` })
+  return answer(c, `${number} ${oneLine(text)}`, { code: number, message: `${number} ${text}` }, retryHeaders(error))
 }
 
 const facade = { failure, fail }

@@ -1,6 +1,6 @@
 // Clients depend on Bedrock's exact codes and texts.
 
-import { codes, SidejobError } from '../../core/errors.ts'
+import { SidejobError } from '../../core/errors.ts'
 
 export class Refusal extends SidejobError {
   readonly number: number
@@ -40,5 +40,5 @@ export const inBedrock = (error: SidejobError): { number: number; text: string }
   const [part] = error.code === 'REFUSED' ? (error.path ?? []) : []
   if (part === 'args' || part === 'result') return { number: 402, text: error.message.replace(part, 'data') }
   const known = ours[error.code]
-  return { number: known?.number ?? codes[error.code], text: known?.text ?? error.message }
+  return { number: known?.number ?? error.status, text: known?.text ?? error.message }
 }

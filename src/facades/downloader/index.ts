@@ -4,6 +4,7 @@ import { missing, SidejobError } from '../../core/errors.ts'
 import { askedAtOf, type Downloads } from '../../core/files.ts'
 import type { JobView } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
+import { retryHeaders } from '../../http/format.ts'
 import { reply, route } from '../../http/route.ts'
 import { jobOf, QUEUE, submission } from './given.ts'
 import { argsOf, callbackStates, jobState, stateOf } from './shown.ts'
@@ -15,10 +16,9 @@ const failure = z.object({ error: z.string(), field: z.string().optional() })
 
 const fail = (_: Context, error: SidejobError): Response => {
   const field = error.path?.join('.')
-  const headers = error.retryAfter === undefined ? undefined : { 'retry-after': String(Math.ceil(error.retryAfter)) }
   return Response.json(
     { error: error.message, ...(field ? { field } : {}) },
-    { status: statuses[error.status] ?? error.status, headers },
+    { status: statuses[error.status] ?? error.status, headers: retryHeaders(error) },
   )
 }
 

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import * as z from 'zod'
 import { raw } from '../../core/codec/value.ts'
-import { codes, missing, SidejobError } from '../../core/errors.ts'
+import { missing, SidejobError } from '../../core/errors.ts'
 import { check } from '../../core/issues.ts'
 import { isId } from '../../core/job.ts'
 import { readResultMap, resultMap } from '../../core/jq.ts'
@@ -9,7 +9,7 @@ import { closedIn } from '../../core/schemas.ts'
 import { iso } from '../../core/time.ts'
 import type { JobView, Result } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
-import { type Format, formatOf, mediaTypes, readBody, respond, wanted } from '../../http/format.ts'
+import { type Format, formatOf, mediaTypes, readBody, respond, retryHeaders, wanted } from '../../http/format.ts'
 import { route } from '../../http/route.ts'
 import { pusherDocument, workerDocument } from './documents.ts'
 import { constraint, failure, made, pending, pushed, timeoutOf, worker } from './shapes.ts'
@@ -24,15 +24,13 @@ const answerFormat = (c: Context): Format => {
   return /json/i.test(c.req.header('content-type') ?? '') ? 'json' : 'msgpack'
 }
 
-const answer = (c: Context, status: number, tree: unknown): Response => respond(tree, answerFormat(c), status)
+const answer = (c: Context, status: number, tree: unknown, headers?: Record<string, string>): Response =>
+  respond(tree, answerFormat(c), status, headers)
 
 const facade = {
   failure,
-  fail: (c: Context, { code, message, retryAfter }: SidejobError): Response => {
-    const response = answer(c, codes[code], { error: code, message })
-    if (retryAfter !== undefined) response.headers.set('retry-after', String(Math.ceil(retryAfter)))
-    return response
-  },
+  fail: (c: Context, error: SidejobError): Response =>
+    answer(c, error.status, { error: error.code, message: error.message }, retryHeaders(error)),
 }
 
 /** Ignores unknown members, like the original service. */
