@@ -3,10 +3,11 @@ export const MAX_TIMER_MS = 2 ** 31 - 1
 
 export const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
     const stop = () => {
       clearTimeout(timer)
+      signal?.removeEventListener('abort', stop)
       resolve()
     }
-    signal?.addEventListener('abort', stop, { once: true })
+    const timer = setTimeout(stop, ms)
+    signal?.addEventListener('abort', stop)
   })

@@ -1,4 +1,6 @@
+import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
+import { sleep } from '../../src/core/sleep.ts'
 import { duration, iso, time } from '../../src/core/time.ts'
 
 test.each([
@@ -72,6 +74,12 @@ test.each([
 test('a time before 1970 or after 9999 is refused', () => {
   expect(() => time(-1)).toThrow(/from 1970 to 9999/)
   expect(() => time(1e15)).toThrow(/from 1970 to 9999/)
+})
+
+test('a sleep that ended left its listener on the signal', async () => {
+  const { signal } = new AbortController()
+  await sleep(1, signal)
+  expect(getEventListeners(signal, 'abort')).toEqual([])
 })
 
 test('a time is written in UTC', () => {

@@ -83,7 +83,6 @@ export const historyRows = z.object({
   rows: z.array(z.record(z.string(), z.union([z.string(), z.number(), z.null()]))),
   more: z.boolean().describe('true if rows are missing because of the limit, or because they exceed 1 MiB in total'),
 })
-export type HistoryRows = z.output<typeof historyRows>
 
 export const historyStatus = z.object({
   on: z.boolean().describe('true if this deployment has a history'),
@@ -95,4 +94,3 @@ export const historyStatus = z.object({
   error: z.string().nullable().describe('last error of the database in this isolate'),
   keptDays: z.int().nullable().describe('number of days for which ended jobs are kept'),
 })
-export type HistoryStatus = z.output<typeof historyStatus>
