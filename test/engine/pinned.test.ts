@@ -2,8 +2,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createWorker } from '../../src/cloudflare/node.ts'
 import type { Worker } from '../../src/core/worker.ts'
 import { createEngine, type Engine } from '../../src/engine/index.ts'
+import { createVersions } from '../../src/engine/remote/versions.ts'
 import { createApp } from '../../src/http/app.ts'
 import { defineWorker, type Job } from '../../src/index.ts'
+import type { ClaimedJob } from '../../src/redis/types.ts'
 import { drain } from '../../src/testing/index.ts'
 import { type Kit, kind, startKit } from '../kit/index.ts'
 import { startReceiver } from '../kit/receiver.ts'
@@ -363,6 +365,17 @@ test.skipIf(kind === 'embedded')(
     expect(effects.filter((effect) => effect === 'ship by v1')).toHaveLength(3)
   },
 )
+
+test('a run on another version was cut off at once if its timeout was longer than 24 days', async () => {
+  const slow: typeof fetch = async (_, init) => {
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    init!.signal!.throwIfAborted()
+    return Response.json({})
+  }
+  const versions = createVersions({ store: kit.store, fetch: slow, secret: 'shared', now: kit.now })
+  const claimed = { id: 1, document: { token: '1.1.x' } } as ClaimedJob
+  expect(await versions.forward('https://v1.example.com', claimed, 30 * DAY)).toEqual({})
+})
 
 test.each(['', '/', '/_jobs'])(
   'a mounted Worker announces its mount once if SIDEJOB_VERSION_URL ends with "%s"',

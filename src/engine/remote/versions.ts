@@ -3,6 +3,7 @@ import { toBase64 } from '../../core/codec/base64.ts'
 import { messageOf, SidejobError } from '../../core/errors.ts'
 import { checkSignature } from '../../core/hook-signature.ts'
 import { readObject } from '../../core/readable.ts'
+import { MAX_TIMER_MS } from '../../core/sleep.ts'
 import type { SentOutcome } from '../../redis/changes.ts'
 import type { JobRecord } from '../../redis/record.ts'
 import type { Store } from '../../redis/store.ts'
@@ -66,7 +67,7 @@ export function createVersions({ store, fetch, secret, now, version, versionUrl 
       const body = encoder.encode(JSON.stringify(claimed))
       try {
         const headers = await signedRun(claimed, body, secret ?? '', now())
-        const signal = AbortSignal.timeout(timeout + ANSWERING)
+        const signal = AbortSignal.timeout(Math.min(timeout + ANSWERING, MAX_TIMER_MS))
         const sent = { method: 'POST', redirect: 'manual', signal, headers, body: body as BodyInit } as const
         const response = await fetch(new URL(`${url}/perform`), sent)
         const bytes = await readUpTo(response.body, MAX_ANSWER)
