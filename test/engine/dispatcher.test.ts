@@ -449,6 +449,30 @@ describe('eager dispatch', () => {
   })
 })
 
+test('after a failed write, the trouble of QStash was not stored again: /health did not change', async () => {
+  await start()
+  const stored: unknown[] = []
+  let trouble: { refused: number; why: string } | undefined = { refused: 1, why: 'QStash answered 500' }
+  let fails = true
+  const ringer = createRinger({
+    bells: { ring: async () => [], trouble: () => trouble },
+    store: {
+      ...kit.store,
+      async setBellTrouble(given) {
+        if (fails) throw new Error('Redis is restarting')
+        stored.push(given)
+      },
+    },
+    serve: async () => undefined,
+    eager: false,
+  })
+  for (const next of [trouble, undefined]) {
+    trouble = next
+    for (fails of [true, false, false]) await ringer.publish([{ queue: 'default', bell: 'b' }])
+  }
+  expect(stored).toEqual([{ refused: 1, why: 'QStash answered 500' }, undefined])
+})
+
 test('a report of progress renews the lease for the lease time of the lane, and no longer', async () => {
   await start({ lane: { lease: 5_000 } })
   const [id] = await make(1, 'holding')

@@ -40,9 +40,9 @@ export function createRinger({ bells, store, defer, serve, eager, elapsed = () =
   async function saveTrouble(trouble: BellTrouble | undefined): Promise<void> {
     if (!trouble && !isSaved) return
     if (trouble && elapsed() - savedAt < TELL) return
+    await store.setBellTrouble(trouble)
     isSaved = trouble !== undefined
     savedAt = trouble ? elapsed() : Number.NEGATIVE_INFINITY
-    await store.setBellTrouble(trouble)
   }
 
   async function publish(rings: Ring[]): Promise<Ring[]> {
