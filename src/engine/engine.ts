@@ -104,8 +104,6 @@ export type JobFilter = Omit<JobQuery, 'status' | 'fields'> & {
 
 export type JobRow = Row & { args?: Record<string, unknown> }
 
-export type ListNotes = { total?: number; looked?: number; newest?: number }
-
 export type JobUnique = NonNullable<JobView['unique']>
 
 export type JobFacts = Pick<

@@ -203,6 +203,19 @@ describe('a lane', () => {
     expect(await kit.statusOf(id!)).toBe('completed')
   })
 
+  test('lost its claimed jobs if Redis failed while the limits of other jobs changed: now it performs them', async () => {
+    await start()
+    const [old] = await make(1)
+    await kit.engine.constraints.set('all', { match: { class: 'noop' }, concurrency: 100 })
+    const [fresh] = await make(1)
+    kit.gateway.faults.refuse(429, { when: ([command]) => command?.includes('tag') ?? false })
+    await expect(dispatch()).rejects.toMatchObject({ code: 'FULL' })
+    expect(await kit.engine.jobs.get(String(fresh))).toMatchObject({ status: 'completed', lost: 0 })
+    await dispatch('later')
+    expect(await kit.engine.jobs.get(String(old))).toMatchObject({ status: 'completed', lost: 0 })
+    expect(runs).toEqual({ [old!]: 1, [fresh!]: 1 })
+  })
+
   test.each([1, 2, 3])('runs each job once if answer number %i of Redis is lost', async (nth) => {
     await start({ lane: { batch: 5 } })
     const ids = await make(10)

@@ -45,7 +45,7 @@ export function createDispatcher(parts: DispatcherOptions) {
   })
 
   async function exchange(lane: Lane, done: RunOutcome[], leaves: boolean): Promise<CommitAnswer> {
-    const { usage, flight, called, warmth, guest } = lane
+    const { usage, flight, called, warmth } = lane
     const asked = performance.now()
     const wasShort = done.length > 0 && flight.size === 0 && asked - lane.askedBefore < short
     lane.askedBefore = asked
@@ -69,18 +69,23 @@ export function createDispatcher(parts: DispatcherOptions) {
       version: executor.version,
     })
     called.confirmed(heard.length)
-    await executor.tellCommitted(done, answer.answers)
+    flight.add(called.byAnswer(answer.claimed), asked)
+    if (answer.claimed.length || done.length) warmth.worked()
     lane.noteTraces(done)
+    if (parts.history) lane.storing.push(parts.history.committed(done.length))
+    // After an error, the lane must still perform and commit the jobs that it has claimed.
+    await report(lane, done, answer, leaves).catch(flight.fail)
+    return answer
+  }
+
+  async function report({ usage, guest }: Lane, done: RunOutcome[], answer: CommitAnswer, leaves: boolean) {
+    await executor.tellCommitted(done, answer.answers)
     if (answer.rings.length) usage.sent.requests++
     // A lane that leaves the invocation of another request must not start more lanes in that invocation.
     await ring(
       [...answer.rings, ...(await constraints.retag(answer))],
       guest && leaves ? { ...guest, until: 0 } : guest,
     )
-    if (parts.history) lane.storing.push(parts.history.committed(done.length))
-    flight.add(called.byAnswer(answer.claimed), asked)
-    if (answer.claimed.length || done.length) warmth.worked()
-    return answer
   }
 
   async function rest(lane: Lane, state: LaneState, dueIn = Number.POSITIVE_INFINITY): Promise<void> {

@@ -1,14 +1,6 @@
 import type { RunOutcome } from '../../redis/changes.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 
-const pause = (ms: number): { over: Promise<void>; cancel: () => void } => {
-  let timer: ReturnType<typeof setTimeout>
-  const over = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms)
-  })
-  return { over, cancel: () => clearTimeout(timer) }
-}
-
 export function createInFlight(
   limit: number,
   perform: (claimed: ClaimedJob, asked: number) => Promise<RunOutcome | undefined>,
@@ -27,13 +19,17 @@ export function createInFlight(
       wake = resolve
     })
 
+  const fail = (error: unknown): void => {
+    fault ??= { error }
+  }
+
   async function run({ claimed, asked }: (typeof waiting)[number]): Promise<void> {
     running++
     try {
       const settled = await perform(claimed, asked)
       if (settled) done.push(settled)
     } catch (error) {
-      fault ??= { error }
+      fail(error)
     }
     running--
     open.delete(claimed)
@@ -63,6 +59,7 @@ export function createInFlight(
     get failed(): boolean {
       return fault !== undefined
     },
+    fail,
     tokens: (): string[] => Array.from(open, ({ document }) => document.token!),
     /** Throws the error of a failed run after the other runs have ended and `take` has returned their outcomes. */
     take(): RunOutcome[] {
@@ -79,12 +76,11 @@ export function createInFlight(
     },
     async landed(ms: number): Promise<void> {
       if (open.size === 0) return
-      const { over, cancel } = pause(ms)
-      const all = new Promise<void>((resolve) => {
-        tellAll = resolve
-      })
-      await Promise.race([all, over])
-      cancel()
+      const { promise, resolve } = Promise.withResolvers<void>()
+      tellAll = resolve
+      const timer = setTimeout(resolve, ms)
+      await promise
+      clearTimeout(timer)
     },
   }
 }
