@@ -10,7 +10,6 @@ export type Deps = {
   verify: (signed: Signed) => Promise<boolean>
   /** Without a trailing slash. */
   publicUrl: string
-  apiKey?: string
   clock?: { advance: (ms: number) => void | Promise<void> }
   downloads?: Downloads
   tenants?: Tenants

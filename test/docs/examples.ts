@@ -71,6 +71,7 @@ async function startShop() {
   let passed = 0
   const kit = await startKit({
     hold: true,
+    apiKey: KEY,
     clock: () => NOW + passed - Date.now(),
     workers: [array, flow, download({ files, allowHosts, now: () => NOW })],
     random: () => 0.5,
@@ -84,12 +85,11 @@ async function startShop() {
     engine: { ...kit.engine, performPinned: version.performPinned },
     verify: async () => true,
     publicUrl: PUBLIC_URL,
-    apiKey: KEY,
     report: console.error,
     downloads,
     clock: { advance: (ms) => kit.advance(ms) },
     tenants: createPlaces(kit.engine, (tenant) => ({
-      engine: createEngine({ ...kit.engineOptions, tenant }),
+      engine: createEngine({ ...kit.engineOptions, tenant, apiKey: undefined }),
       publicUrl: `${PUBLIC_URL}/t/${tenant}`,
     })),
   })

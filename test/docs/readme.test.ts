@@ -25,7 +25,7 @@ const double = defineWorker({
 
 let kit: Kit
 beforeAll(async () => {
-  kit = await startKit({ workers: [double, countWords], apiKey: 'dev' })
+  kit = await startKit({ workers: [double, countWords] })
 })
 afterAll(() => kit.close())
 

@@ -7,7 +7,7 @@ import { costOf } from '../redis/commandstats.ts'
 
 let kit: Kit
 beforeAll(async () => {
-  kit = await startKit({ apiKey: 'dev' })
+  kit = await startKit()
 })
 afterAll(() => kit.close())
 
@@ -26,6 +26,14 @@ test('a repeated creation with the same Idempotency-Key does not restore a remov
   const again = await kit.engine.keys.add(about, call)
   expect(again.key).not.toBe(key)
   expect([await may(key), await may(again.key)]).toEqual([false, true])
+})
+
+test('the key of the deployment has all scopes, without Redis', async () => {
+  const engine = fresh()
+  const { requests } = kit.counts()
+  expect(await engine.keys.authenticate('dev')).toMatchObject({ scopes: ['admin'], unlimited: true })
+  expect(kit.counts().requests).toBe(requests)
+  expect(await engine.keys.authenticate('devil')).toBeUndefined()
 })
 
 test('a key expires at the set time', async () => {

@@ -66,10 +66,9 @@ test('a state field named __proto__ is kept for the next run, and shown over HTT
     engine: kit.engine,
     verify: async () => true,
     publicUrl: 'http://127.0.0.1:1',
-    apiKey: 'key',
   })
   const shown = async () => {
-    const headers = { authorization: 'Bearer key' }
+    const headers = { authorization: 'Bearer dev' }
     return (await app.request(`/v1/jobs/${id}/state`, { headers })).text()
   }
   expect(await shown()).toContain('"__proto__":"run 1"')

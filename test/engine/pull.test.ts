@@ -162,7 +162,6 @@ async function ask(path: string, body: object, headers: Record<string, string> =
     engine: kit.engine,
     verify: async () => false,
     publicUrl: 'http://sidejob.test',
-    apiKey: 'dev',
   })
   const response = await app.fetch(
     new Request(`http://sidejob.test${path}`, {

@@ -60,12 +60,11 @@ const deployed = (at: string, version: string, workers: Worker[]) =>
     qstash: { ...kit.engineOptions.qstash, publicUrl: `http://${at}.test` },
   })
 
-const appOf = (engine: Engine) =>
-  createApp({ engine, verify: async () => false, publicUrl: 'http://sidejob.test', apiKey: 'root' })
+const appOf = (engine: Engine) => createApp({ engine, verify: async () => false, publicUrl: 'http://sidejob.test' })
 
 const clientOf = (schemas: Record<string, string>, engine: Engine = kit.engine) => {
   const app = appOf(engine)
-  return createClient({ url: 'http://sidejob', key: 'root', schemas, fetch: async (request) => app.fetch(request) })
+  return createClient({ url: 'http://sidejob', key: 'dev', schemas, fetch: async (request) => app.fetch(request) })
 }
 
 describe('a client', () => {
@@ -244,7 +243,7 @@ describe('a pull worker', () => {
   test('over HTTP gets the hash when it registers, and 409 with both hashes in a claim', async () => {
     const app = appOf(kit.engine)
     const ask = async (method: string, path: string, body: unknown) => {
-      const headers = { authorization: 'Bearer root', 'content-type': 'application/json' }
+      const headers = { authorization: 'Bearer dev', 'content-type': 'application/json' }
       const answer = await app.request(path, { method, headers, body: JSON.stringify(body) })
       return { status: answer.status, body: (await answer.json()) as never }
     }

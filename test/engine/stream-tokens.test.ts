@@ -8,7 +8,7 @@ const PATH = '/v1/subscribe/news'
 
 let kit: Kit
 beforeAll(async () => {
-  kit = await startKit({ apiKey: 'dev' })
+  kit = await startKit()
 })
 afterAll(() => kit.close())
 
@@ -75,7 +75,7 @@ test('a token is valid in all isolates of its deployment, and in no other deploy
 })
 
 const appOf = (origins?: string[]) =>
-  createApp({ engine: kit.engine, verify: async () => false, publicUrl: 'http://127.0.0.1', apiKey: 'dev', origins })
+  createApp({ engine: kit.engine, verify: async () => false, publicUrl: 'http://127.0.0.1', origins })
 
 test('only a page of an allowed origin can read a stream', async () => {
   const app = appOf(['https://app.example.com'])

@@ -25,7 +25,6 @@ beforeAll(async () => {
     engine: kit.engine,
     verify: async () => true,
     publicUrl: 'https://jobs.example.com',
-    apiKey: 'dev',
   })
 })
 afterAll(() => kit.close())

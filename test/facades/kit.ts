@@ -12,7 +12,6 @@ export async function createWorld(kit: Kit, options: KitOptions = {}) {
     facades,
     verify: async () => true,
     publicUrl: 'https://jobs.example.com',
-    apiKey: 'dev',
   })
   const now = () => Date.now() + kit.engineOptions.clock!()
   const noon = Math.ceil((now() + DAY) / DAY) * DAY + DAY / 2

@@ -31,10 +31,9 @@ const clientOf = (engine: Kit['engine'], { url = 'http://sidejob', key = 'dev' }
     engine,
     verify: async () => true,
     publicUrl: 'http://sidejob',
-    apiKey: 'dev',
     report: console.error,
     tenants: createPlaces(engine, (tenant) => ({
-      engine: createEngine({ ...kit.engineOptions, namespace: `~t:${tenant}:`, tenant }),
+      engine: createEngine({ ...kit.engineOptions, namespace: `~t:${tenant}:`, tenant, apiKey: undefined }),
       publicUrl: `http://sidejob/t/${tenant}`,
     })),
   })

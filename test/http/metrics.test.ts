@@ -13,7 +13,7 @@ const counting = defineWorker({
 
 let kit: Kit
 beforeAll(async () => {
-  kit = await startKit({ workers: [counting], apiKey: 'dev' })
+  kit = await startKit({ workers: [counting] })
 })
 afterAll(() => kit.close())
 

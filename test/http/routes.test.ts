@@ -1422,18 +1422,6 @@ describe('scopes', () => {
     ])
   })
 
-  test('the key of the deployment has all scopes, without Redis', async () => {
-    const { app } = setUp({}, { apiKey: 'dev' })
-    const may = (key: string) =>
-      app.request('/v1/queues/core', {
-        method: 'PATCH',
-        body: '{}',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      })
-    expect((await may('dev')).status).toBe(200)
-    expect((await may('devil')).status).toBe(401)
-  })
-
   test('the clock can be moved only if the deployment has a test clock', async () => {
     const { ask: without } = setUp()
     const answer = await without(ask('POST', '/v1/test/clock', '{"advance":5}'))

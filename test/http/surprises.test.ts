@@ -32,7 +32,7 @@ const broken = defineWorker({
 let kit: Kit
 let app: ReturnType<typeof createApp>
 beforeAll(async () => {
-  kit = await startKit({ workers: [...core, double, broken, nop], hold: true, apiKey: 'dev' })
+  kit = await startKit({ workers: [...core, double, broken, nop], hold: true })
   app = createApp({ engine: kit.engine, verify: async () => false, publicUrl: 'http://127.0.0.1' })
 })
 afterAll(() => kit.close())

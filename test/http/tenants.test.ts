@@ -196,7 +196,7 @@ describe('two tenants on one Redis', () => {
   })
 
   beforeAll(async () => {
-    kit = await startKit({ hold: true, workers: [double], apiKey: 'dev' })
+    kit = await startKit({ hold: true, workers: [double] })
     cloud = new Miniflare(convertV4MiniflareOptions({ modules: true, script: '', r2Buckets: ['FILES'] }))
     bucket = r2Bucket((await cloud.getR2Bucket('FILES')) as unknown as R2)
     const make = (tenant: string): Place => ({

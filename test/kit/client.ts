@@ -4,8 +4,7 @@ import { createApp } from '../../src/http/app.ts'
 
 export const KEY = 'dev'
 
-export const appOf = (engine: Engine) =>
-  createApp({ engine, verify: async () => false, publicUrl: 'http://127.0.0.1', apiKey: KEY })
+export const appOf = (engine: Engine) => createApp({ engine, verify: async () => false, publicUrl: 'http://127.0.0.1' })
 
 export function clientOf(engine: Engine) {
   const app = appOf(engine)

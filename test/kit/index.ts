@@ -95,6 +95,7 @@ export async function startKit({ hold = false, on = kind, ...options }: KitOptio
     qstash: { url: qstash.url, token: qstash.token, publicUrl: `http://127.0.0.1:${port}` },
     allowHosts: ['127.0.0.1'],
     webhookSecrets: ['whsec_dGhlIHNlY3JldCBvZiB0aGUgdGVzdHM='],
+    apiKey: 'dev',
     clock,
     // No retries, because most tests check the effects of a failure.
     retry: { max: 0 },

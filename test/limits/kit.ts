@@ -20,13 +20,12 @@ const yardsticks = [
 ]
 
 export async function startDoors(options: KitOptions = {}) {
-  const kit = await startKit({ hold: true, ...options })
+  const kit = await startKit({ hold: true, apiKey: 'key', ...options })
   const reported: unknown[] = []
   const app = createApp({
     engine: kit.engine,
     verify: async () => true,
     publicUrl: 'http://127.0.0.1:1',
-    apiKey: 'key',
     report: (error) => reported.push(error),
   })
 

@@ -21,7 +21,6 @@ const freshApp = () =>
     engine,
     verify: verifier({ current: 'current', next: 'next', now: Date.now }),
     publicUrl: 'https://jobs.example.com',
-    apiKey: 'key',
     facades,
     dashboard: dashboard(),
     report: () => undefined,

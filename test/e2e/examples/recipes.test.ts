@@ -41,7 +41,7 @@ const workers = [
 let kit: Kit
 let client: ReturnType<typeof createClient>
 beforeAll(async () => {
-  kit = await startKit({ workers, apiKey: 'dev' })
+  kit = await startKit({ workers })
   const app = createApp({ engine: kit.engine, verify: async () => false, publicUrl: 'http://127.0.0.1' })
   client = createClient({
     url: 'http://127.0.0.1',

@@ -12,7 +12,7 @@ const LIST = 21
 let kit: Kit
 let client: ReturnType<typeof createClient>
 beforeAll(async () => {
-  kit = await startKit({ hold: true, workers, apiKey: 'dev' })
+  kit = await startKit({ hold: true, workers })
   const app = createApp({ engine: kit.engine, verify: async () => false, publicUrl: 'http://127.0.0.1' })
   const fetch = (...args: Parameters<typeof globalThis.fetch>) => Promise.resolve(app.request(...(args as [string])))
   client = createClient({ url: 'http://127.0.0.1', key: 'dev', fetch })

@@ -86,7 +86,6 @@ export async function startDownloads({ s3, fetch: fetching, kafka, maxSize, sign
     engine: kit.engine,
     verify: async () => false,
     publicUrl: http.url,
-    apiKey: 'dev',
     downloads,
   })
   handler.fetch = (request) => app.fetch(request)

@@ -10,7 +10,7 @@ let kit: Kit
 let app: ReturnType<typeof createApp>
 beforeAll(async () => {
   kit = await startKit({ workers, hold: true, apiKey: KEY })
-  app = createApp({ engine: kit.engine, verify: async () => false, publicUrl: 'http://inside.test', apiKey: KEY })
+  app = createApp({ engine: kit.engine, verify: async () => false, publicUrl: 'http://inside.test' })
 })
 afterAll(() => kit.close())
 
