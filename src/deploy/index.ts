@@ -1,7 +1,6 @@
 // A failed deploy can be repeated, because existing parts stay unchanged.
 
-import { basename, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { basename } from 'node:path'
 import { migrate } from '../history/schema.ts'
 import { askAgain, runAgain } from './again.ts'
 import { checkHealth, checkSignature, checkTick, type Found, type Polling } from './checks.ts'
@@ -40,13 +39,10 @@ export type DeployOptions = Polling & {
   source?: string
   /** If false, QStash calls the tick each minute. */
   cron?: boolean
-  folder?: string
-  config?: string
+  folder: string
+  config: string
   say?: (line: string) => void
 }
-
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const ownConfig = join(root, 'wrangler.toml')
 
 type DeployTools = { account: string; cloudflare: Cloudflare; wrangler: Wrangler }
 
@@ -204,9 +200,8 @@ function report({ found, database, redis, qstash, placement, schedule }: Report)
 }
 
 export async function deploy(options: DeployOptions): Promise<{ url: string; redisMs: number }> {
-  const { env, name, cron = true, folder = join(root, '.sidejob'), config = ownConfig } = options
-  const { say = () => {} } = options
-  const plan = planOf(env, name, options.source)
+  const { env, name, source, cron = true, folder, config, say = () => {} } = options
+  const plan = planOf(env, name, source)
   const wrong = [...plan.missing.map((one) => `${one} is missing`), ...plan.refused]
   if (wrong.length) throw new DeployFailure(wrong.join('\n'))
   const project = readProject(config)
@@ -264,7 +259,7 @@ export async function deploy(options: DeployOptions): Promise<{ url: string; red
 }
 
 export async function destroy(options: DeployOptions): Promise<void> {
-  const { env, name, source, folder, config = ownConfig, say = () => {} } = options
+  const { env, name, source, folder, config, say = () => {} } = options
   const names = namesOf(name, source)
   if (!env.QSTASH_TOKEN) throw new DeployFailure('QSTASH_TOKEN is missing: set it to remove the schedule from QStash')
   const { account, cloudflare } = await meansOf(env, readProject(config))

@@ -41,17 +41,16 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
+const options = (): DeployOptions => ({
+  env: cloud.env,
+  name: 'sidejob-staging',
+  folder,
+  config: join(folder, 'wrangler.toml'),
+  say: (line) => said.push(line),
+})
 const run = (more: Partial<DeployOptions> = {}, env: Record<string, string | undefined> = {}) =>
-  deploy({
-    env: { ...cloud.env, ...env },
-    name: 'sidejob-staging',
-    folder,
-    config: join(folder, 'wrangler.toml'),
-    say: (line) => said.push(line),
-    patience: 200,
-    pause: 20,
-    ...more,
-  })
+  deploy({ ...options(), env: { ...cloud.env, ...env }, patience: 200, pause: 20, ...more })
+const remove = (more: Partial<DeployOptions> = {}) => destroy({ ...options(), ...more })
 const failure = async (more: Partial<DeployOptions> = {}, env: Record<string, string | undefined> = {}) => {
   const found = await run(more, env).then(
     () => undefined,
@@ -99,13 +98,13 @@ describe('a deployment', { timeout: 120_000 }, () => {
       keysOf('sidejob'),
     ])
     await run()
-    await destroy({ env: cloud.env, name: 'sidejob-staging', say: (line) => said.push(line) })
+    await remove()
     expect(
       JSON.stringify([cloud.workers.get('sidejob'), cloud.schedules.get('sidejob-tick-sidejob'), keysOf('sidejob')]),
     ).toBe(before)
     expect([...cloud.workers.keys()]).toEqual(['sidejob'])
     expect([...cloud.schedules.keys()]).toEqual(['sidejob-tick-sidejob'])
-    await destroy({ env: cloud.env, name: 'sidejob-staging', say: (line) => said.push(line) })
+    await remove()
     expect(said).toContain('there is no Worker sidejob-staging')
   })
 
@@ -323,15 +322,14 @@ migrations_dir = "../migrations"
     cloud.state.accounts.push({ id: 'acc2', name: 'Two' })
     write('wrangler.toml', `account_id = "acc2"\n${toml}`)
     await run()
-    const config = join(folder, 'wrangler.toml')
-    await destroy({ env: cloud.env, name: 'sidejob-staging', folder, config, say: (line) => said.push(line) })
+    await remove()
     expect(said).toContain('the Worker sidejob-staging is removed')
     expect(said.at(-1)).toContain(join(folder, 'sidejob-staging.keys.json'))
   })
 
   test('destroy says that an invalid name is from the configuration', async () => {
     const source = 'name in wrangler.toml'
-    await expect(destroy({ env: cloud.env, name: 'My Jobs', source })).rejects.toThrow(`${source}: expected up to 52`)
+    await expect(remove({ name: 'My Jobs', source })).rejects.toThrow(`${source}: expected up to 52`)
   })
 
   test('warns about flags that a configuration lacks', async () => {
