@@ -78,7 +78,7 @@ const offered: Record<string, { names: string[]; isTold?: (name: string) => bool
   'error code': { names: Object.keys(codes) },
   reason: { names: Object.keys(reasons) },
   limit: { names: Object.keys(limits) },
-  setting: { names: [...Object.keys(settings), ...Object.keys(localSettings)] },
+  setting: { names: [...Object.keys(settings), ...Object.values(localSettings).flatMap(Object.keys)] },
   metric: { names: [...served.matchAll(/^# HELP (\S+)/gm)].map(([, name]) => name!) },
   command: { names: Object.keys(commands), isTold: (name) => whole.includes(`sidejob ${name}`) },
   'member of job': {

@@ -15,17 +15,16 @@ const rows = (all: Record<string, { means: string; without: string }>) =>
     Object.entries(all).map(([name, { means, without }]) => [`\`${name}\``, means, without]),
   )
 
-const sections = <T extends { means: string; without: string }>(all: Record<string, T>, by: (one: T) => string) =>
-  [...Map.groupBy(Object.entries(all), ([, one]) => by(one))]
-    .map(([heading, some]) => `### ${heading}\n\n${rows(Object.fromEntries(some))}`)
-    .join('\n\n')
+const sections = (groups: [string, Record<string, { means: string; without: string }>][]) =>
+  groups.map(([heading, some]) => `### ${heading}\n\n${rows(some)}`).join('\n\n')
 
-const upper = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1)
+const byTopic = Map.groupBy(Object.entries(settings), ([, { about }]) => about)
+const local = Object.assign({}, ...Object.values(localSettings))
 
 test('docs/settings.md matches the tables of settings', async () => {
   await expectMade('settings.md', {
-    settings: sections(settings, ({ about }) => about),
-    'local settings': sections(localSettings, ({ of }) => upper(of)),
+    settings: sections([...byTopic].map(([topic, some]) => [topic, Object.fromEntries(some)])),
+    'local settings': sections(Object.entries(localSettings)),
   })
 })
 
@@ -53,7 +52,7 @@ test('every variable that a program here reads is in one of the tables', () => {
     [...readFileSync(file, 'utf8').matchAll(/\benv\.([A-Z][A-Z0-9_]+)\b/g)].map(([, name]) => name!),
   )
   expect(read.length).toBeGreaterThan(50)
-  const known = [...Object.keys(settings), ...Object.keys(localSettings), ...others]
+  const known = [...Object.keys(settings), ...Object.keys(local), ...others]
   expect([...new Set(read)].filter((name) => !known.includes(name))).toEqual([])
 })
 
@@ -72,7 +71,7 @@ test('docs/deploy.md gives Terraform and GitHub existing variables, and all requ
   expect(required.filter((name) => !given.includes(name))).toEqual([])
   const names = [...yaml.matchAll(/^ {10}(\w+): /gm)].map(([, name]) => name!)
   expect(names.length).toBeGreaterThan(8)
-  const read = { ...settings, ...localSettings }
+  const read = { ...settings, ...local }
   expect(names.filter((name) => !(name in read) && !name.startsWith('CLOUDFLARE_'))).toEqual([])
   const scripts = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts
   const run = [...yaml.matchAll(/npm (?:run )?(\w+)/g)].map(([, name]) => name!).filter((name) => name !== 'ci')
