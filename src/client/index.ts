@@ -1,13 +1,12 @@
 import type * as z from 'zod'
-import type { jobInput } from '../core/schemas.ts'
+import type { jobInput, jobPage, jobQuery, jobRows } from '../core/schemas.ts'
 import type { AnyDefined, ArgsOf, InputsOf } from '../core/worker.ts'
 import type { Enqueued } from '../engine/engine.ts'
+import type { downloader } from '../facades/downloader/index.ts'
 import type { Routes } from '../http/routes.ts'
 import { type CallOptions, type ClientOptions, call } from './call.ts'
-import type { List } from './list.ts'
 import { type Ran, type RunOptions, run } from './run.ts'
 import { table } from './table.generated.ts'
-import type { Served } from './table.ts'
 
 export { ApiError, type CallOptions, type ClientOptions } from './call.ts'
 export { type Ran, RunFailed, type RunOptions } from './run.ts'
@@ -67,6 +66,13 @@ type Run<C extends AnyDefined> = {
   <const Name extends C['class']>(name: Name, options?: RunOptions<NamedBy<C, Name>>): Promise<Ran<NamedBy<C, Name>>>
 }
 
+type JobQuery = Loose<z.input<typeof jobQuery>>
+
+type List = {
+  (input: JobQuery & { fields: 'row' }, options?: CallOptions): Promise<z.input<typeof jobRows>>
+  (input?: Omit<JobQuery, 'fields'>, options?: CallOptions): Promise<z.input<typeof jobPage>>
+}
+
 type Subscribe = (
   channel: string,
   input?: Record<string, never>,
@@ -78,13 +84,19 @@ type Listen = (
   options?: CallOptions,
 ) => Promise<AsyncIterable<Given<Routes['channels']['listen']>>>
 
+// Omits the routes that only QStash and other versions call.
+type Served = Omit<Routes, 'system'> & {
+  system: Omit<Routes['system'], 'dispatch' | 'perform' | 'tick'>
+  downloader: typeof downloader
+}
+
 type Verbs = { [R in keyof Served]: { [V in keyof Served[R]]: Verb<Served[R][V]> } }
 
 /** `createClient<typeof functions>` checks classes, args and inputs. Without the type, any class is accepted. */
 export type Client<F = undefined> = Omit<Verbs, 'jobs' | 'channels'> & {
   jobs: Omit<Verbs['jobs'], 'enqueue' | 'list'> & {
     enqueue: Enqueue<IsAny<F> extends true ? Job : JobOf<ClassesOf<F>>>
-    list: List<CallOptions>
+    list: List
   }
   /**
    * Creates a job, waits for its end, and returns its result and outputs. Throws `RunFailed` if the job failed.
