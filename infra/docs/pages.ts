@@ -24,9 +24,3 @@ export function slugger(): (heading: string) => string {
     return before ? `${name}-${before}` : name
   }
 }
-
-export function slugs(text: string): string[] {
-  const headings = text.replace(/^```[\s\S]*?^```/gm, '').matchAll(/^#{1,6} (.+)$/gm)
-  const next = slugger()
-  return [...headings].map(([, heading]) => next(heading!))
-}

@@ -1,7 +1,13 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { pagesIn, slugs } from '../../infra/docs/pages.ts'
+import { pagesIn, slugger } from '../../infra/docs/pages.ts'
+
+function slugs(text: string): string[] {
+  const headings = text.replace(/^```[\s\S]*?^```/gm, '').matchAll(/^#{1,6} (.+)$/gm)
+  const next = slugger()
+  return [...headings].map(([, heading]) => next(heading!))
+}
 
 const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')

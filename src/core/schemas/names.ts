@@ -46,7 +46,7 @@ const fewPorts = atMost(limits.ports.most, 'ports')
 export const byPort = <Value extends z.ZodType>(value: Value) => z.record(portName, value).refine(...fewPorts)
 export const byAnyPort = <Value extends z.ZodType>(value: Value) => z.record(anyPort, value).refine(...fewPorts)
 
-export const labelName = named(
+const labelName = named(
   'a label name: at most 40 characters from a-z, A-Z, 0-9, "_", "." and "-", beginning with a letter or "_"',
   isLabelName,
 )

@@ -10,24 +10,15 @@ type QueueTexts = { queue: string; texts: string[] }
 
 type Mark = { at: number; queues: QueueTexts[] }
 
-type DeployView = { version: string | null; author: string | null; at: number }
-type OfPeriod = Pick<ClassCount, 'counts' | 'took'>
-type ComparedClass = {
-  queue: string
-  class: string | null
-  before: OfPeriod | null
-  after: OfPeriod | null
-}
+type Counts = { queue: string; class: string | null } & Pick<ClassCount, 'counts' | 'took'>
 
-const viewOf = ({ version, author, at }: Deploy): DeployView => ({
+const viewOf = ({ version, author, at }: Deploy) => ({
   version: version ?? null,
   author: author ?? null,
   at,
 })
 
 const dayOf = (at: number): number => Math.floor(at / DAY)
-
-type Counts = { queue: string; class: string | null } & OfPeriod
 
 /** Counts are kept for two days, so the earliest start of a period is midnight UTC on the day before `to`. */
 function periodOf(from: Mark | undefined, to: Mark): { from: number; rows: Counts[] } {
@@ -42,11 +33,11 @@ function periodOf(from: Mark | undefined, to: Mark): { from: number; rows: Count
   return { from: start?.at ?? first * DAY, rows }
 }
 
-function compared(before: readonly Counts[], after: readonly Counts[]): ComparedClass[] {
+function compared(before: readonly Counts[], after: readonly Counts[]) {
   const [earlier, later] = [before, after].map(
     (rows) => new Map(rows.map((row) => [keyOf({ queue: row.queue, name: row.class ?? '' }), row])),
   )
-  const only = (row?: Counts): OfPeriod | null => (row ? { counts: row.counts, took: row.took } : null)
+  const only = (row?: Counts) => (row ? { counts: row.counts, took: row.took } : null)
   return [...new Set([...earlier!.keys(), ...later!.keys()])].sort().map((key) => {
     const { queue, class: name } = (earlier!.get(key) ?? later!.get(key))!
     return { queue, class: name, before: only(earlier!.get(key)), after: only(later!.get(key)) }

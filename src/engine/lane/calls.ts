@@ -40,7 +40,7 @@ type WarmthOptions = {
   most: number
 }
 
-export type Warmth = {
+type Warmth = {
   worked: () => void
   busy: () => boolean
   left: () => number
