@@ -20,6 +20,7 @@ import type { Series, Stats } from '../core/stats.ts'
 import type { Quota } from '../redis/new-job.ts'
 import type { EndedChild, Fault } from '../redis/types.ts'
 import type { Restore, TickSource } from '../redis/verbs/system-state.ts'
+import type { factsOf } from './run/job-facts.ts'
 
 export type { CurrentRun, ProcessView } from '../core/process.ts'
 export type { PortOptions as PortSpecs } from '../core/run.ts'
@@ -104,27 +105,7 @@ export type JobFilter = Omit<JobQuery, 'status' | 'fields'> & {
 
 export type JobRow = Row & { args?: Record<string, unknown> }
 
-export type JobUnique = NonNullable<JobView['unique']>
-
-export type JobFacts = Pick<
-  JobView,
-  | 'limits'
-  | 'waitingAt'
-  | 'tag'
-  | 'retry'
-  | 'timeout'
-  | 'retain'
-  | 'keepResult'
-  | 'history'
-  | 'unique'
-  | 'lockedUntil'
-  | 'run'
-  | 'keptUntil'
-  | 'version'
-  | 'pinnedTo'
->
-
-export type JobBase = Omit<JobView, keyof JobFacts>
+export type JobBase = Omit<JobView, keyof ReturnType<typeof factsOf>>
 
 export type Item = { data: Encoded; context?: Encoded; default?: true }
 

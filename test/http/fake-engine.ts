@@ -12,7 +12,7 @@ import type {
   GraphChange,
   HistoryJob,
   HistoryRun,
-  JobFacts,
+  JobBase,
   JobRow,
   JobView,
   QueueView,
@@ -31,7 +31,7 @@ export async function* twoMessages(channel: string) {
 const deployed = { version: '88f62d2b', author: 'Ann', at: T }
 export const zeroes = { made: 0, runs: 0, errors: 0, completed: 0, failed: 0, terminated: 0, lost: 0, skipped: 0 }
 
-export const facts: JobFacts = {
+export const facts: Omit<JobView, keyof JobBase> = {
   limits: ['group:g'],
   waitingAt: null,
   tag: null,

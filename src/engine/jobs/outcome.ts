@@ -70,7 +70,7 @@ const delayWords = ({ document, retry = {}, registry, unreached, random }: Decid
 }
 
 /** A run that started before the current slot did not use the slot. */
-function slotOf(
+function nextSlotOf(
   { document, now }: Pick<Deciding, 'document' | 'now'>,
   isSkipped = false,
 ): { slot?: number; slotWords: Words } {
@@ -111,7 +111,7 @@ export function skipped(document: JobRecord, now: number): RunOutcome | undefine
   if (!document.slotMissed || !document.repeats || !document.nextSlot) return undefined
   const repeat = ruleOf(document)
   if (!isMissed(repeat, document.nextSlot, document.ranAt ?? now)) return undefined
-  const next = slotOf({ document, now }, true)
+  const next = nextSlotOf({ document, now }, true)
   return { token: document.token!, n: 0, end: 'skipped', words: next.slotWords, ...next }
 }
 
@@ -261,7 +261,7 @@ const laterLargest = (changes: Changes) => () => largestPart(changes)
 export async function outcomeOf(token: string, said: Changes, deciding: Deciding): Promise<RunOutcome> {
   const { changes } = checkedChanges(said, deciding.document.class, deciding.found)
   const { end, n = 0 } = changes
-  const { slot, slotWords } = slotOf(deciding)
+  const { slot, slotWords } = nextSlotOf(deciding)
   const run = { token, n, end, slot, slotWords }
   if (end === 'failed') return { ...run, ...failed(changes, deciding, slotWords) }
   const again = laterAgain(deciding)

@@ -1,9 +1,11 @@
 import { ended } from '../../core/job.ts'
+import type { JobView, RunFacts } from '../../core/schemas/job-views.ts'
 import { DAY } from '../../core/units.ts'
 import { PLACE } from '../../redis/marks.ts'
 import { type JobRecord, pastRunOf, statusOf } from '../../redis/record.ts'
 import { LANE_MARK } from '../../redis/store.ts'
-import type { JobFacts, JobUnique, RunFacts } from '../engine.ts'
+
+type JobUnique = NonNullable<JobView['unique']>
 
 /** Must match lib/job/expiry.lua. */
 const RETAIN = DAY
@@ -44,12 +46,12 @@ function keptUntil(doc: JobRecord, retain?: number): number | null {
 export function factsOf(
   doc: JobRecord,
   { now, ownLimit, retain }: { now: number; ownLimit?: string; retain?: number },
-): JobFacts {
+) {
   return {
     limits: [...(doc.limits?.split('\n').filter(Boolean) ?? []), ...(ownLimit ? [ownLimit] : [])],
     waitingAt: doc.place === PLACE.limited ? (doc.waitingLimit ?? null) : null,
     tag: doc.tag ?? null,
-    retry: doc.retry === undefined ? null : (JSON.parse(doc.retry) as NonNullable<JobFacts['retry']>),
+    retry: doc.retry === undefined ? null : (JSON.parse(doc.retry) as NonNullable<JobView['retry']>),
     timeout: doc.timeout ?? null,
     retain: doc.retain ?? null,
     keepResult: doc.keepResult ?? null,
