@@ -49,10 +49,8 @@ export function createKeys(
     return { id, name, scopes, limits }
   }
 
-  const keep = (kept: Kept, chance: string) =>
-    ops.apikey({ id: idOf(kept.hash), about: JSON.stringify(kept), known: '', chance })
-  const keepKnown = (kept: Kept) =>
-    ops.apikey({ id: idOf(kept.hash), about: JSON.stringify(kept), known: idOf(kept.hash), chance: '' })
+  const keep = (kept: Kept, { known = '', chance = '' }) =>
+    ops.apikey({ id: idOf(kept.hash), about: JSON.stringify(kept), known, chance })
 
   async function needed(id: string): Promise<Kept> {
     const text = await store.apiKey(id)
@@ -69,7 +67,7 @@ export function createKeys(
     const keyOf = (from: string) => (call?.key && apiKey ? keyFrom(apiKey, from, tenant) : newKey(tenant))
     const key = await keyOf(chance)
     const hash = await hashOf(key)
-    const [id, kept] = await change('', [...more, keep({ ...about, hash, createdAt: now() }, chance)], call)
+    const [id, kept] = await change('', [...more, keep({ ...about, hash, createdAt: now() }, { chance })], call)
     if (id === idOf(hash)) return { id, key }
     if (apiKey && (await store.apiKey(id!)) !== null) return { id: id!, key: await keyOf(kept!) }
     throw new SidejobError(
@@ -100,7 +98,7 @@ export function createKeys(
         const old = await needed(id)
         const { hash: _, createdAt: __, ...about } = old
         const until = Math.min(old.expiresAt ?? Number.POSITIVE_INFINITY, now() + overlap)
-        const fresh = await made(about, call, [keepKnown({ ...old, expiresAt: until })])
+        const fresh = await made(about, call, [keep({ ...old, expiresAt: until }, { known: id })])
         recent.forget(id)
         return { ...fresh, until }
       },

@@ -14,10 +14,11 @@ export function createInFlight(
   let wake = () => {}
   let tellAll = () => {}
 
-  const landing = (): Promise<void> =>
-    new Promise((resolve) => {
-      wake = resolve
-    })
+  function landing(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    wake = resolve
+    return promise
+  }
 
   const fail = (error: unknown): void => {
     fault ??= { error }
