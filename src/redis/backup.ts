@@ -37,37 +37,42 @@ function createPace() {
   }
 }
 
+type Scan = (redis: Redis, cursor: string) => Promise<[string | number, unknown[]]>
+
+/** `next` is the cursor of the next page, and '0' after the last page. */
+async function* pagesOf(client: Client, scan: Scan, cursor = '0') {
+  let next = cursor
+  do {
+    const [after, found] = await client.ask((redis) => scan(redis, next))
+    next = String(after)
+    yield { found: found as string[], next }
+  } while (next !== '0')
+}
+
+const keysOf = (client: Client, match: string, count: number, cursor?: string) =>
+  pagesOf(client, (redis, from) => redis.scan(from, { match, count }), cursor)
+
 export async function* exported(
   { client, namespace, now = Date.now }: Place,
   { cursor: begun = '', keys = 0 }: { cursor?: string; keys?: number } = {},
 ): AsyncGenerator<Line> {
   if (begun === '') yield { sidejob: 1, namespace, at: now() }
   let count = keys
-  let cursor = begun
-  while (cursor !== '0' || count === 0) {
-    const [next, found] = await client.ask((redis) =>
-      redis.scan(cursor || '0', { match: `${literal(namespace)}*`, count: PAGE }),
-    )
-    for await (const line of linesOf(client, namespace, found as string[], now)) {
+  for await (const { found, next } of keysOf(client, `${literal(namespace)}*`, PAGE, begun || '0')) {
+    for await (const line of linesOf(client, namespace, found, now)) {
       if (!line.from) count++
       yield line
     }
-    cursor = String(next)
-    if (cursor !== '0') yield { cursor }
-    else break
+    if (next !== '0') yield { cursor: next }
   }
   yield { end: { keys: count } }
 }
 
 export async function namespacesIn(client: Client): Promise<string[]> {
-  const found = new Set<string>()
-  let cursor = '0'
-  do {
-    const [next, keys] = await client.ask((redis) => redis.scan(cursor, { match: `*${LAST_ID}`, count: MOST }))
-    for (const key of keys as string[]) found.add(key.slice(0, -LAST_ID.length))
-    cursor = String(next)
-  } while (cursor !== '0')
-  return [...found].sort()
+  const namespaces = new Set<string>()
+  for await (const { found } of keysOf(client, `*${LAST_ID}`, MOST))
+    for (const key of found) namespaces.add(key.slice(0, -LAST_ID.length))
+  return [...namespaces].sort()
 }
 
 async function* linesOf(client: Client, namespace: string, keys: string[], now: () => number): AsyncGenerator<KeyLine> {
@@ -105,13 +110,7 @@ async function* linesOf(client: Client, namespace: string, keys: string[], now: 
   }
 }
 
-type Scan = (redis: Redis, cursor: string, count: number) => Promise<[string | number, unknown[]]>
-
-const scans: Partial<Record<Kind, (key: string) => Scan>> = {
-  set: (key) => (redis, cursor, count) => redis.sscan(key, cursor, { count }),
-  hash: (key) => (redis, cursor, count) => redis.hscan(key, cursor, { count }),
-  zset: (key) => (redis, cursor, count) => redis.zscan(key, cursor, { count }),
-}
+const scans = { set: 'sscan', hash: 'hscan', zset: 'zscan' } as const
 
 async function* valuesOf(client: Client, key: string, type: Kind, pace: ReturnType<typeof createPace>) {
   if (type === 'list') {
@@ -123,13 +122,11 @@ async function* valuesOf(client: Client, key: string, type: Kind, pace: ReturnTy
     }
   } else if (type === 'stream') yield* entriesOf(client, key, pace)
   else {
-    let cursor = '0'
-    do {
-      const [next, found] = await client.ask((redis) => scans[type]!(key)(redis, cursor, pace.step))
+    const scan: Scan = (redis, cursor) => redis[scans[type as keyof typeof scans]](key, cursor, { count: pace.step })
+    for await (const { found } of pagesOf(client, scan)) {
       pace.note(found)
-      cursor = String(next)
       if (found.length) yield type === 'set' ? found.map(String) : pairsOf(found)
-    } while (cursor !== '0')
+    }
   }
 }
 
@@ -180,13 +177,9 @@ const refused = (message: string) => new SidejobError('REFUSED', message)
 
 async function clear({ client, namespace }: Place): Promise<void> {
   const kept = [MARK, SCHEMA].map((key) => namespace + key)
-  for (let cursor = '0', more = true; more; more = cursor !== '0') {
-    const [next, found] = await client.ask((redis) =>
-      redis.scan(cursor, { match: `${literal(namespace)}*`, count: MOST }),
-    )
-    const gone = (found as string[]).filter((key) => !kept.includes(key))
+  for await (const { found } of keysOf(client, `${literal(namespace)}*`, MOST)) {
+    const gone = found.filter((key) => !kept.includes(key))
     if (gone.length) await client.ask((redis) => redis.unlink(...(gone as [string])))
-    cursor = String(next)
   }
 }
 

@@ -1,6 +1,6 @@
 import { SidejobError } from '../core/errors.ts'
 import { tryRead } from '../core/readable.ts'
-import type { Row } from './answers.ts'
+import { type Row, rowOf } from './answers.ts'
 import { PIECE } from './packed-jobs.ts'
 import { decodeRecord, type JobRecord, openedRecord, ownInputsOf } from './record.ts'
 import type { ClaimedJob, EndedChild } from './types.ts'
@@ -37,7 +37,7 @@ const LOW = 256
 const lowDigits = Array.from({ length: LOW }, (_, n) => n.toString(HEX).padStart(2, '0'))
 
 /** Formatting each number separately is slow, so the high digits are formatted once. */
-function sequencesFrom(first: string): (place: number) => string {
+export function sequencesFrom(first: string): (place: number) => string {
   const since = Number.parseInt(first, HEX)
   const low = since % LOW
   const high = (more: number) => (Math.floor(since / LOW) + more).toString(HEX).padStart(SEQUENCE - 2, '0')
@@ -111,24 +111,9 @@ function jobsOrFault(row: Row<'claimed'>, vault: Vault): ClaimedJob[] {
 }
 
 export const claimedJobsIn = (document: string, vault: Vault): ClaimedJob[] =>
-  jobsOrFault(
-    {
-      document,
-      inputs: [],
-      side: [],
-      children: [],
-      steps: [],
-      childCount: 0,
-      family: [],
-      wires: [],
-      moreSteps: false,
-      fault: '',
-      piece: undefined,
-    },
-    vault,
-  )
+  jobsOrFault(rowOf('claimed', [document]), vault)
 
-export function claimedJobs(rows: Row<'claimed'>[], vault: Vault): { claimed: ClaimedJob[]; withSide: ClaimedJob[] } {
+export function claimedJobs(rows: Row<'claimed'>[], vault: Vault) {
   const jobs = rows.map((row) => jobsOfRow(row, vault))
   return { claimed: jobs.flat(), withSide: jobs.flatMap((some, i) => (rows[i]!.side.length ? some : [])) }
 }

@@ -1,5 +1,7 @@
 import type { Status } from '../core/job.ts'
 import type { PastRun } from '../core/run.ts'
+import { sequencesFrom } from './claimed.ts'
+import { PIECE } from './packed-jobs.ts'
 import { type JobRecord, pastRunOf, recordOf } from './record.ts'
 
 export type NotedEnd = { id: number; record: JobRecord; status: Status; value: string }
@@ -7,22 +9,19 @@ export type NotedRun = { id: number; record: JobRecord; run: PastRun }
 export type Noted = { ends: NotedEnd[]; runs: NotedRun[] }
 
 const statuses: Record<string, Status> = { c: 'completed', f: 'failed', T: 'terminated' }
-const SEQUENCE_DIGITS = 13
-const PLACE_DIGITS = 2
 
 /** Packed jobs (lib/runtime/pieces.lua) complete without a result. */
-function endsOfPiece(number: string, text: string): NotedEnd[] {
+function endsOfPiece(piece: string, text: string): NotedEnd[] {
   const [mask, first, state, common, list] = text.split('\n') as [string, string, string, string, string]
   const args = JSON.parse(list) as string[]
+  const sequenceOf = sequencesFrom(first)
   return [...mask].flatMap((is, place) => {
     if (is !== '1') return []
-    const id = `${number}${String(place).padStart(PLACE_DIGITS, '0')}`
-    const stored = JSON.parse(`{${state.replaceAll('@', id)}${common}}`) as Record<string, unknown>
-    const sequence = (Number.parseInt(first, 16) + place).toString(16).padStart(SEQUENCE_DIGITS, '0')
+    const id = Number(piece) * PIECE + place
+    const stored = JSON.parse(`{${state.replaceAll('@', String(id))}${common}}`) as Record<string, unknown>
     const own = args[place] ? { a: args[place] } : {}
-    return [
-      { id: Number(id), record: recordOf({ ...stored, n: sequence, ...own }), status: 'completed', value: 'null' },
-    ]
+    const record = recordOf({ ...stored, n: sequenceOf(place), ...own })
+    return [{ id, record, status: 'completed', value: 'null' }]
   })
 }
 
