@@ -4,32 +4,48 @@ import { SidejobError } from './errors.ts'
 import type { Op } from './run.ts'
 
 /** Microseconds of CPU time of redis-server 7.0. test/limits/sums.slow.test.ts checks these numbers. */
-export const parts = {
-  jobs: { weight: 11, name: 'jobs' },
-  packed: { weight: 4, name: 'equal jobs' },
-  parents: { weight: 10, name: 'jobs with a parent' },
-  keys: { weight: 7, name: 'unique keys' },
-  limits: { weight: 10, name: 'groups and limits' },
-  channels: { weight: 8, name: 'channels' },
-  aliases: { weight: 4, name: 'aliases' },
-  ports: { weight: 2, name: 'ports' },
-  filled: { weight: 5, name: 'ports with values' },
-  values: { weight: 1, name: 'values' },
-  large: { weight: 4, name: 'values over 512 bytes' },
-  spawns: { weight: 8, name: 'spawned jobs' },
-  messages: { weight: 3, name: 'messages' },
-  levels: { weight: 1.6, name: 'parts of channel names' },
-  steps: { weight: 3, name: 'steps' },
-  entries: { weight: 3, name: 'log entries' },
-  writes: { weight: 8, name: 'writes' },
-  acts: { weight: 12, name: 'operations on jobs' },
-  ops: { weight: 2, name: 'ops' },
-  targets: { weight: 1, name: 'port targets' },
-  names: { weight: 0.5, name: 'names' },
-  bytes: { weight: 1 / 1_024, name: 'bytes' },
-} as const satisfies Record<string, { weight: number; name: string }>
+export const weights = {
+  jobs: 11,
+  packed: 4,
+  parents: 10,
+  keys: 7,
+  limits: 10,
+  channels: 8,
+  aliases: 4,
+  ports: 2,
+  filled: 5,
+  values: 1,
+  large: 4,
+  spawns: 8,
+  messages: 3,
+  levels: 1.6,
+  steps: 3,
+  entries: 3,
+  writes: 8,
+  acts: 12,
+  ops: 2,
+  targets: 1,
+  names: 0.5,
+  bytes: 1 / 1_024,
+} as const
 
-export type Part = keyof typeof parts
+export type Part = keyof typeof weights
+
+const names: Partial<Record<Part, string>> = {
+  packed: 'equal jobs',
+  parents: 'jobs with a parent',
+  keys: 'unique keys',
+  limits: 'groups and limits',
+  filled: 'ports with values',
+  large: 'values over 512 bytes',
+  spawns: 'spawned jobs',
+  levels: 'parts of channel names',
+  entries: 'log entries',
+  acts: 'operations on jobs',
+  targets: 'port targets',
+}
+
+export const nameOf = (part: Part): string => names[part] ?? part
 
 export type Sum = Map<Part, number>
 
@@ -39,7 +55,7 @@ export function add(sum: Sum, part: Part, n: number): void {
   if (n > 0) sum.set(part, (sum.get(part) ?? 0) + n)
 }
 
-const cost = (part: Part, n: number): number => n * parts[part].weight
+const cost = (part: Part, n: number): number => n * weights[part]
 
 export function unitsOf(sum: Sum): number {
   let units = 0
@@ -52,7 +68,7 @@ export function excessOf(sum: Sum): string | undefined {
   if (units <= BUDGET) return undefined
   const [[part, n]] = [...sum].sort((one, other) => cost(...other) - cost(...one)) as [[Part, number]]
   const most = Math.floor((n * BUDGET) / units).toLocaleString('en')
-  return `expected at most ${most} ${parts[part].name} in one call, got ${n.toLocaleString('en')}. Send several smaller calls`
+  return `expected at most ${most} ${nameOf(part)} in one call, got ${n.toLocaleString('en')}. Send several smaller calls`
 }
 
 type Lists = {

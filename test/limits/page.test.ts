@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { BUDGET, parts } from '../../src/core/budget.ts'
+import { BUDGET, nameOf, type Part, weights } from '../../src/core/budget.ts'
 import { type Limit, limits } from '../../src/core/limits.ts'
 
 const page = readFileSync(new URL('../../docs/limits.md', import.meta.url), 'utf8')
@@ -8,7 +8,7 @@ const page = readFileSync(new URL('../../docs/limits.md', import.meta.url), 'utf
 const row = ([name, { most, unit, of, above }]: [string, Limit]): string =>
   `| \`${name}\` | ${of} | ${most.toLocaleString('en')} ${unit} | ${above} |`
 
-const partRow = ({ name, weight }: { name: string; weight: number }): string => `| ${name} | ${weight} |`
+const partRow = ([part, weight]: [string, number]): string => `| ${nameOf(part as Part)} | ${weight} |`
 
 test('docs/limits.md has a row for every part of a call, and states the budget', () => {
   const [, sums = ''] = page.split('## The budget of a call')
@@ -16,9 +16,9 @@ test('docs/limits.md has a row for every part of a call, and states the budget',
     .split('## All limits')[0]!
     .split('\n')
     .filter((line) => /^\| [^-]+ \| [\d.]+ \|$/.test(line))
-  const { bytes, ...counted } = parts
-  expect(bytes.weight).toBe(1 / 1_024)
-  expect(rows).toEqual(Object.values(counted).map(partRow))
+  const { bytes, ...counted } = weights
+  expect(bytes).toBe(1 / 1_024)
+  expect(rows).toEqual(Object.entries(counted).map(partRow))
   expect(sums).toContain(`a budget of ${BUDGET.toLocaleString('en')} units`)
 })
 
