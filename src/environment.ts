@@ -1,4 +1,4 @@
-import { fromBase64 } from './core/codec/base64.ts'
+import { fromBase64Url } from './core/codec/base64.ts'
 import { readPrices } from './core/cost.ts'
 import { SidejobError } from './core/errors.ts'
 import type { Downloads } from './core/files.ts'
@@ -83,9 +83,7 @@ function signingOf({ SIDEJOB_WEBHOOK_SECRET, SIDEJOB_WEBHOOK_SIGNATURES, UPSTASH
 /** The first key encrypts, and all keys decrypt. `openssl rand -base64 32` prints such a key. */
 export function encryptionKeysOf({ SIDEJOB_ENCRYPTION_KEY }: Environment): Uint8Array[] {
   return listOf(SIDEJOB_ENCRYPTION_KEY).map((text, i) => {
-    const bytes = /^[\w+/-]{43}=?$/.test(text)
-      ? fromBase64(text.replaceAll('-', '+').replaceAll('_', '/').replace(/=?$/, '='))
-      : undefined
+    const bytes = /^[\w+/-]{43}=?$/.test(text) ? fromBase64Url(text) : undefined
     if (bytes?.length === 32) return bytes
     const expected = 'the base64 of 32 bytes, as "openssl rand -base64 32" writes it'
     throw secretFault(`SIDEJOB_ENCRYPTION_KEY, key ${i + 1}`, expected, text)

@@ -1,3 +1,4 @@
+import { fromBase64Url, toBase64Url } from './core/codec/base64.ts'
 import {
   type Bucket,
   type Files,
@@ -88,12 +89,6 @@ export const r2Bucket = (r2: R2): Bucket => ({
 
 const encoder = new TextEncoder()
 
-const base64url = (bytes: Uint8Array): string =>
-  btoa(String.fromCharCode(...bytes))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replace(/=+$/, '')
-
 /**
  * Stores files in an R2 bucket. The secret signs ids and addresses.
  *
@@ -119,13 +114,13 @@ export function createFiles(options: { bucket: Bucket; secret: string; publicUrl
     },
     async sign(id, length, since) {
       const expires = Math.ceil(((since ?? now()) + length) / 1000)
-      const signature = base64url(await mac(`${keyOf(id)}?${expires}`))
+      const signature = toBase64Url(await mac(`${keyOf(id)}?${expires}`))
       const url = `${publicUrl}/files/${id}?expires=${expires}&signature=${signature}`
       return { url, expiresAt: expires * 1000 }
     },
     async verify(id, { expires = '', signature = '' }) {
       if (!/^\d{1,12}$/.test(expires) || Number(expires) * 1000 < now() || !/^[\w-]{43}$/.test(signature)) return false
-      const given = Uint8Array.from(atob(signature.replaceAll('-', '+').replaceAll('_', '/')), (c) => c.charCodeAt(0))
+      const given = fromBase64Url(signature) as BufferSource
       // crypto.subtle.verify compares in constant time.
       return crypto.subtle.verify('HMAC', await key(), given, encoder.encode(`${keyOf(id)}?${expires}`))
     },

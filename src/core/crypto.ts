@@ -4,8 +4,10 @@ const digitsOf = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padS
 
 const hex = (bytes: Uint8Array): string => bytes.reduce((text, byte) => text + digitsOf[byte], '')
 
-export const hashOfBytes = async (bytes: Uint8Array): Promise<string> =>
-  hex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes as BufferSource)))
+export const sha256 = async (bytes: Uint8Array): Promise<Uint8Array> =>
+  new Uint8Array(await crypto.subtle.digest('SHA-256', bytes as BufferSource))
+
+export const hashOfBytes = async (bytes: Uint8Array): Promise<string> => hex(await sha256(bytes))
 
 export const hashOf = (text: string): Promise<string> => hashOfBytes(encoder.encode(text))
 

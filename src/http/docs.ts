@@ -1,4 +1,5 @@
 import { toBase64 } from '../core/codec/base64.ts'
+import { sha256 } from '../core/crypto.ts'
 import { type Code, codes } from '../core/errors.ts'
 import { remedies } from '../core/remedies.ts'
 import { html, raw } from './jsx-runtime.ts'
@@ -12,7 +13,7 @@ const show = async (page: object): Promise<Response> =>
   new Response(String(page), {
     headers: {
       'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': `default-src 'none'; style-src 'sha256-${await hash(style)}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+      'content-security-policy': `default-src 'none'; style-src 'sha256-${toBase64(await sha256(new TextEncoder().encode(style)))}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
     },
   })
 
@@ -134,6 +135,3 @@ const members = ({ properties = {}, required = [], additionalProperties }: Json,
 
 const comment = ({ description }: Json): string =>
   description && description !== 'any value' ? `  // ${description}` : ''
-
-const hash = async (text: string): Promise<string> =>
-  toBase64(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))))

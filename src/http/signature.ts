@@ -1,6 +1,9 @@
 // Replaces QStash's Receiver (qstash 2.12.0), which adds `jose` to the bundle. If QSTASH_DEV is set, the Receiver
 // accepts the published development keys even in production.
 
+import { fromBase64Url, toBase64Url } from '../core/codec/base64.ts'
+import { sha256 } from '../core/crypto.ts'
+
 export type Signed = { signature: string | undefined; body: string; url: string }
 
 type SigningKeys = { current: string; next: string; now: () => number }
@@ -11,7 +14,7 @@ export const verifier =
   async ({ signature, body, url }: Signed): Promise<boolean> => {
     const token = parts(signature)
     if (!token || !((await isSignedWith(current, token)) || (await isSignedWith(next, token)))) return false
-    return isAbout(token.claims, { url, body: await sha256(body), seconds: now() / 1000 })
+    return isAbout(token.claims, { url, body: toBase64Url(await sha256(encoder.encode(body))), seconds: now() / 1000 })
   }
 
 type Token = { signed: string; mac: Uint8Array; claims: Record<string, unknown> }
@@ -51,17 +54,9 @@ const isAbout = (claims: Record<string, unknown>, { url, body, seconds }: About)
 
 const encoder = new TextEncoder()
 
-const sha256 = async (text: string): Promise<string> => {
-  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(text)))
-  return btoa(String.fromCharCode(...hash))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replace(/=+$/, '')
-}
-
 const bytes = (base64url: string): Uint8Array => {
   if (!/^[\w-]*$/.test(base64url)) throw new TypeError('expected base64url')
-  return Uint8Array.from(atob(base64url.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0))
+  return fromBase64Url(base64url)
 }
 
 const json = (base64url: string): Record<string, unknown> => JSON.parse(new TextDecoder().decode(bytes(base64url)))

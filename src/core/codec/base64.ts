@@ -11,6 +11,11 @@ export const toBase64 = (bytes: Uint8Array & Base64): string =>
 export const fromBase64 = (text: string): Uint8Array =>
   native.fromBase64 ? native.fromBase64(text) : unbinary(atob(text))
 
+export const toBase64Url = (bytes: Uint8Array): string =>
+  toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
+
+export const fromBase64Url = (text: string): Uint8Array => fromBase64(text.replaceAll('-', '+').replaceAll('_', '/'))
+
 const binary = (bytes: Uint8Array): string => {
   let text = ''
   for (let at = 0; at < bytes.length; at += CHUNK) {
