@@ -15,20 +15,14 @@ export type Wired = {
 
 export const endText = ({ node, port }: End): string => (node === null ? port : `${node}.${port}`)
 
+const sourceEnd = ({ node, outport }: Source) => ({ node, port: outport })
+const targetEnd = ({ node, inport }: Target) => ({ node, port: inport })
+
 export function wiresOf({ edges, inports, outports }: Wired): GraphWire[] {
   const ends: [End, End][] = [
-    ...Object.entries(inports).map(([port, to]): [End, End] => [
-      { node: null, port },
-      { node: to.node, port: to.inport },
-    ]),
-    ...edges.map(({ from, to }): [End, End] => [
-      { node: from.node, port: from.outport },
-      { node: to.node, port: to.inport },
-    ]),
-    ...Object.entries(outports).map(([port, from]): [End, End] => [
-      { node: from.node, port: from.outport },
-      { node: null, port },
-    ]),
+    ...Object.entries(inports).map(([port, to]): [End, End] => [{ node: null, port }, targetEnd(to)]),
+    ...edges.map(({ from, to }): [End, End] => [sourceEnd(from), targetEnd(to)]),
+    ...Object.entries(outports).map(([port, from]): [End, End] => [sourceEnd(from), { node: null, port }]),
   ]
   const times = new Map<string, number>()
   return ends.map(([from, to]) => {
@@ -52,15 +46,13 @@ export function namedPorts(graph: Wired, before?: Wired): NamedPort[] {
 }
 
 const portText = ({ node, dir, port }: NamedPort): string => `${node} ${dir} ${port}`
-const inPort = ({ node, inport }: Target, path: NamedPort['path']): NamedPort => ({
-  node,
+const inPort = (to: Target, path: NamedPort['path']): NamedPort => ({
+  ...targetEnd(to),
   dir: 'in',
-  port: inport,
   path: [...path, 'inport'],
 })
-const outPort = ({ node, outport }: Source, path: NamedPort['path']): NamedPort => ({
-  node,
+const outPort = (from: Source, path: NamedPort['path']): NamedPort => ({
+  ...sourceEnd(from),
   dir: 'out',
-  port: outport,
   path: [...path, 'outport'],
 })

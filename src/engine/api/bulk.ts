@@ -1,7 +1,7 @@
 // Each run changes one slice of jobs. The same commit stores the next cursor, so a lost run has changed nothing.
 
 import { isCallbackQueue } from '../../core/callback.ts'
-import { type Encoded, encodeValue } from '../../core/codec/value.ts'
+import { encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { DAY } from '../../core/units.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
@@ -43,12 +43,7 @@ async function pageOf(store: Store, filter: Filter, before: string | undefined, 
   const matches = jobs
     .filter(({ document: { queue: q } }) => q !== BULK.queue && (queue === q || !isCallbackQueue(q!)))
     .filter(({ document }) => error === undefined || kindNameOf(document) === error)
-  return { jobs: matches, looked: jobs.length, cursor, newest }
-}
-
-async function filteredSlice(store: Store, filter: Filter, before: string) {
-  const { jobs, cursor } = await pageOf(store, filter, before)
-  return { ids: jobs.map(({ id }) => id), cursor }
+  return { ids: matches.map(({ id }) => id), jobs: matches, looked: jobs.length, cursor, newest }
 }
 
 function namedSlice(named: readonly number[], before: string | undefined, limit = SLICE) {
@@ -60,7 +55,7 @@ function namedSlice(named: readonly number[], before: string | undefined, limit 
 async function namedPage(store: Store, named: readonly number[], before: string | undefined, limit: number) {
   const { ids, cursor: next } = namedSlice(named, before, limit)
   const { jobs, cursor } = await store.list({ mode: 'ids', name: ids.join(','), limit })
-  return { jobs, looked: ids.length, cursor: cursor ?? next }
+  return { ids, jobs, looked: ids.length, cursor: cursor ?? next, newest: undefined }
 }
 
 export function createBulk(store: Store) {
@@ -69,7 +64,7 @@ export function createBulk(store: Store) {
     const ended = { token: document.token!, n: 0 } as const
     const kept = stateFieldOf(document, 'cursor')
     const before = kept === undefined ? undefined : (JSON.parse(kept) as string)
-    const slice = named ? namedSlice(named, before) : await filteredSlice(store, filter!, before ?? String(id))
+    const slice = named ? namedSlice(named, before) : await pageOf(store, filter!, before ?? String(id))
     const next = slice.cursor === null ? undefined : store.vault.seal(encodeValue(slice.cursor), stateField('cursor'))
     const words: Words = [
       ...(next === undefined ? [] : ops.set({ field: 'cursor', value: next })),
@@ -105,7 +100,7 @@ export function createBulkVerbs({ store, constraints, ring, announce, versions, 
     async start(input: BulkInput, call?: Call) {
       await announce()
       await checkMove(input)
-      const args = encodeValue(input) as Encoded
+      const args = encodeValue(input)
       const job = { ...BULK, known: true, args, keepResult: DAY, createdBy: 'bulk' }
       const { made, rings } = await constraints.enqueue([job], onceOf(call))
       await ring(rings)
@@ -122,7 +117,7 @@ export function createBulkVerbs({ store, constraints, ring, announce, versions, 
       let before: string | null | undefined = cursor
       for (let n = 0; n < pages && before !== null; n++) {
         const page: Awaited<ReturnType<typeof pageOf>> = ids
-          ? { newest: undefined, ...(await namedPage(store, ids, before, PAGE)) }
+          ? await namedPage(store, ids, before, PAGE)
           : await pageOf(store, filter!, before, PAGE)
         for (const { id, document } of page.jobs) if (changes[action](document, to)) counted.push(id)
         looked += page.looked
@@ -130,14 +125,7 @@ export function createBulkVerbs({ store, constraints, ring, announce, versions, 
         before = page.cursor
       }
       const next = before ?? null
-      return {
-        fits: counted.length,
-        looked,
-        more: next !== null,
-        ids: counted,
-        cursor: next,
-        newest,
-      }
+      return { fits: counted.length, looked, more: next !== null, ids: counted, cursor: next, newest }
     },
   }
 }
