@@ -9,31 +9,22 @@ import { type RunningRedis, startRedis } from '../../infra/stand-ins/redis.ts'
 import { mountOf } from '../deploy/mount.ts'
 import { askForTick, EVERY_MINUTE, scheduleTick } from '../deploy/tick.ts'
 import { LAST_ATTEMPT } from '../engine/jobs/outcome.ts'
-import type { Bounds } from './invocation/bounds.ts'
 import { loginLink } from './login-link.ts'
 import { claimPort } from './ports.ts'
-import { type RunningJob, startWorker } from './worker.ts'
+import { type HostOptions, type RunningJob, startWorker } from './worker.ts'
 
-export type StackOptions = {
-  dir: string
+export type StackOptions = Omit<HostOptions, 'port' | 'vars' | 'inspectorPort'> & {
   port?: number
   portFrom?: string
   apiKey?: string
   webhookSecret?: string
   redis?: string
   persist?: boolean
-  state?: string
   qstash?: { url: string } & Partial<Keys>
   vars?: Record<string, string | undefined>
-  config: string
-  entry?: string
-  isWatching?: boolean
   plan?: PlanName
   /** CPU milliseconds after which a run counts as an endless loop (default: the limit of the plan). */
   loopAfter?: number
-  bounds?: Bounds
-  /** Serves with workerd alone, as in production, but without compression, R2 and the caller's location. */
-  alone?: boolean
   say?: (line: string) => void
   onReload?: (ms: number) => void
   onLoop?: () => void

@@ -18,6 +18,7 @@ export type HostOptions = {
   /** Keeps the Worker running if a build fails. */
   isWatching?: boolean
   bounds?: Bounds
+  /** Serves with workerd alone, as in production, but without compression, R2 and the caller's location. */
   alone?: boolean
   inspectorPort?: number
 }
