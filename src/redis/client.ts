@@ -27,13 +27,13 @@ type Sending = {
   placed?: (text: string) => string
 }
 
-// Redis recognizes a repeated call by one of these arguments, and returns the first answer again.
-const named = ['once', 'lane'] as const
-const isNamed = (args: object): boolean => named.some((name) => (args as Record<string, unknown>)[name])
+// With one of these arguments, Redis recognizes a repeated request and returns the stored answer.
+const keyNames = ['once', 'lane'] as const
+const hasKey = (args: object): boolean => keyNames.some((name) => (args as Record<string, unknown>)[name])
 
 /**
  * Sends a request again if it got no response. After a timeout, Redis may still execute the first request, so only
- * calls that Redis recognizes are sent again.
+ * requests that Redis recognizes are sent again.
  */
 export function createClient({ url, token, timeout = 20_000, attempts = 3 }: RedisOptions): Client {
   const redis = new Redis({
@@ -70,7 +70,7 @@ export function createClient({ url, token, timeout = 20_000, attempts = 3 }: Red
 
   const evaluate: Evaluate = async (script, keys, args, rest) => {
     const values = argumentsOf(script, args, rest)
-    const sending = { isSafe: isNamed(args), placed: (text: string) => inSources(text, script) }
+    const sending = { isSafe: hasKey(args), placed: (text: string) => inSources(text, script) }
     try {
       return await send(() => redis.evalsha(script.sha, keys, values), { ...sending, isSha: true })
     } catch (error) {

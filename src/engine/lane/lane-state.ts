@@ -10,7 +10,7 @@ const committed = {
   jobs: 'serving',
   due: 'serving',
   quiet: 'warm',
-  closed: 'handing over',
+  ending: 'handing over',
   done: 'cold',
 } as const
 
@@ -29,6 +29,6 @@ export function eventOf(
 ): LaneEvent {
   if (word === 'warm') return 'quiet'
   if (!leaves && (word === 'ok' || word === 'more')) return 'jobs'
-  if (!idle) return 'closed'
+  if (!idle) return 'ending'
   return word === 'empty' && !leaves && dueIn <= SOON_MS ? 'due' : 'done'
 }

@@ -1,6 +1,7 @@
 // If QStash accepts no bells, the tick serves the queues.
 
 import { createSlots } from '../../core/slots.ts'
+import { MINUTE } from '../../core/units.ts'
 import type { Store } from '../../redis/store.ts'
 import type { Ring } from '../../redis/types.ts'
 import type { TickSource } from '../../redis/verbs/system-state.ts'
@@ -21,9 +22,9 @@ type TickOptions = {
 type Ticked = { rung: string[]; more: boolean; faults?: string[] }
 
 const ROUNDS = 20
-const SOON = 15 * 60_000
-/** In milliseconds. Only every other tick is recorded, because this costs half as much. */
-const NOTED = 90_000
+const SOON = 15 * MINUTE
+/** Ticks come once a minute. Only every other tick is recorded, which costs one write in two minutes. */
+const NOTED = 1.5 * MINUTE
 const LANES = 4
 
 export function createTick({
