@@ -1,6 +1,6 @@
 // Repairs details in which js-redis-server differs from Redis.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -54,7 +54,7 @@ function keepFunctions(runtime: RedisLuaRuntime): void {
   const kept = new Set<string>()
   runtime.eval = (script, ...call) => {
     if (script.length < LONG) return evaluate(script, ...call)
-    const sha = createHash('sha1').update(script).digest('hex')
+    const sha = hash('sha1', script)
     const keep = "string.kept[ARGV[1]] = loadstring(ARGV[2], '@user_script') return string.kept[ARGV[1]] and 'kept'"
     if (!kept.has(sha) && ask(keep, sha, script) === 'kept') kept.add(sha)
     if (!kept.has(sha)) return evaluate(script, ...call)

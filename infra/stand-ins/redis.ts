@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { accessSync, constants, mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startEmbedded } from './embedded-redis.ts'
-import { portTaken } from './listen.ts'
+import { listen, portTaken } from './listen.ts'
 import { inUse, readNote } from './note.ts'
 import { type Address, type Connection, ConnectionLost, connect, RespError, text } from './resp.ts'
 import { startStrict } from './strict/index.ts'
@@ -267,14 +267,11 @@ async function infoOf(redis: Connection) {
   }
 }
 
-function freePort() {
-  return new Promise<number>((resolve, reject) => {
-    const probe = createServer().once('error', reject)
-    probe.listen(0, HOST, () => {
-      const { port } = probe.address() as AddressInfo
-      probe.close(() => resolve(port))
-    })
-  })
+async function freePort(): Promise<number> {
+  const probe = createServer()
+  const port = await listen(probe, 'Redis', HOST, 0)
+  await new Promise((resolve) => probe.close(resolve))
+  return port
 }
 
 function isExecutable(path: string) {

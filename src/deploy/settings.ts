@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { newKey } from '../core/crypto.ts'
 import { development } from '../development.ts'
 import { encryptionKeysOf } from '../environment.ts'
@@ -37,8 +37,7 @@ const MAX_NAME = 52
 function bucketOf(name: string): string {
   const plain = name.replaceAll('_', '-')
   if (plain === name) return `${name}-files`
-  const hash = createHash('sha256').update(name).digest('hex').slice(0, 4)
-  return `${plain}-${hash}-files`
+  return `${plain}-${hash('sha256', name).slice(0, 4)}-files`
 }
 
 export function namesOf(name = DEFAULT, source = '--name'): Names {

@@ -1,4 +1,4 @@
-import { createHash, createHmac, randomUUID } from 'node:crypto'
+import { createHmac, hash, randomUUID } from 'node:crypto'
 import http from 'node:http'
 import https from 'node:https'
 import { limits, type Message } from './message.ts'
@@ -52,7 +52,7 @@ function sign({ url, body, key, now }: { url: string; body: Buffer; key: string;
     iat: issued,
     jti: `jwt_${randomUUID().replaceAll('-', '')}`,
     // Node's base64url would omit the padding that QStash keeps.
-    body: createHash('sha256').update(body).digest('base64').replaceAll('+', '-').replaceAll('/', '_'),
+    body: hash('sha256', body, 'base64').replaceAll('+', '-').replaceAll('/', '_'),
   }
   const text = `${JWT_HEADER}.${base64url(claims)}`
   return `${text}.${createHmac('sha256', key).update(text).digest('base64url')}`

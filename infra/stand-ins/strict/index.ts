@@ -71,12 +71,7 @@ export async function startStrict({
 
 /** Returns the registers of each function, beginning with the script itself. gopher-lua allows 200. */
 export async function registersOf(text: string): Promise<{ line: number; registers: number; upvalues: number }[]> {
-  const child = execFile(await strictBinary(), ['-registers'], { maxBuffer: 1 << 26 })
-  const said: string[] = []
-  child.stdout!.on('data', (chunk) => said.push(chunk))
-  child.stderr!.on('data', (chunk) => said.push(chunk))
-  child.stdin!.end(text)
-  const code = await new Promise((resolve) => child.once('close', resolve))
-  if (code !== 0) throw new Error(said.join(''))
-  return JSON.parse(said.join(''))
+  const running = run(await strictBinary(), ['-registers'], { maxBuffer: 1 << 26 })
+  running.child.stdin!.end(text)
+  return JSON.parse((await running).stdout)
 }
