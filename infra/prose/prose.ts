@@ -1,7 +1,5 @@
 import { rules } from './rules.ts'
 
-type Hit = { path: string; line: number; sentence: string; rule: string; advice: string }
-
 /** Maximum characters, except in tables, code, and lines that consist of one link. */
 const MAX_LINE = 120
 
@@ -87,11 +85,11 @@ export function sentencesIn(path: string, text: string): Sentence[] {
   )
 }
 
-export function readProse(path: string, text: string): { sentences: number; hits: Hit[] } {
+export function readProse(path: string, text: string) {
   const sentences = sentencesIn(path, text)
   const hits = sentences.flatMap(({ line, sentence }) => {
     const rule = rules.find(({ pattern }) => pattern.test(sentence))
-    return rule ? [{ path, line, sentence, rule: rule.name, advice: rule.advice }] : []
+    return rule ? [{ line, sentence, rule: rule.name, advice: rule.advice }] : []
   })
   return { sentences: sentences.length, hits }
 }

@@ -16,7 +16,7 @@ const rowOf = ({ queue, class: name, before, after }: Row) => ({
   took: `${took(before)} → ${took(after)}`,
 })
 
-async function newest(client: Client): Promise<{ id: string }> {
+async function newest(client: Client) {
   const { deployments } = await client.deployments.list()
   if (deployments[0]) return deployments[0]
   throw new UsageError('no deployment has announced its classes yet: deploy the Worker first')

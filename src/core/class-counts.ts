@@ -58,7 +58,7 @@ function sumsOf(texts: readonly string[], day: number): Sums {
 
 type ClassHour = { at: number } & Counted
 
-function markOf(mark: string, day: number): { hour: number; sums: Sums } {
+function markOf(mark: string, day: number) {
   const end = mark.indexOf('\n')
   return { hour: Number(mark.slice(0, end)), sums: sumsOf([mark.slice(end + 1)], day) }
 }

@@ -87,7 +87,7 @@ export function createCloudflare(options: { token: string; base?: string }) {
         throw error
       }
     },
-    async makeDatabase(account: string, name: string): Promise<{ id: string; isNew: boolean }> {
+    async makeDatabase(account: string, name: string) {
       const at = `/accounts/${account}/d1/database`
       const found = (await ask<D1Database[]>('GET', `${at}?name=${name}`)).find((one) => one.name === name)
       if (found) return { id: found.uuid, isNew: false }

@@ -199,7 +199,7 @@ function report({ found, database, redis, qstash, placement, schedule }: Report)
   ]
 }
 
-export async function deploy(options: DeployOptions): Promise<{ url: string; redisMs: number }> {
+export async function deploy(options: DeployOptions) {
   const { env, name, source, cron = true, folder, config, say = () => {} } = options
   const plan = planOf(env, name, source)
   const wrong = [...plan.missing.map((one) => `${one} is missing`), ...plan.refused]

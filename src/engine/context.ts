@@ -38,7 +38,7 @@ export type Context = {
   random: () => number
 }
 
-export const stepOf = ([id, status]: string[]): { id: number; status: Status } => ({
+export const stepOf = ([id, status]: string[]) => ({
   id: Number(id),
   status: status as Status,
 })

@@ -9,7 +9,7 @@ const MOST = 200
 
 export function createBreakers({ store, ring }: Context) {
   return {
-    async list(): Promise<{ breakers: OpenBreaker[] }> {
+    async list() {
       const open = await store.openBreakers(MOST)
       return {
         breakers: open.map(({ host, ...state }) =>

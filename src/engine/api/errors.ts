@@ -22,7 +22,7 @@ const SCANNED_PER_PAGE = 1_000
 type Queue = Awaited<ReturnType<Context['store']['errors']>>[number]
 type Row = Queue['kinds'][number] & { queue: string }
 
-const minutesOf = (rows: readonly Row[]): { at: number; count: number }[] => {
+const minutesOf = (rows: readonly Row[]) => {
   const counts = new Map<number, number>()
   for (const { minutes } of rows)
     for (const word of minutes.split(' ').filter(Boolean)) {

@@ -129,7 +129,7 @@ function nodeView(state: FlowState, graph: Graph, name: string): FlowNodeView {
   }
 }
 
-function waiting(state: FlowState, wires: readonly GraphWire[]): { values: number; oldestAt: number | null } {
+function waiting(state: FlowState, wires: readonly GraphWire[]) {
   const ports = new Set(wires.flatMap((wire) => [sourcePort(state, wire), targetPort(state, wire)]))
   const moments = [...ports].flatMap((port) => (port?.oldest ? (itemOf(port.oldest).at ?? []) : []))
   return {

@@ -5,7 +5,7 @@ import { type Graphs, type Version, withGraph, withoutLast } from '../../core/gr
 import { type Status, statuses } from '../../core/job.ts'
 import { adoptions, type Plan, planGraph, sourceRef, spawnOf, targetRef } from '../../core/plan.ts'
 import { redacted } from '../../core/redact.ts'
-import type { Op, PortRef } from '../../core/run.ts'
+import type { Op } from '../../core/run.ts'
 import { MINUTE } from '../../core/units.ts'
 import { type End, type GraphWire, wiresOf } from '../../core/wires.ts'
 import { opWords, spawnWords, writeWords } from '../../redis/changes.ts'
@@ -167,7 +167,7 @@ export function createFlows({ store, registry, announce, change }: Context) {
     return graph
   }
 
-  function wireOf(state: FlowState, name: string): { graph: Graph; found: GraphWire } {
+  function wireOf(state: FlowState, name: string) {
     const graph = graphOf(state)
     const found = wiresOf(graph).find(({ id }) => id === name)
     if (!found) throw new SidejobError('NOT_FOUND', `the graph of job ${state.id} has no wire ${JSON.stringify(name)}`)
@@ -175,7 +175,7 @@ export function createFlows({ store, registry, announce, change }: Context) {
   }
 
   /** `begin` starts the node at the end of the wire. */
-  async function openEnd(state: FlowState, graph: Graph, { to }: GraphWire): Promise<{ begin: Words[]; end: PortRef }> {
+  async function openEnd(state: FlowState, graph: Graph, { to }: GraphWire) {
     const end = targetRef(to)
     if (hasStarted(state, to)) return { begin: [], end }
     return { begin: [...(await wordsOf(state.id, [spawnOf(graph, to.node!)])), RUN], end }

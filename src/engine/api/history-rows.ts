@@ -87,7 +87,7 @@ const runRow = ({ id, record, run }: NotedRun, vault: Vault): RunRow => ({
   error: kept(run.error, 'error', record, vault),
 })
 
-export const rowsOf = ({ ends, runs }: Noted, vault: Vault): { ends: EndRow[]; runs: RunRow[] } => ({
+export const rowsOf = ({ ends, runs }: Noted, vault: Vault) => ({
   ends: ends.map((end) => endRow(end, vault)),
   runs: runs.map((run) => runRow(run, vault)),
 })

@@ -186,7 +186,7 @@ export function createJobs({
       job: Ref,
       { force, at, wait, parent }: { force?: boolean; at?: number; wait?: number; parent?: boolean },
       call?: Call,
-    ): Promise<{ id: number; status: Status; ran?: false }> {
+    ) {
       await announce()
       const answer = await change(job, [ops.run({ force, at, wait, parent })], call)
       return { ...stepOf(answer), ...(answer[2] ? {} : { ran: false as const }) }

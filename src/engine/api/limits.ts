@@ -3,18 +3,7 @@ import { SidejobError } from '../../core/errors.ts'
 import type { Store } from '../../redis/store.ts'
 import type { KeptLimit, Room } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
-import type {
-  GroupView,
-  Holder,
-  LimitPreview,
-  LimitRow,
-  LimitSettings,
-  LimitView,
-  LimitWaiter,
-  Previewed,
-  RoomView,
-  WaitedLimit,
-} from '../engine.ts'
+import type { GroupView, LimitRow, LimitSettings, LimitView, Previewed, RoomView, WaitedLimit } from '../engine.ts'
 import { refuseNumbersOfConstraint } from './constraints.ts'
 
 type Row = Awaited<ReturnType<Store['limits']>>[number]
@@ -23,18 +12,12 @@ const STARTS = 100
 
 const still = (moment: number | null, now: number): number | null => (moment !== null && moment > now ? moment : null)
 
-type Bounds = Pick<LimitView, 'concurrency' | 'rate' | 'paused' | 'shutUntil'>
-
-const boundsOf = ({ concurrency, rate, paused, shutUntil }: Bounds, now: number) => ({
-  concurrency,
-  rate,
-  paused,
-  shutUntil: still(shutUntil, now),
-})
-
 const limitView = (row: LimitView, now: number): LimitView => ({
   key: row.key,
-  ...boundsOf(row, now),
+  concurrency: row.concurrency,
+  rate: row.rate,
+  paused: row.paused,
+  shutUntil: still(row.shutUntil, now),
   running: row.running,
   waiting: row.waiting,
 })
@@ -56,10 +39,7 @@ const detailedView = (row: Row, now: number): LimitRow => ({
 export function roomOf(key: string, room: Room): RoomView {
   const { settings, running, waiting, started, nextRoom, line, now } = room
   return {
-    key,
-    ...boundsOf(settings, now),
-    running,
-    waiting,
+    ...limitView({ key, ...settings, running, waiting }, now),
     started,
     fullSince: line[0]?.since ?? null,
     nextRoom: waiting > 0 ? nextRoom : null,
@@ -105,11 +85,7 @@ function freeAt({ settings, running, now }: Room, { concurrency, rate, paused }:
   return Math.max(0, Math.min(slots, starts) - settings.reserved)
 }
 
-async function limitPreview(
-  store: Store,
-  key: string,
-  settings: LimitSettings,
-): Promise<{ room: Room; changed: Changed; preview: LimitPreview } | undefined> {
+async function limitPreview(store: Store, key: string, settings: LimitSettings) {
   const room = await store.room(key, { holders: 0, waiting: NAMED })
   if (!room) return undefined
   const changed = changedBy(room.settings, settings)
@@ -151,10 +127,7 @@ export function createLimits({ store, constraints, ring, now }: Context) {
 
       get: limitOf,
 
-      async usage(
-        key: string,
-        { holders = 0, waiting = 0 }: { holders?: number; waiting?: number },
-      ): Promise<{ limit: RoomView; jobs: number; holders: Holder[]; waiting: LimitWaiter[] }> {
+      async usage(key: string, { holders = 0, waiting = 0 }: { holders?: number; waiting?: number }) {
         // Always reads the oldest waiting job, because this job shows when the limit became full.
         const room = await store.room(key, { holders, waiting: Math.max(waiting, 1) })
         if (!room) throw noSuchLimit(key)
@@ -212,7 +185,7 @@ export function createLimits({ store, constraints, ring, now }: Context) {
     flags: {
       get: (name: string) => store.flag(name),
 
-      set: (name: string, on: boolean): Promise<void> => store.setFlag(name, on),
+      set: (name: string, on: boolean) => store.setFlag(name, on),
     },
   }
 }

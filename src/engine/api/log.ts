@@ -44,7 +44,7 @@ const entryOf = (entry: Encoded): Encoded => {
 /** Tolerance for Redis' clock, in milliseconds. */
 const MARGIN = 5_000
 
-const lifeOf = (document: JobRecord): { from?: number; to?: number } => ({
+const lifeOf = (document: JobRecord) => ({
   from: createdAtOf(document) - MARGIN,
   ...(ended.has(statusOf(document)) && document.endedAt ? { to: document.endedAt + MARGIN } : {}),
 })
@@ -73,7 +73,7 @@ export function createLog({ store, change, now }: Context) {
       until?: number
       cursor?: string
       limit?: number
-    }): Promise<{ entries: LogRow[]; cursor: string | null }> {
+    }) {
       const found = job === undefined ? undefined : await store.inspect(job)
       const id = found?.id
       // A job with a history has its own log.

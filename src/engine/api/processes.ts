@@ -22,7 +22,7 @@ export function createProcesses({ store, registry }: Context) {
   }
 
   return {
-    async list(): Promise<{ processes: ProcessView[]; others: CurrentRun[]; more: boolean }> {
+    async list() {
       const { lanes, processes, runs, more, now } = await store.atWork(MAX_RUNS)
       const show = await shown(runs)
       const left = new Set(runs)

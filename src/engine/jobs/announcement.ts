@@ -67,7 +67,7 @@ export const keyOf = ({ queue, name }: { queue: string; name: string }): string 
 
 export const deploymentsIn = objectsIn<Deployment>
 
-const namedBy = (key: string): { queue: string; name: string } => {
+const namedBy = (key: string) => {
   const [queue, name] = key.split('\n') as [string, string]
   return { queue, name }
 }

@@ -1,7 +1,7 @@
 import { isId } from '../../core/job.ts'
 import { Lru } from '../../core/lru.ts'
 import type { Store } from '../../redis/store.ts'
-import type { Registered, Registry } from './registry.ts'
+import type { Registry } from './registry.ts'
 
 const REMEMBERED = 10_000
 /** A delivery can change the class of a job, so isolates read the class again after this many milliseconds. */
@@ -44,7 +44,7 @@ export function createClasses({ store, registry }: { store: Store; registry: Reg
       series.push(...seriesOf(made, inputs, store.now() + KNOWN_FOR).slice(0, OF_CALL))
       if (series.length > SERIES) series.splice(0, series.length - SERIES)
     },
-    async of(job: string): Promise<{ name: string; found: Registered | undefined }> {
+    async of(job: string) {
       const noted = isId(job) ? (known.get(job) ?? madeWith(Number(job))) : undefined
       const named = noted && noted.until > store.now() ? noted : await look(job)
       return { name: named.class, found: await registry.find(named.queue, named.class) }

@@ -5,7 +5,7 @@ import { pairsOf } from '../flat.ts'
 import { itemOf } from '../item.ts'
 import { literal } from '../keys.ts'
 import type { Parts } from '../parts.ts'
-import { type Child, childrenOf, type DayRecord, decodeDay } from '../record.ts'
+import { childrenOf, type DayRecord, decodeDay } from '../record.ts'
 import { nextOf, tablesOf } from '../table.ts'
 import type { Ready } from '../types.ts'
 import { TENANTS_MEMBER } from './system-state.ts'
@@ -50,7 +50,7 @@ export function createCommands(parts: Parts) {
     },
     queueNames: () => ask((redis) => redis.smembers(keys.queues)),
     limitNames: () => ask<string[]>((redis) => redis.smembers(keys.limits)),
-    async aliasesLike(text: string, most: number): Promise<{ alias: string; id: string }[]> {
+    async aliasesLike(text: string, most: number) {
       const found: { alias: string; id: string }[] = []
       for await (const pairs of tableAt(keys.aliases).matching(`${literal(text)}*`)) {
         for (const [alias, id] of pairs) found.push({ alias, id })
@@ -123,11 +123,7 @@ export function createCommands(parts: Parts) {
       return mapValues(of, (items) => items.map((item) => itemOf(show.item(item)).data))
     },
 
-    async steps(
-      id: number,
-      cursor: string,
-      { value } = open,
-    ): Promise<{ steps: Record<string, Encoded>; cursor: string | null; kept: Record<string, StepKept> }> {
+    async steps(id: number, cursor: string, { value } = open) {
       const [next, flat] = await tableAt(keys.steps(id)).page(cursor, { count: STEPS })
       const texts = pairsOf(flat)
       return {
@@ -136,7 +132,7 @@ export function createCommands(parts: Parts) {
         cursor: next,
       }
     },
-    async children(id: number, cursor: string): Promise<{ children: Record<string, Child>; cursor: string | null }> {
+    async children(id: number, cursor: string) {
       const [next, flat] = await tableAt(keys.children(id)).page(cursor, { count: CHILDREN })
       return { children: childrenOf(flat), cursor: next }
     },

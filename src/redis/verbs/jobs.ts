@@ -9,7 +9,7 @@ import { loadLeftOut, type Parts, refusalOf } from '../parts.ts'
 import * as scripts from '../scripts.generated.ts'
 import { sumOfJobs, sumOfOps } from '../sums.ts'
 import { canWaitForOthers, createTogether } from '../together.ts'
-import type { Enqueued, LaneStart, Made, Near, Once, Ring } from '../types.ts'
+import type { Enqueued, LaneStart, Made, Near, Once } from '../types.ts'
 
 const quotaOf = (jobs: readonly NewJob[]) => jobs[0]?.quota
 
@@ -158,12 +158,7 @@ export function createJobs(parts: Parts) {
     return alone({ jobs, once, tagged, lane }, words)
   }
 
-  async function change(
-    job: string,
-    ops: Words[],
-    once?: Once,
-    { queues = [], jobs = [], quota }: Near = {},
-  ): Promise<{ answer: string[]; rings: Ring[]; id: string; again: boolean; receivers: string[] }> {
+  async function change(job: string, ops: Words[], once?: Once, { queues = [], jobs = [], quota }: Near = {}) {
     const words = ops.flat()
     checkSum(sumOfOps(words))
     const declared = [

@@ -52,7 +52,7 @@ export function createLimits({ client: { ask }, keys, call }: Parts) {
     return (await call(scripts.limit, args, { keys: [keys.limit(key), keys.schema] })).rings
   }
 
-  async function constraint(name: string, definition: string | null): Promise<{ text: string; rings: Ring[] }> {
+  async function constraint(name: string, definition: string | null) {
     const declared = [keys.constraints, keys.hints, keys.outbox, keys.schema]
     const args = { name, definition: definition ?? '' }
     const { constraints: text, rings } = await call(scripts.constraint, args, { keys: declared })

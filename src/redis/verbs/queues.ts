@@ -70,7 +70,7 @@ export function createQueues({ client: { ask }, keys, call }: Parts) {
     queue: string,
     { lanes, batch, paused, mode, ageing }: Partial<QueueSettings>,
     { unban = false, ban = [] }: { unban?: boolean; ban?: string[] } = {},
-  ): Promise<{ rings: Ring[]; was: QueueSettings }> {
+  ) {
     const number = (value: number | null | undefined) => (value === undefined ? '' : String(value ?? 0))
     const args = {
       queue_name: queue,

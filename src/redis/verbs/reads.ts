@@ -6,7 +6,7 @@ import { PIECE } from '../packed-jobs.ts'
 import { callbackOf, listWords, loadLeftOut, type Parts, refusalOf } from '../parts.ts'
 import { childrenOf, decodeRecord, limitSettingsOf, sideOf } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
-import type { ClaimedJob, FlowState, Inspection, Listed } from '../types.ts'
+import type { FlowState, Inspection, Listed } from '../types.ts'
 import type { Vault } from '../vault.ts'
 
 const SCANNED = 1_000
@@ -48,7 +48,7 @@ const flowOf = ({ id, document, side, children, ports, nodes }: Row<'flow'>, now
   nodes: new Map(nodes.map((node) => [node.name, node])),
 })
 
-export function processIn(record: string): { since: number; seenAt: number; signal: Signal | null; queues: string[] } {
+export function processIn(record: string) {
   const [head, ...queues] = record.split('\n')
   const [since, seenAt, signal] = head!.split(',')
   return { since: Number(since), seenAt: Number(seenAt), signal: (signal || null) as Signal | null, queues }
@@ -178,7 +178,7 @@ export function createReads(parts: Parts) {
   }
 
   /** `jobs` does not contain deleted jobs. */
-  async function snapshots(ids: readonly number[]): Promise<{ jobs: ClaimedJob[]; seen: number }> {
+  async function snapshots(ids: readonly number[]) {
     const { jobs: found, seen } = await call(scripts.snapshots, {}, { rest: listWords(ids.map(String)) })
     const jobs = found.flatMap(({ id, claimed }) => tryRead(() => claimedJob(claimed!, { open: vault.show }, id)) ?? [])
     await fill(jobs)

@@ -48,7 +48,7 @@ export function createUpkeep({ client: { ask }, keys, call }: Parts) {
     return state
   }
 
-  async function openBreakers(most: number): Promise<{ host: string; failures: number; until: number }[]> {
+  async function openBreakers(most: number) {
     const hosts = await ask<string[]>((redis) => redis.zrange(keys.breakers, 0, most - 1, { rev: true }))
     if (hosts.length === 0) return []
     const records = await ask<(string | null)[]>((redis) => redis.mget(...hosts.map(keys.breaker)))

@@ -24,7 +24,7 @@ type Package = {
   devDependencies?: Record<string, string>
 }
 
-function packageChange(folder: string): { change: Change; advice: string[] } {
+function packageChange(folder: string) {
   const path = join(folder, 'package.json')
   const before = read(path)
   const own = (before === undefined ? {} : parsed(before)) as Package
