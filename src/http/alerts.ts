@@ -1,4 +1,4 @@
-import { alertInput, alertList, done, muteInput } from '../core/schemas.ts'
+import { alertInput, alertList, muteInput } from '../core/schemas.ts'
 import { route } from './route.ts'
 
 const unalertInput = alertInput.omit({ reason: true })
@@ -17,7 +17,6 @@ export const alerts = {
     summary: 'Acknowledge an open alert',
     description: 'The alert is not sent again until its condition has ended.',
     body: alertInput,
-    answers: { 200: done },
     handle: ({ engine, body: { alert, reason }, caller }) =>
       engine.alerts.acknowledge(alert, { by: caller!.name, reason }),
   }),
@@ -27,7 +26,6 @@ export const alerts = {
     summary: 'Undo an acknowledgement',
     description: 'If the alert is still open, its reminders resume.',
     body: unalertInput,
-    answers: { 200: done },
     handle: ({ engine, body }) => engine.alerts.acknowledge(body.alert),
   }),
 
@@ -37,7 +35,6 @@ export const alerts = {
     description:
       'Until the mute ends, the alert is not sent. If it was already sent, a message reports when it is over. You can also mute an alert that is not open.',
     body: muteInput,
-    answers: { 200: done },
     handle: ({ engine, body: { alert, reason, until }, caller }) =>
       engine.alerts.mute(alert, { by: caller!.name, reason, until }),
   }),
@@ -47,7 +44,6 @@ export const alerts = {
     summary: 'Unmute an alert',
     description: 'If the alert is open and was not sent before, the next check sends its message.',
     body: unalertInput,
-    answers: { 200: done },
     handle: ({ engine, body }) => engine.alerts.unmute(body.alert),
   }),
 }

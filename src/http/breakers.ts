@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { breakerList, breakerOf, done } from '../core/schemas.ts'
+import { breakerList, breakerOf } from '../core/schemas.ts'
 import { route } from './route.ts'
 
 export const breakers = {
@@ -16,7 +16,6 @@ export const breakers = {
     summary: 'Close a circuit breaker',
     description: 'Calls to the host resume immediately.',
     query: z.strictObject({ of: breakerOf.default('callbacks') }),
-    answers: { 200: done },
     handle: ({ engine, params, query }) => engine.breakers.reset(params.key, query.of),
   }),
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { SidejobError } from '../core/errors.ts'
 import { type Files, idIn, keyOf, rangeOf, type Stored } from '../core/files.ts'
-import { count, done, duration, flag, jobId, moment, within } from '../core/schemas.ts'
+import { count, duration, flag, jobId, moment, within } from '../core/schemas.ts'
 import { DAY, HOUR } from '../core/units.ts'
 import { route } from './route.ts'
 
@@ -121,7 +121,6 @@ export const files = {
     scope: 'write',
     summary: 'Delete a file',
     description: 'Signed download addresses of the file stop working.',
-    answers: { 200: done },
     only: 'downloads',
     handle: async ({ deps, params }) => {
       const { files } = deps.downloads!

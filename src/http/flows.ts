@@ -5,7 +5,6 @@ import {
   className,
   count,
   cursor,
-  done,
   duration,
   flag,
   flowEvent,
@@ -136,7 +135,6 @@ export const flows = {
     body: z.strictObject({
       keep: duration.refine(...within(60_000, 7 * DAY, '1 minute to 7 days')),
     }),
-    answers: { 200: done },
     handle: ({ engine, params, body, call }) => engine.flows.record(params.job, body.keep, call),
   }),
 
@@ -144,7 +142,6 @@ export const flows = {
     scope: 'write',
     summary: 'Stop recording a flow and delete its events',
     description: 'The flow itself continues.',
-    answers: { 200: done },
     handle: ({ engine, params, call }) => engine.flows.record(params.job, null, call),
   }),
 
@@ -229,7 +226,6 @@ export const graphs = {
     summary: 'Create or replace a stored graph',
     description: 'Flows refer to the graph by name. Running flows do not change.',
     body: graph,
-    answers: { 200: done },
     handle: ({ engine, params, body, call }) => engine.graphs.set(params.name, body, call),
   }),
 
@@ -237,7 +233,6 @@ export const graphs = {
     scope: 'write',
     summary: 'Delete a stored graph',
     description: 'Flows that were created from the graph keep their copy.',
-    answers: { 200: done },
     handle: ({ engine, params, call }) => engine.graphs.remove(params.name, call),
   }),
 }

@@ -4,7 +4,6 @@ import {
   closed,
   count,
   cursor,
-  done,
   enqueued,
   flag,
   inputs,
@@ -281,7 +280,6 @@ export const jobs = {
     summary: 'Adopt a job as a child',
     description: 'The adopted job becomes a child of this job, under the given name.',
     body: z.strictObject({ job: ref, name: childName }),
-    answers: { 200: done },
     handle: ({ engine, params, body, call }) => engine.jobs.adopt(params.job, body, call),
   }),
 
@@ -290,7 +288,6 @@ export const jobs = {
     summary: 'Detach a child',
     description: 'The child continues as a job without a parent.',
     body: z.strictObject({ name: childName }),
-    answers: { 200: done },
     handle: ({ engine, params, body, call }) => engine.jobs.disown(params.job, body, call),
   }),
 
@@ -298,7 +295,6 @@ export const jobs = {
     scope: 'write',
     summary: 'Add an alias',
     description: 'An alias can be used instead of the id in all paths, except in paths of the history.',
-    answers: { 200: done },
     handle: ({ engine, params, call }) => engine.jobs.setAlias(params.job, params.alias, 'add', call),
   }),
 
@@ -306,7 +302,6 @@ export const jobs = {
     scope: 'write',
     summary: 'Remove an alias',
     description: 'The name can be used again.',
-    answers: { 200: done },
     handle: ({ engine, params, call }) => engine.jobs.setAlias(params.job, params.alias, 'remove', call),
   }),
 

@@ -1,4 +1,4 @@
-import { done, keyInput, keyList, keyMade, keyRotation, me as meView, moment } from '../core/schemas.ts'
+import { keyInput, keyList, keyMade, keyRotation, me as meView, moment } from '../core/schemas.ts'
 import { reply, route } from './route.ts'
 
 export const me = {
@@ -45,7 +45,6 @@ export const keys = {
     scope: 'admin',
     summary: 'Revoke an API key',
     description: 'The key is refused everywhere within ten seconds.',
-    answers: { 200: done },
     handle: ({ engine, params }) => engine.keys.remove(params.key),
   }),
 }

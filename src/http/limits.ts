@@ -4,7 +4,6 @@ import {
   changedGroup,
   changedLimit,
   count,
-  done,
   flag,
   groupSettings,
   groupView,
@@ -81,7 +80,6 @@ export const limits = {
     scope: 'admin',
     summary: 'Delete a limit',
     description: 'Jobs that wait for the limit become ready.',
-    answers: { 200: done },
     handle: ({ engine, params }) => engine.limits.remove(params.key),
   }),
 }
@@ -118,7 +116,6 @@ export const constraints = {
     scope: 'admin',
     summary: 'Delete a constraint',
     description: 'Jobs that wait because of the constraint become ready.',
-    answers: { 200: done },
     handle: ({ engine, params }) => engine.constraints.remove(params.key),
   }),
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { done, lockInput, lockToken } from '../core/schemas.ts'
+import { lockInput, lockToken } from '../core/schemas.ts'
 import { route } from './route.ts'
 
 export const locks = {
@@ -17,7 +17,6 @@ export const locks = {
     summary: 'Extend a lock',
     description: 'The lock then lasts for `ttl` from now. Requires the token of the lock.',
     body: lockInput.extend({ token: lockToken }),
-    answers: { 200: done },
     handle: ({ engine, params, body, call }) => engine.jobs.refreshLock(params.job, body, call),
   }),
 
@@ -26,7 +25,6 @@ export const locks = {
     summary: 'Unlock a job',
     description: 'Requires the token of the lock. The job can run again.',
     body: z.strictObject({ token: lockToken }),
-    answers: { 200: done },
     handle: ({ engine, params, body, call }) => engine.jobs.unlock(params.job, body, call),
   }),
 }

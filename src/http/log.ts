@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { className, closed, done, label, logPage, logPaging, pathRef, time } from '../core/schemas.ts'
+import { className, closed, label, logPage, logPaging, pathRef, time } from '../core/schemas.ts'
 import { route } from './route.ts'
 
 export const log = {
@@ -8,7 +8,6 @@ export const log = {
     summary: 'Create a log entry',
     description: 'An entry is any JSON value. Above 16 KiB, only its size is stored.',
     body: z.strictObject({ entry: closed }),
-    answers: { 200: done },
     handle: ({ engine, body, call }) => engine.log.write(body.entry, call),
   }),
 

@@ -4,7 +4,6 @@ import {
   channelNames,
   closed,
   count,
-  done,
   items,
   portLook,
   portRead,
@@ -48,7 +47,6 @@ export const ports = {
     summary: 'Set the default of a port',
     description: 'A read returns the default if no value is waiting.',
     body: z.strictObject({ value: closed, schema: builtAgainst }),
-    answers: { 200: done },
     handle: ({ engine, params, body, call }) =>
       engine.ports.setDefault(params.job, params.dir, params.port, body.value, call, body.schema),
   }),
@@ -57,7 +55,6 @@ export const ports = {
     scope: 'write',
     summary: 'Remove the default of a port',
     description: 'A read then returns nothing if no value is waiting.',
-    answers: { 200: done },
     handle: ({ engine, params, call }) => engine.ports.setDefault(params.job, params.dir, params.port, undefined, call),
   }),
 
@@ -67,7 +64,6 @@ export const ports = {
     description:
       'An input port receives the messages of its channels. An output port publishes its values on its channels.',
     body: z.strictObject({ channels: channelNames }),
-    answers: { 200: done },
     handle: ({ engine, params, body, call }) =>
       engine.ports.setChannels(params.job, params.dir, params.port, body.channels, call),
   }),

@@ -1,5 +1,4 @@
 import { processList, processSignal } from '../core/process.ts'
-import { done } from '../core/schemas.ts'
 import { route } from './route.ts'
 
 export const processes = {
@@ -18,7 +17,6 @@ export const processes = {
     description:
       '`quiet` makes the worker claim no new jobs, `stop` also makes it exit after its current runs, and null lets it claim again.',
     body: processSignal,
-    answers: { 200: done },
     handle: ({ engine, params, body }) => engine.processes.signal(params.process, body.signal),
   }),
 }

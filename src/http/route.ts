@@ -5,6 +5,7 @@ import {
   alias,
   className,
   dir,
+  done,
   errorKind,
   fileFolder,
   fileName,
@@ -132,7 +133,8 @@ type Definition<
   description: string
   query?: Query
   body?: Body
-  answers: A
+  /** Without `answers`, the answer is an empty object. */
+  answers?: A
   /** Descriptions that replace `OK` and `Created` in the OpenAPI document. */
   named?: Partial<Record<number, string>>
   media?: 'text/html' | 'text/event-stream' | 'text/plain' | 'application/octet-stream'
@@ -158,13 +160,13 @@ export type Route<
   Query extends z.ZodType | undefined = z.ZodType | undefined,
   Body extends z.ZodType | undefined = z.ZodType | undefined,
   A extends Answers = Answers,
-> = Definition<Path, Query, Body, A> & { method: M; path: Path }
+> = Definition<Path, Query, Body, A> & { method: M; path: Path; answers: A }
 
 /** `handle` must be the last member of a route, because TypeScript infers its type from the members before it. */
 export const route = <
   const M extends Method,
   const Path extends string,
-  const A extends Answers,
+  const A extends Answers = { 200: typeof done },
   Query extends z.ZodType | undefined = undefined,
   Body extends z.ZodType | undefined = undefined,
 >(
@@ -172,5 +174,5 @@ export const route = <
   definition: Definition<Path, Query, Body, A>,
 ): Route<M, Path, Query, Body, A> => {
   const [method, path] = address.split(' ') as [M, Path]
-  return { method, path, ...definition }
+  return { method, path, answers: { 200: done } as Answers as A, ...definition }
 }

@@ -2,7 +2,6 @@ import * as z from 'zod'
 import {
   backfilled,
   closed,
-  done,
   enqueued,
   flag,
   jobInput,
@@ -89,7 +88,6 @@ export const schedules = {
     scope: 'write',
     summary: 'Delete a schedule',
     description: 'The job remains, but no longer repeats. The names of the schedule can be used again.',
-    answers: { 200: done },
     handle: ({ engine, params, call }) => engine.schedules.end(params.job, call),
   }),
 

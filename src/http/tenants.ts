@@ -32,7 +32,6 @@ export const tenants = {
     description:
       'Create the first key of the tenant with `POST /t/<tenant>/v1/keys`. The limits apply to all keys of the tenant together, in addition to the limits of each key, but not to the key of the deployment. Changes apply everywhere within ten seconds.',
     body: tenantInput,
-    answers: { 200: done },
     only: 'tenants',
     handle: ({ engine, params, body }) => engine.tenants.set(params.tenant, body),
   }),

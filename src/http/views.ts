@@ -1,4 +1,4 @@
-import { done, viewInput, viewList } from '../core/schemas.ts'
+import { viewInput, viewList } from '../core/schemas.ts'
 import { route } from './route.ts'
 
 export const views = {
@@ -15,7 +15,6 @@ export const views = {
     summary: 'Create or replace a shared view',
     description: 'Stores the query string of the job list for everyone who uses the dashboard.',
     body: viewInput,
-    answers: { 200: done },
     handle: ({ engine, params, body, caller }) =>
       engine.views.set(params.name, { query: body.query, by: caller!.name }),
   }),
@@ -24,7 +23,6 @@ export const views = {
     scope: 'admin',
     summary: 'Delete a shared view',
     description: 'Removes the view for everyone who uses the dashboard.',
-    answers: { 200: done },
     handle: ({ engine, params }) => engine.views.remove(params.name),
   }),
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { done, flag, storedWorker, worker, workerList, workerPatch } from '../core/schemas.ts'
+import { flag, storedWorker, worker, workerList, workerPatch } from '../core/schemas.ts'
 import { shownUrl } from '../core/url.ts'
 import type { WorkerDefinition } from '../engine/engine.ts'
 import { route } from './route.ts'
@@ -44,7 +44,6 @@ export const workers = {
     scope: 'admin',
     summary: 'Remove a worker class',
     description: 'Waiting jobs of the class stay, and run when the class is registered again.',
-    answers: { 200: done },
     handle: ({ engine, params }) => engine.workers.unregister(params.queue, params.class),
   }),
 }
