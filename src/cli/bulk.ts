@@ -22,7 +22,7 @@ async function follow(client: Client, id: number, fits: number, { progress }: Io
 }
 
 const jobFilters = {
-  status: { type: 'string', short: 's', does: 'only jobs with this status' },
+  status: { short: 's', does: 'only jobs with this status' },
   ...filters,
 } as const
 
@@ -63,7 +63,7 @@ const move: Command = {
   does: 'Continue pinned jobs on another version (run sidejob rehearse --moved first); without --yes, only count them',
   takes: ['[jobs…]'],
   options: {
-    to: { type: 'string', does: 'version, or address of a push worker, that continues the jobs' },
+    to: { does: 'version, or address of a push worker, that continues the jobs' },
     ...filterOptions,
   },
   async run(client, given, io, jobs) {

@@ -5,7 +5,8 @@ import type { Io } from './io.ts'
 export type { Io } from './io.ts'
 
 export type Option = {
-  type: 'string' | 'boolean'
+  /** An option without a type takes a text. */
+  type?: 'boolean'
   short?: string
   default?: string
   multiple?: true
@@ -77,7 +78,7 @@ export const look = (does: string, takes: string, perform: Perform): Command => 
 export const JSON_HELP = 'JSON, @file or - for standard input'
 
 export const reason = {
-  reason: { type: 'string', fields: ['Sidejob-Reason'], does: 'reason for the audit log' },
+  reason: { fields: ['Sidejob-Reason'], does: 'reason for the audit log' },
 } as const
 
 export const chosen = (given: Given, ...names: string[]): Record<string, string> =>
@@ -114,22 +115,20 @@ export function pairsIn(given: Given, option: string, word = 'name'): Record<str
 export const pairsOf = (given: Given) => ({ args: pairsIn(given, 'arg', 'path'), labels: pairsIn(given, 'label') })
 
 export const filters = {
-  queue: { type: 'string', short: 'q', does: 'only jobs in this queue' },
-  class: { type: 'string', short: 'c', does: 'only jobs of this class' },
-  group: { type: 'string', does: 'only jobs in this group' },
+  queue: { short: 'q', does: 'only jobs in this queue' },
+  class: { short: 'c', does: 'only jobs of this class' },
+  group: { does: 'only jobs in this group' },
 } as const
 
 /** Options of lists of jobs. They set `labels.<name>` and `args.<path>`. */
 export const pairs = {
   label: {
-    type: 'string',
     short: 'l',
     multiple: true,
     fields: ['labels'],
     does: 'only jobs with this label: customer=7',
   },
   arg: {
-    type: 'string',
     multiple: true,
     fields: ['args'],
     does: 'only jobs with this value at a path in their args: order.id=4711',
@@ -137,8 +136,8 @@ export const pairs = {
 } as const
 
 export const paging = {
-  limit: { type: 'string', short: 'n', default: '20', does: 'maximum number of jobs' },
-  cursor: { type: 'string', does: 'cursor of the next page' },
+  limit: { short: 'n', default: '20', does: 'maximum number of jobs' },
+  cursor: { does: 'cursor of the next page' },
 } as const
 
 export const yes: Option = {

@@ -35,7 +35,7 @@ export const deployCommands: Record<string, Command> = {
     does: 'Compare runs, errors and durations before and after a deploy, and list new kinds of error',
     takes: ['[deployment]'],
     options: {
-      at: { type: 'string', does: 'time of the deploy, as shown by deploys ls; by default the newest deploy' },
+      at: { does: 'time of the deploy, as shown by deploys ls; by default the newest deploy' },
     },
     async run(client, { at }, { show, print, json }, [deployment]) {
       const id = deployment ?? (await newest(client)).id

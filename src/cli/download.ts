@@ -69,19 +69,17 @@ export const download: Command = {
   does: 'Download the URLs on standard input, one per line, and print the id of each file',
   options: {
     aggregation: {
-      type: 'string',
       short: 'a',
       fields: ['group.id'],
       does: 'group whose downloads share --limit; by default the host of each URL',
     },
     limit: {
-      type: 'string',
       short: 'l',
       fields: ['group.concurrency'],
       default: '4',
       does: 'maximum number of simultaneous downloads per group',
     },
-    callback: { type: 'string', short: 'c', fields: ['callback.url'], does: 'URL to call when a download ends' },
+    callback: { short: 'c', fields: ['callback.url'], does: 'URL to call when a download ends' },
     dedup: { type: 'boolean', does: 'do not store a file again if it is unchanged' },
     wait: { type: 'boolean', does: 'wait for each download (default); --no-wait prints only the ids of the jobs' },
   },

@@ -15,7 +15,7 @@ export const log: Command = {
   takes: ['job'],
   options: {
     follow: { type: 'boolean', short: 'f', does: 'show new entries until the job has ended' },
-    limit: { type: 'string', short: 'n', default: '100', does: 'maximum number of entries' },
+    limit: { short: 'n', default: '100', does: 'maximum number of entries' },
   },
   async run(client, { follow, limit }, { show, print, json }, [job]) {
     const seen = new Set<string>()
@@ -57,9 +57,9 @@ async function printChange(
 export const tail: Command = {
   does: 'Show status changes as they happen, until you stop the command',
   options: {
-    class: { type: 'string', short: 'c', does: 'only jobs of this class' },
+    class: { short: 'c', does: 'only jobs of this class' },
     failed: { type: 'boolean', does: 'show only failures' },
-    count: { type: 'string', short: 'n', does: 'stop after this many changes' },
+    count: { short: 'n', does: 'stop after this many changes' },
   },
   async run(client, given, io) {
     let left = given.count === undefined ? Number.POSITIVE_INFINITY : count(given, 'count')

@@ -4,14 +4,14 @@ import { type Command, chosen, count, filters, paging, pairs, pairsOf } from './
 type Query = Parameters<Client['history']['list']>[0]
 
 const options = {
-  status: { type: 'string', short: 's', does: 'only completed, failed or terminated jobs' },
+  status: { short: 's', does: 'only completed, failed or terminated jobs' },
   ...filters,
   ...pairs,
-  text: { type: 'string', short: 't', does: 'only jobs with this text in their error or args' },
-  error: { type: 'string', does: 'only jobs with this kind of error' },
-  longer: { type: 'string', does: "only jobs whose last run took at least this long: '1m'" },
-  since: { type: 'string', does: 'only jobs that ended at or after this time' },
-  until: { type: 'string', does: 'only jobs that ended before this time' },
+  text: { short: 't', does: 'only jobs with this text in their error or args' },
+  error: { does: 'only jobs with this kind of error' },
+  longer: { does: "only jobs whose last run took at least this long: '1m'" },
+  since: { does: 'only jobs that ended at or after this time' },
+  until: { does: 'only jobs that ended before this time' },
   ...paging,
 } as const satisfies Command['options']
 
@@ -51,7 +51,7 @@ export const historyCommands: Record<string, Command> = {
   'history sql': {
     does: 'Run a read-only SQL query on the history: tables ends, labels and runs',
     takes: ['query'],
-    options: { limit: { type: 'string', short: 'n', default: '100', does: 'maximum number of rows' } },
+    options: { limit: { short: 'n', default: '100', does: 'maximum number of rows' } },
     async run(client, given, { show, note, json }, [query]) {
       const found = await client.history.sql({ sql: query!, limit: count(given, 'limit') })
       if (json) return show(found)

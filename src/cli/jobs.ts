@@ -22,15 +22,14 @@ const LINK = /\[(.+?)\]\(.+?\)/
 
 const listOptions = {
   status: {
-    type: 'string',
     short: 's',
     does: 'only jobs with this status: queued, running, suspended, completed, failed, …',
   },
   ...filters,
-  parent: { type: 'string', does: 'only children of this job' },
+  parent: { does: 'only children of this job' },
   arg: pairs.arg,
   label: pairs.label,
-  sort: { type: 'string', does: 'ended: only ended jobs, most recently ended first' },
+  sort: { does: 'ended: only ended jobs, most recently ended first' },
   ...paging,
 } as const satisfies Command['options']
 
@@ -94,7 +93,7 @@ const read: Command = {
   does: 'Read values from an output port of a job and remove them',
   takes: ['job', 'port'],
   options: {
-    max: { type: 'string', short: 'n', fields: ['max', 'limit'], default: '100', does: 'maximum number of values' },
+    max: { short: 'n', fields: ['max', 'limit'], default: '100', does: 'maximum number of values' },
     peek: { type: 'boolean', does: 'leave the values in the port' },
     in: { type: 'boolean', does: 'read an input port' },
   },

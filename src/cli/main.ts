@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { createClient } from '../client/index.ts'
+import { mapValues } from '../core/map-values.ts'
 import { backup } from './backup.ts'
 import { type Command, type CommonFlag, chosen, type Given, type Io, type Option, UsageError } from './command.ts'
 import { completion, firstsOf, verbsOf } from './completion.ts'
@@ -34,9 +35,9 @@ export const commands: Record<string, Command> = {
 commands.completion = completion(commands)
 
 export const common: Record<CommonFlag, Option> = {
-  url: { type: 'string', does: 'address of sidejob (SIDEJOB_URL)' },
-  key: { type: 'string', does: 'API key (SIDEJOB_API_KEY)' },
-  profile: { type: 'string', does: 'name of a saved address and key' },
+  url: { does: 'address of sidejob (SIDEJOB_URL)' },
+  key: { does: 'API key (SIDEJOB_API_KEY)' },
+  profile: { does: 'name of a saved address and key' },
   json: { type: 'boolean', does: 'print JSON instead of tables' },
   help: { type: 'boolean', short: 'h', does: 'show this help' },
 }
@@ -52,7 +53,7 @@ function optionsBefore(words: string[]): [options: string[], asked: string[]] {
   const optionAt = (i: number) => common[/^--(\w+)/.exec(words[i] ?? '')?.[1] as CommonFlag]
   let end = 0
   for (let option = optionAt(0); option; option = optionAt(end))
-    end += option.type === 'string' && !words[end]!.includes('=') ? 2 : 1
+    end += !option.type && !words[end]!.includes('=') ? 2 : 1
   return [words.slice(0, end), words.slice(end)]
 }
 
@@ -98,7 +99,7 @@ function overview(): string[] {
 
 function help(name: string, command: Command): string[] {
   const rows = Object.entries(optionsOf(command)).map(([option, { type, short, default: usual, does }]) => {
-    const words = `${short ? `-${short}, ` : ''}--${option}${type === 'string' ? ' <…>' : ''}`
+    const words = `${short ? `-${short}, ` : ''}--${option}${type ? '' : ' <…>'}`
     return `  ${words.padEnd(24)} ${does}${usual ? ` (default: ${usual})` : ''}`
   })
   return [`sidejob ${usageOf(name, command)}`, `  ${command.does}`, '', 'Options', ...rows]
@@ -108,7 +109,8 @@ function given(rest: string[], name: string, command: Command): { values: Given;
   const { takes = [] } = command
   const parsed = (() => {
     try {
-      return parseArgs({ args: rest, options: optionsOf(command), allowPositionals: true, allowNegative: true })
+      const options = mapValues(optionsOf(command), (option) => ({ type: 'string' as const, ...option }))
+      return parseArgs({ args: rest, options, allowPositionals: true, allowNegative: true })
     } catch (error) {
       const [fault] = (error as Error).message.split('. ')
       throw new UsageError(`${fault}. sidejob ${name} --help lists the options`)

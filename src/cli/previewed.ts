@@ -42,7 +42,7 @@ const MiB = 1024 * 1024
 export const filesPurge: Command = {
   does: 'Remove stored files',
   options: {
-    'older-than': { type: 'string', does: 'only files that were stored longer ago than this: 7d, 12h' },
+    'older-than': { does: 'only files that were stored longer ago than this: 7d, 12h' },
     named: {
       type: 'boolean',
       does: 'only the files listed on standard input: ids, addresses or lines of an access log',
@@ -79,7 +79,7 @@ async function failedOnes(client: Client, host: string | boolean | undefined) {
 
 export const callbacksResend: Command = {
   does: 'Resend failed callbacks',
-  options: { host: { type: 'string', does: 'only callbacks to this host' }, yes },
+  options: { host: { does: 'only callbacks to this host' }, yes },
   async run(client, { host, yes: really }, { row, tell, progress }) {
     const found = await failedOnes(client, host)
     for (const { of, url, attempts, lastError } of found)

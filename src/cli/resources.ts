@@ -37,10 +37,10 @@ const act = (...[does, takes, perform, options = {}]: [...Parameters<typeof look
 })
 
 const queueOptions = {
-  lanes: { type: 'string', does: "maximum number of lanes; 'usual' restores the default" },
-  batch: { type: 'string', does: "number of jobs that a lane claims at once; 'usual' restores the default" },
-  ageing: { type: 'string', does: "time after which a waiting job's priority number falls by one: '1m', or 'none'" },
-  mode: { type: 'string', does: 'push: lanes run its jobs; pull: pull workers claim its jobs' },
+  lanes: { does: "maximum number of lanes; 'usual' restores the default" },
+  batch: { does: "number of jobs that a lane claims at once; 'usual' restores the default" },
+  ageing: { does: "time after which a waiting job's priority number falls by one: '1m', or 'none'" },
+  mode: { does: 'push: lanes run its jobs; pull: pull workers claim its jobs' },
 } as const
 
 const countIn = (given: Given, name: string) => (given[name] === undefined ? undefined : count(given, name))
@@ -55,9 +55,9 @@ const queuePatchOf = (given: Given) => ({
 })
 
 const limitOptions = {
-  concurrency: { type: 'string', does: 'maximum number of jobs that run at once' },
-  rate: { type: 'string', fields: ['rate.limit'], does: 'maximum number of jobs that start in each period' },
-  per: { type: 'string', fields: ['rate.period'], default: '1s', does: "period of the rate: '1s', '1m'" },
+  concurrency: { does: 'maximum number of jobs that run at once' },
+  rate: { fields: ['rate.limit'], does: 'maximum number of jobs that start in each period' },
+  per: { fields: ['rate.period'], default: '1s', does: "period of the rate: '1s', '1m'" },
 } as const
 
 function settingsOf(given: Given) {
@@ -114,7 +114,7 @@ const channelRow = ({ last, ...channel }: ChannelView) => ({
 const LAST_COLUMNS = ['came', 'rate', 'message']
 
 const muteOptions = {
-  until: { type: 'string', does: "end of the mute: '2027-01-15T08:00:00Z'; if omitted, it never ends" },
+  until: { does: "end of the mute: '2027-01-15T08:00:00Z'; if omitted, it never ends" },
 } as const
 
 export const resources: Record<string, Command> = {
@@ -186,16 +186,15 @@ export const resources: Record<string, Command> = {
     does: 'Create a job that repeats',
     takes: ['class'],
     options: {
-      cron: { type: 'string', fields: ['repeat.cron'], does: "cron pattern of the schedule: '0 2 * * *'" },
-      tz: { type: 'string', fields: ['repeat.tz'], does: "time zone: 'Europe/Berlin'" },
+      cron: { fields: ['repeat.cron'], does: "cron pattern of the schedule: '0 2 * * *'" },
+      tz: { fields: ['repeat.tz'], does: "time zone: 'Europe/Berlin'" },
       missed: {
-        type: 'string',
         fields: ['repeat.missed'],
         does: `handling of missed slots: ${missedPolicies.join(', ')}`,
       },
-      args: { type: 'string', short: 'a', does: `arguments of the runs: ${JSON_HELP}` },
-      queue: { type: 'string', short: 'q', does: 'queue of the job' },
-      unique: { type: 'string', does: 'key that only one schedule of its class can have' },
+      args: { short: 'a', does: `arguments of the runs: ${JSON_HELP}` },
+      queue: { short: 'q', does: 'queue of the job' },
+      unique: { does: 'key that only one schedule of its class can have' },
     },
     async run(client, given, io, [name]) {
       io.show(
@@ -294,7 +293,7 @@ export const resources: Record<string, Command> = {
   'alerts unmute': act('Unmute an alert', 'alert', (client, alert) => client.alerts.unmute({ alert })),
   'audit ls': {
     does: 'List the newest changes, with the API key that made each change',
-    options: { limit: { type: 'string', default: '50', does: 'maximum number of entries' } },
+    options: { limit: { default: '50', does: 'maximum number of entries' } },
     async run(client, { limit }, { show, json }) {
       const page = await client.audit.read({ limit: String(limit) })
       show(json ? page : page.entries, ['at', 'name', 'verb', 'path', 'reason'])
@@ -306,7 +305,7 @@ export const resources: Record<string, Command> = {
     'name',
     (client, name, { scope }) => client.keys.add({ name, scopes: String(scope).split(',') as KeyScope[] }),
     {
-      scope: { type: 'string', fields: ['scopes'], default: 'read', does: 'scopes of the key: read,write,work,admin' },
+      scope: { fields: ['scopes'], default: 'read', does: 'scopes of the key: read,write,work,admin' },
     },
   ),
   'keys rm': act('Revoke an API key', 'id', (client, id) => client.keys.remove(id)),
@@ -314,7 +313,7 @@ export const resources: Record<string, Command> = {
   stats: {
     does: "Show today's counts and the total counts",
     options: {
-      days: { type: 'string', does: 'show the counts of each of the last n days instead' },
+      days: { does: 'show the counts of each of the last n days instead' },
       classes: { type: 'boolean', does: "show today's counts by class, with waiting times and run times" },
       hours: { type: 'boolean', does: "show today's counts by class and hour" },
     },

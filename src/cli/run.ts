@@ -93,24 +93,22 @@ export const run: Command = {
   does: 'Create a job; with --wait, wait until it ends and show its outputs',
   takes: ['class'],
   options: {
-    args: { type: 'string', short: 'a', does: `arguments of the job: ${JSON_HELP}` },
+    args: { short: 'a', does: `arguments of the job: ${JSON_HELP}` },
     input: {
-      type: 'string',
       short: 'i',
       multiple: true,
       fields: ['inputs'],
       does: `initial value of an input port, as port=value; repeatable. The value is ${JSON_HELP}`,
     },
-    queue: { type: 'string', short: 'q', does: 'queue of the job' },
-    delay: { type: 'string', fields: ['wait'], does: "delay before the job starts: '5m', '2 days'" },
+    queue: { short: 'q', does: 'queue of the job' },
+    delay: { fields: ['wait'], does: "delay before the job starts: '5m', '2 days'" },
     label: {
-      type: 'string',
       short: 'l',
       multiple: true,
       fields: ['labels'],
       does: 'label of the job, as name=value; repeatable',
     },
-    unique: { type: 'string', does: 'key that only one job of the class can hold at a time' },
+    unique: { does: 'key that only one job of the class can hold at a time' },
     wait: { type: 'boolean', short: 'w', does: 'wait until the job ends; exit code 1 unless it completes' },
   },
   async run(client, given, io, [name]) {

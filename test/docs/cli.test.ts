@@ -4,7 +4,7 @@ import { commands, common } from '../../src/cli/main.ts'
 import { expectMade, table } from './made.ts'
 
 const flag = ([name, { type, short, default: usual, does }]: [string, Option]): string =>
-  `\`--${name}${type === 'string' ? ' …' : ''}\`${short ? ` (\`-${short}\`)` : ''} ${does}${usual ? `; default \`${usual}\`` : ''}`
+  `\`--${name}${type ? '' : ' …'}\`${short ? ` (\`-${short}\`)` : ''} ${does}${usual ? `; default \`${usual}\`` : ''}`
 
 const about: Record<string, string> = {
   create: 'Projects',

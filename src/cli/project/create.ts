@@ -60,7 +60,7 @@ export const create: Command = {
   does: 'Create a project: a Worker with jobs, tests, types and a dashboard',
   takes: ['folder'],
   flags: ['json', 'help'],
-  options: { template: { type: 'string', short: 't', default: 'worker', does: 'worker, hono or python' } },
+  options: { template: { short: 't', default: 'worker', does: 'worker, hono or python' } },
   async run(_client, { template }, { show, note, json }, [folder]) {
     const files = createProject(resolve(folder!), String(template))
     if (json) return show({ folder: resolve(folder!), files })

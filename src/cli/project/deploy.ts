@@ -11,7 +11,6 @@ export async function workerNameIn(folder: string): Promise<string | undefined> 
 }
 
 const nameOption = {
-  type: 'string',
   does: "name of the deployment; by default the name in wrangler's configuration",
 } as const
 

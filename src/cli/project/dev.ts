@@ -32,9 +32,8 @@ export const dev: Command = {
   takes: ['[folder]'],
   flags: ['key', 'help'],
   options: {
-    port: { type: 'string', short: 'p', does: 'port of the Worker (PORT, or 8787)' },
+    port: { short: 'p', does: 'port of the Worker (PORT, or 8787)' },
     redis: {
-      type: 'string',
       does: 'embedded, server or redis://…; by default redis-server if installed, otherwise embedded',
     },
     memory: { type: 'boolean', does: 'discard all data when the command ends' },

@@ -7,7 +7,7 @@ export const init: Command = {
   does: 'Add sidejob to the Worker in this folder; show the changes and ask before writing them',
   takes: ['[folder]'],
   flags: ['json', 'help'],
-  options: { mount: { type: 'string', default: '/_sidejob', does: 'path below which sidejob serves its routes' }, yes },
+  options: { mount: { default: '/_sidejob', does: 'path below which sidejob serves its routes' }, yes },
   async run(_client, { mount, yes: really }, { show, print, note, json, confirm }, [folder = '.']) {
     const root = resolve(folder)
     const { changes, advice, install } = planOf(root, String(mount))

@@ -30,7 +30,7 @@ const testOf = ({ id, class: name, run }: Recorded, entry: string): string =>
 export const record: Command = {
   does: 'Write a Vitest file that replays the last run of a job whose class has history: { values: true }',
   takes: ['job', '[file]'],
-  options: { folder: { type: 'string', default: '.', does: 'folder of the project' } },
+  options: { folder: { default: '.', does: 'folder of the project' } },
   async run(client, given, { tell }, [job, path]) {
     const { entryOf } = await import('../../dev/definitions.ts')
     const folder = resolve(String(given.folder))

@@ -89,13 +89,13 @@ export const rehearse: Command = {
   options: {
     class: filters.class,
     queue: filters.queue,
-    deployment: { type: 'string', does: 'only jobs of classes that this deployment announced' },
+    deployment: { does: 'only jobs of classes that this deployment announced' },
     recorded: {
       type: 'boolean',
       does: 'replay the last runs of ended jobs instead, for classes with history: { values: true }',
     },
     moved: { type: 'boolean', does: 'treat pinned jobs as if they had been moved to this code' },
-    limit: { type: 'string', short: 'n', does: 'check only the newest n jobs (default: all)' },
+    limit: { short: 'n', does: 'check only the newest n jobs (default: all)' },
   },
   async run(client, given, io, [folder = '.']) {
     const limit = given.limit === undefined ? Number.POSITIVE_INFINITY : count(given, 'limit')
