@@ -3,6 +3,8 @@ import { isOfTenant, namespaceOf } from '../core/tenant.ts'
 
 export const literal = (text: string): string => text.replace(/[\\*?[\]^-]/g, '\\$&')
 
+const ofJob = (ns: string, part: string) => (id: string | number) => `${ns}job:${id}:${part}`
+
 export const keysOf = (ns: string) => ({
   lastId: `${ns}jobs:last_id`,
   highestId: `${ns}jobs:highest`,
@@ -56,13 +58,13 @@ export const keysOf = (ns: string) => ({
   limit: (key: string) => `${ns}limit:${key}`,
   limitWindow: (key: string) => `${ns}limit-window:${key}`,
   result: (id: string | number) => `${ns}result:${id}`,
-  steps: (id: string | number) => `${ns}job:${id}:steps`,
-  runs: (id: string | number) => `${ns}job:${id}:runs`,
-  inputs: (id: string | number) => `${ns}job:${id}:inputs`,
-  jobLog: (id: string | number) => `${ns}job:${id}:log`,
-  record: (id: string | number) => `${ns}job:${id}:record`,
+  steps: ofJob(ns, 'steps'),
+  runs: ofJob(ns, 'runs'),
+  inputs: ofJob(ns, 'inputs'),
+  jobLog: ofJob(ns, 'log'),
+  record: ofJob(ns, 'record'),
   value: (id: string | number, field: string) => `${ns}job:${id}:f:${field}`,
-  children: (id: string | number) => `${ns}job:${id}:children`,
+  children: ofJob(ns, 'children'),
   quota: (by: string) =>
     [by.replace(/^key:/, ''), ...(isOfTenant(ns) ? ['tenant'] : [])].flatMap((of) => [
       `${ns}quota:${of}`,
