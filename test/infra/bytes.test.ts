@@ -24,7 +24,7 @@ test.each([
   ['src/redis/lua/scripts/commit.lua', 'src/redis/lua'],
   ['src/redis/store.ts', 'src/redis'],
   ['src/files.ts', 'src'],
-  ['infra/stand-ins/qstash/heap.ts', 'infra/stand-ins'],
+  ['infra/stand-ins/qstash/sorted.ts', 'infra/stand-ins'],
   ['infra/start.ts', 'infra'],
   ['functions/download/index.ts', 'functions'],
 ])('%s is in the room %s', (file, room) => {

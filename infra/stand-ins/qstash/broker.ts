@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from './clock.ts'
 import type { Faults } from './faults.ts'
-import { createHeap } from './heap.ts'
 import type { Journal } from './journal.ts'
 import { createLogbook } from './logbook.ts'
 import { fromJournal, type Headers, isHttp, type Message, Refusal, readSettings, toJournal } from './message.ts'
 import type { Quota } from './plans.ts'
 import { nextAttempt } from './rules.ts'
 import type { Flight, Outcome, Sender } from './send.ts'
+import { insert } from './sorted.ts'
 
 type End = 'DELIVERED' | 'FAILED'
 type Trip = { message: Message; onEnd?: ((id: string, state: End) => void) | undefined }
@@ -32,7 +32,7 @@ type Options = {
 export type Broker = ReturnType<typeof createBroker>
 
 export function createBroker({ clock, faults, journal, sender, keys, parallelism, quota }: Options) {
-  const waiting = createHeap<Trip>((a, b) => a.message.order < b.message.order)
+  const waiting: Trip[] = []
   const logbook = createLogbook(clock.now)
   const counts = { published: 0, scheduled: 0, attempts: 0, delivered: 0, retried: 0, failed: 0 }
   let active = 0
@@ -100,7 +100,7 @@ export function createBroker({ clock, faults, journal, sender, keys, parallelism
   }
 
   function enter(trip: Trip) {
-    if (active >= parallelism) return void waiting.push(trip)
+    if (active >= parallelism) return insert(waiting, trip, ({ message }) => message.order)
     active++
     const late = faults.take('late')
     if (late === undefined) fly(trip)

@@ -1,8 +1,7 @@
 // The clock shows the real time plus the time added by advance(). One timeout waits for the earliest alarm.
-import { createHeap, type Node } from './heap.ts'
+import { insert } from './sorted.ts'
 
-type Alarm = { at: number; order: number; ring: () => void }
-export type Timer = Node<Alarm>
+export type Timer = { at: number; ring: () => void }
 export type Clock = ReturnType<typeof createClock>
 type Options = {
   /** Real milliseconds to wait for the answer of a receiver before the clock advances without this answer. */
@@ -13,16 +12,15 @@ type Options = {
 const LONGEST_TIMEOUT = 2 ** 31 - 1
 
 export function createClock(real: () => number) {
-  const alarms = createHeap<Alarm>((a, b) => a.at < b.at || (a.at === b.at && a.order < b.order))
+  const alarms: Timer[] = []
   const activity = createActivity()
   let added = 0
-  let order = 0
   let armed: { at: number; timeout: NodeJS.Timeout } | undefined
   let immediate: NodeJS.Immediate | undefined
   let stopped = false
 
   const now = () => real() + added
-  const earliest = () => alarms.first()?.at ?? Number.POSITIVE_INFINITY
+  const earliest = () => alarms[0]?.at ?? Number.POSITIVE_INFINITY
 
   return {
     now,
@@ -30,13 +28,15 @@ export function createClock(real: () => number) {
     begin: activity.begin,
 
     at(time: number, ring: () => void): Timer {
-      const timer = alarms.push({ at: time, order: order++, ring })
+      const timer = { at: time, ring }
+      insert(alarms, timer, ({ at }) => at)
       wake()
       return timer
     },
 
     cancel(timer: Timer | undefined): void {
-      if (timer) alarms.remove(timer)
+      const place = timer ? alarms.indexOf(timer) : -1
+      if (place >= 0) alarms.splice(place, 1)
     },
 
     async advance(ms: number, { maxWait = 1_000 }: Options = {}): Promise<void> {
@@ -81,7 +81,7 @@ export function createClock(real: () => number) {
   }
 
   function wake() {
-    if (stopped || !alarms.size) return
+    if (stopped || !alarms.length) return
     if (earliest() > now()) return arm()
     immediate ??= setImmediate(() => {
       immediate = undefined
@@ -121,15 +121,12 @@ function createActivity() {
 
     async quiet(maxWait: number): Promise<void> {
       if (!open.size) return
-      await new Promise<void>((resolve) => {
-        const timeout = setTimeout(resume, maxWait)
-        waiting.add(resume)
-        function resume() {
-          clearTimeout(timeout)
-          waiting.delete(resume)
-          resolve()
-        }
-      })
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const timeout = setTimeout(resolve, maxWait)
+      waiting.add(resolve)
+      await promise
+      clearTimeout(timeout)
+      waiting.delete(resolve)
       // The next advance does not wait again for receivers that have not answered.
       open.clear()
     },
