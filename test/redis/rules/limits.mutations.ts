@@ -126,11 +126,8 @@ export const mutations = [
     ],
     ['        cache.change(id, doc, fields.reserved_limit, key)\n', '', 'a returning job has no reserved slot'],
     ['if settings and cache.queue(doc.queue).paused then', 'if false then', 'a paused queue keeps slots'],
-    [
-      '        if waiter and passed then waiter, passed = admit(key, settings, ADMIT) end\n',
-      '',
-      'jobs of a paused queue delay the jobs behind them',
-    ],
+    ['while waiter and passed and may_pass > 0 do', 'while false do', 'jobs of a paused queue delay later jobs'],
+    ['    may_pass = may_pass - most\n', '', 'a call passes any number of jobs of a paused queue'],
     ['passed and time.now or moment', 'moment', 'a job behind many jobs of a paused queue is not checked'],
   ),
   ...of(27, 'lib/runtime/tables.lua', [

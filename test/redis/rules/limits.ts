@@ -383,6 +383,23 @@ const rule27: Facts = {
     await world.tick()
     expect((await world.claimOne({ queue: 'other' })).id).toBe(other)
   },
+  async 'a call passes about 1,000 jobs of a paused queue, whatever the number of limits'(world) {
+    await world.make({ limits: [...limits(1).limits!, ...limits(1, 'second').limits!] })
+    const run = await world.claimOne()
+    for (const key of [KEY, 'second'])
+      await world.store.enqueue(
+        Array.from({ length: 900 }, () => ({ queue: 'q', class: 'plain', known: true, ...limits(1, key) })),
+      )
+    for (const key of [KEY, 'second']) await world.make({ ...limits(1, key), queue: 'other' })
+    expect(await world.claim({ queue: 'other' })).toEqual([])
+    await world.store.settings('q', { paused: true })
+    await run.commit()
+    const waiting = (await of(world)).waiting + (await of(world, 'second')).waiting
+    expect(waiting).toBeGreaterThan(700)
+    await world.tick()
+    await world.tick()
+    expect(await world.claim({ queue: 'other' })).toHaveLength(2)
+  },
   async 'groups waiting at a shared limit take turns, and so do jobs without a group'(world) {
     const run = await occupied(world)
     for (const [n, group] of [

@@ -20,10 +20,14 @@ local function first_waiting(key, n)
 end
 
 local ADMIT = 1000
+-- Number of jobs of paused queues that this call may still pass, at all limits together.
+local may_pass = 1000
 
 -- A job of a paused queue reserves no slot, because jobs of other queues can use it.
 local function admit(key, settings, most)
-  local rows, free, ids, at_row, passed = first_waiting(key, math.max(most, 0) + 1), limits.room_at(key), {}, 0, false
+  local free = limits.room_at(key)
+  local rows = first_waiting(key, math.max(most, 0) + 1)
+  local ids, at_row, passed = {}, 0, false
   for i = 1, math.min(most, #rows) do ids[i] = rows[i][1]:sub(15) end
   cache.fetch_jobs(ids)
   sides.fetch_limits_of(ids)
@@ -44,7 +48,18 @@ local function admit(key, settings, most)
       cache.zset(redis_keys.limit(key, 'waiting'), rows[at_row][1], false)
     end
   end
-  return #rows > at_row and rows[at_row + 1][1]:sub(15), passed
+  return #rows > at_row and rows[at_row + 1][1]:sub(15), passed and free > 0
+end
+
+local function admit_all(key, settings)
+  local most = math.min(limits.room_at(key), ADMIT)
+  local waiter, passed = admit(key, settings, most)
+  while waiter and passed and may_pass > 0 do
+    most = math.min(10 * most, may_pass)
+    may_pass = may_pass - most
+    waiter, passed = admit(key, settings, most)
+  end
+  return waiter, passed
 end
 
 -- Keeps the slots of a removed limit, because current runs release these slots when they end.
@@ -79,8 +94,7 @@ function waiting.give_room()
         forget_limit(key, settings.gone)
       else
         if settings and settings.reordering then resort.go_on_at(key) end
-        local waiter, passed = admit(key, settings, math.min(limits.room_at(key), ADMIT))
-        if waiter and passed then waiter, passed = admit(key, settings, ADMIT) end
+        local waiter, passed = admit_all(key, settings)
         if waiter then watch(key, waiter, passed) end
         if settings then
           if settings.reordering then limits.check_at(key, time.now) end
