@@ -506,7 +506,7 @@ describe('finish, retry, update', () => {
   scenario('a Finish with the token of an older delivery is refused', async ({ create, send, at, refused, ok }) => {
     const J = await create({ name: 'job', retryAfter: '+5 SECONDS' })
     const first = await send('GetJob', { name: 'job' })
-    await at(6)
+    await at(30)
     const second = await send('GetJob', { name: 'job' })
     expect(second.body.jobID).toBe(J)
     await refused('FinishJob', { jobID: J, token: first.token! }, '405 This job has been delivered again since')
