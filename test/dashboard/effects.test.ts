@@ -295,7 +295,7 @@ test('faults that the doctor finds are repaired', async () => {
   expect(await pages.statusOf(id)).toBe('queued')
 })
 
-test('Repair left all faults after the 20th slice, and did not say so', async () => {
+test('Repair left all faults after the 20th slice, without a message', async () => {
   const cursors = Array.from({ length: 21 }, (_, i) => String(10 * (i + 1)))
   const answer = await admin.act('/ui/doctor?cursor=', { act: 'repair', sure: 'yes', cursor: cursors })
   expect(await answer.json()).toEqual({
