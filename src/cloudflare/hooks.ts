@@ -1,6 +1,6 @@
 import type { CallOptions, Client, JobInput } from '../client/index.ts'
 import { readUpTo } from '../core/bytes.ts'
-import { type Code, codes, errorBody, SidejobError } from '../core/errors.ts'
+import { type Code, errorBody, SidejobError } from '../core/errors.ts'
 import { checkSignature, type Dialect } from '../core/hook-signature.ts'
 import { HOOK_PREFIX } from '../core/idempotency.ts'
 
@@ -95,8 +95,8 @@ const refused = (code: string, message: string, status: number): Response =>
 
 export function answerHook<E>(request: Request, served: Served<E>): Promise<Response> {
   return received(request, served).catch((error: Error & { code?: string; status?: number }) => {
-    if (error instanceof SidejobError) return refused(error.code, error.message, codes[error.code])
-    if (error.name === 'ApiError') return refused(error.code!, error.message, error.status!)
+    if (error instanceof SidejobError || error.name === 'ApiError')
+      return refused(error.code!, error.message, error.status!)
     console.error(error)
     return refused('INTERNAL', `hook ${served.name} has failed: see the log of this Worker`, 500)
   })

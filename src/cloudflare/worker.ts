@@ -41,7 +41,7 @@ export type ExecutionContext = {
 type Handler = (...given: never[]) => unknown
 
 /** A Hono app, or any object with `fetch`. */
-export type OwnWorker = { fetch: Handler; scheduled?: Handler }
+export type OwnWorker = { fetch: Handler; scheduled?: Handler; queue?: Handler; email?: Handler }
 
 export type WorkerSettings<E = unknown> = Hooks & {
   /** The job classes that this Worker serves. */
@@ -77,18 +77,13 @@ type Served = {
   tenants: Tenants<ReturnType<typeof createEngine>>
 }
 
-let performAlone:
-  | ((claimed: ClaimedJob, env: SidejobEnv, tenant?: string) => Promise<SentOutcome | undefined>)
-  | undefined
+type PerformAlone = (claimed: ClaimedJob, env: SidejobEnv, tenant?: string) => Promise<SentOutcome | undefined>
+let performAlone: PerformAlone | undefined
 
-export function performIsolated(
-  claimed: ClaimedJob,
-  env: SidejobEnv,
-  tenant?: string,
-): Promise<SentOutcome | undefined> {
+export const performIsolated: PerformAlone = (...given) => {
   if (!performAlone)
     throw new Error('Isolate was called before createWorker: call createWorker in the entry of the Worker')
-  return performAlone(claimed, env, tenant)
+  return performAlone(...given)
 }
 
 /** Resources for programs that only read the classes of a Worker. */
@@ -320,8 +315,13 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
      */
     with<Own extends OwnWorker>(own: Own) {
       if (!mount) throw new Error("with(app) needs a mount: createWorker({ functions, mount: '/_sidejob' })")
+      /** Outside of an invocation, `enqueue` would wait for the run of its job if `SIDEJOB_DISPATCH` is `eager`. */
+      const inside = <Given extends Handler>(handler: Given) =>
+        ((...given: never[]) => invocation.run(given[2]!, () => handler.apply(own, given))) as Given
       return {
         ...own,
+        ...(own.queue && { queue: inside(own.queue) }),
+        ...(own.email && { email: inside(own.email) }),
         fetch(request: Request, env: E, context: ExecutionContext): Response | Promise<Response> {
           const { pathname } = new URL(request.url)
           if (isOurs(pathname)) return fetch(request, env, context)
@@ -330,7 +330,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
         },
         scheduled(event: { cron: string }, env: E, context: ExecutionContext): unknown {
           if (event.cron === cron || !own.scheduled) return scheduled(event, env, context)
-          return own.scheduled(...([event, env, context] as never[]))
+          return inside(own.scheduled)(...([event, env, context] as never[]))
         },
       }
     },

@@ -304,6 +304,24 @@ test('empty parts in a list of secrets are ignored, and a list of empty parts is
   env.GITHUB = former
 })
 
+test.each(['scheduled', 'queue', 'email'] as const)(
+  'a job that the own handler %s created delayed the handler until the run had ended',
+  async (name) => {
+    const held = Promise.withResolvers<void>()
+    const lasts = defineWorker({ class: 'lasts', queue: 'own', timeout: 5_000, perform: () => held.promise })
+    const worker = createWorker<Record<string, unknown>>({ functions: [lasts], mount: '/_jobs' })
+    const create = (_: object, on: typeof env) => worker.client(on).jobs.enqueue({ class: 'lasts', queue: 'own' })
+    const own = worker.with({ fetch: () => new Response('own'), scheduled: create, queue: create, email: create })
+    const waiting: Promise<unknown>[] = []
+    const context = { waitUntil: (work: Promise<unknown>) => void waiting.push(work) }
+    const handle = own[name] as (event: { cron: string }, on: typeof env, by: typeof context) => Promise<unknown>
+    await handle({ cron: '0 0 * * *' }, { ...env, SIDEJOB_DISPATCH: 'eager' }, context)
+    expect(waiting.length).toBeGreaterThan(0)
+    held.resolve()
+    await Promise.all(waiting)
+  },
+)
+
 test('an audit entry is also in the log, and callers without a key see the mount, not the version', async () => {
   const lines: string[] = []
   const print = vi.spyOn(console, 'log').mockImplementation((line) => void lines.push(String(line)))
