@@ -201,6 +201,19 @@ test('a schedule lost its name and its repeat if its replacement was refused', a
   await kit.engine.schedules.end('invoices')
 })
 
+test.each([
+  ['its alias is taken', { alias: ['taken'] }, undefined, 'TAKEN'],
+  ['the quota is full', {}, { by: 'key:client', quota: { jobs: 0, bytes: 1e6 } }, 'LIMITED'],
+] as const)('a schedule ended if Redis refused its replacement because %s', async (_, more, call, code) => {
+  const holder = await kit.make('beat', { alias: ['taken'] })
+  const before = await kit.engine.schedules.set('reports', nightly())
+  const refused = kit.engine.schedules.set('reports', nightly({ class: 'failing', ...more }), call)
+  await expect(refused).rejects.toMatchObject({ code })
+  expect(await kit.engine.schedules.get('reports')).toEqual(before)
+  await kit.engine.schedules.end('reports')
+  await kit.engine.jobs.setAlias(String(holder), 'taken', 'remove')
+})
+
 test('a class whose schedule is refused stopped the tick and all calls: now the schedule is reported', async () => {
   const report = vi.spyOn(console, 'error').mockImplementation(() => undefined)
   const keyless = defineWorker({

@@ -3,8 +3,10 @@ import { hashOf } from '../../core/crypto.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { type MissedSlots, missedSlotsText, parseMissedSlots, slotsFrom } from '../../core/repeat/passed.ts'
 import { nextSlot, nextTimes, type ParsedRepeat, parseRepeat } from '../../core/repeat.ts'
+import { spawnWords } from '../../redis/changes.ts'
 import { ops } from '../../redis/ops.ts'
 import { aliasesOf, type JobRecord, pastRunOf, statusOf } from '../../redis/record.ts'
+import type { Listed } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
 import type { Call, JobInput, JobPatch, Ref, ScheduleRow, ScheduleView } from '../engine.ts'
 import { checkFlows } from '../jobs/graph-check.ts'
@@ -115,6 +117,8 @@ type Query = {
   until?: number
 }
 
+type Found = Listed['jobs'][number]
+
 export function createSchedules(
   { store, registry, change, now, allowHosts }: Context,
   { update: patch, enqueue }: Pick<Jobs, 'update' | 'enqueue'>,
@@ -138,23 +142,31 @@ export function createSchedules(
     return found
   }
 
+  const endWords = (document: JobRecord) => [
+    ...aliasesOf(document).map((alias) => ops.unalias({ name: alias })),
+    ops.patch({ fields: repeatFields(document, null, now()) }),
+  ]
+
   async function end(job: string, call?: Call) {
     const { id, document } = await look(job)
-    const names = aliasesOf(document).map((alias) => ops.unalias({ name: alias }))
-    await change(String(id), [...names, ops.patch({ fields: repeatFields(document, null, now()) })], call)
+    await change(String(id), endWords(document), call)
   }
 
-  async function check(input: JobInput, call?: Call) {
-    newJobs([input], await registry.finder([input]), now(), allowHosts, call)
+  /** One change ends the old schedule and creates the new one, so a refusal changes nothing. */
+  async function replace({ id, document }: Found, input: JobInput, call?: Call) {
+    const [job] = newJobs([input], await registry.finder([input]), store.now(), allowHosts, call)
     await checkFlows(registry, [input])
+    const [made] = await change(String(id), [...endWords(document), spawnWords('', job!, store.vault)], call)
+    return made!
   }
 
-  async function make(alias: string, input: JobInput, print: string, call?: Call) {
+  async function make(alias: string, input: JobInput, old?: Found, call?: Call) {
     // The Idempotency-Key of the call covers the whole update, so this step must not use the key.
     const asked = call && { by: call.by, quota: call.quota, rootless: call.rootless }
-    const [made] = (await enqueue([{ ...input, alias: [...(input.alias ?? []), alias] }], asked)).jobs
-    await change(String(made!.id), [ops.patch({ fields: { scheduleHash: print } })])
-    return schedule(String(made!.id))
+    const named = { ...input, alias: [...(input.alias ?? []), alias] }
+    if (old) return replace(old, named, asked)
+    const [made] = (await enqueue([named], asked)).jobs
+    return String(made!.id)
   }
 
   return {
@@ -186,18 +198,13 @@ export function createSchedules(
     async set(alias: string, input: JobInput, call?: Call) {
       const print = (await hashOf(JSON.stringify(Object.entries(input).sort()))).slice(0, 16)
       const found = await named(alias)
-      if (!found) return make(alias, input, print, call)
-      const { id, document } = found
-      const isOver = statusOf(document) === 'terminated'
-      if (document.scheduleHash === print && !isOver) return scheduleOf(id, document)
-      if (isChange(document, input) && !isOver) {
-        await patch(String(id), patchOf(input, document.repeats!))
-        await change(String(id), [ops.patch({ fields: { scheduleHash: print } })])
-        return schedule(String(id))
-      }
-      await check(input, call)
-      await end(String(id))
-      return make(alias, input, print, call)
+      const isLive = found && statusOf(found.document) !== 'terminated'
+      if (isLive && found.document.scheduleHash === print) return scheduleOf(found.id, found.document)
+      const isSame = isLive && isChange(found.document, input)
+      if (isSame) await patch(String(found.id), patchOf(input, found.document.repeats!))
+      const id = isSame ? String(found.id) : await make(alias, input, found, call)
+      await change(id, [ops.patch({ fields: { scheduleHash: print } })])
+      return schedule(id)
     },
 
     async update(job: Ref, changes: JobPatch, call?: Call) {

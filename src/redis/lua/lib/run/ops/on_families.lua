@@ -1,8 +1,10 @@
 local verbs = {}
 
+-- A caller creates a job without a parent if the name is ''.
 function verbs.spawn(me, name, spec, job_args)
   spec.name = name
-  local id = create.one(spec, job_args, me.id)
+  local id = create.one(spec, job_args, (me.token or name ~= '') and me.id)
+  me.answer = { id }
   if me.note then me.note('m' .. id .. ' ' .. name, 1) end
 end
 
