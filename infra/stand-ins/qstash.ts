@@ -1,4 +1,5 @@
 import http from 'node:http'
+import { buffer } from 'node:stream/consumers'
 import { development } from '../../src/development.ts'
 import { listen } from './listen.ts'
 import { refusedHost } from './local-host.ts'
@@ -110,13 +111,11 @@ export async function startQstash({
 }
 
 async function read(incoming: http.IncomingMessage): Promise<Request> {
-  const chunks: Buffer[] = []
-  for await (const chunk of incoming) chunks.push(chunk)
   return {
     method: incoming.method!,
     target: incoming.url!,
     headers: incoming.headers as Record<string, string>,
-    body: Buffer.concat(chunks),
+    body: await buffer(incoming),
     callerIP: (incoming.socket.remoteAddress ?? '').replace(/^::ffff:/, ''),
   }
 }

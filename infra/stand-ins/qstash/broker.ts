@@ -10,11 +10,11 @@ import type { Flight, Outcome, Sender } from './send.ts'
 import { insert } from './sorted.ts'
 
 type End = 'DELIVERED' | 'FAILED'
-type Trip = { message: Message; onEnd?: ((id: string, state: End) => void) | undefined }
+type Trip = { message: Message; onEnd?: (id: string, state: End) => void }
 type Origin = {
   kind: 'published' | 'scheduled'
   callerIP: string
-  scheduleId?: string | undefined
+  scheduleId?: string
   onEnd?: Trip['onEnd']
 }
 type Receipt = { messageId: string }

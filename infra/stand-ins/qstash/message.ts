@@ -7,7 +7,7 @@ type Letter = {
   id: string
   order: number
   url: string
-  scheduleId?: string | undefined
+  scheduleId?: string
   callerIP: string
   headers: Headers
   body: Buffer

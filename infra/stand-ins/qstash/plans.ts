@@ -1,13 +1,14 @@
 import { type PlanName, plans } from '../plan.ts'
-import { type Headers, Refusal, type Settings } from './message.ts'
+import { Refusal, type Settings } from './message.ts'
 
 const DAY = 86_400_000
 
-export const quotaHeaders = (limit: number, time: number): Headers => ({
-  'RateLimit-Limit': String(limit),
-  'RateLimit-Remaining': '0',
-  'RateLimit-Reset': String(Math.ceil((Math.floor(time / DAY) + 1) * (DAY / 1_000))),
-})
+export const quotaExceeded = (limit: number, time: number): Refusal =>
+  new Refusal(429, 'quota exceeded: the daily limit of messages is reached', {
+    'RateLimit-Limit': String(limit),
+    'RateLimit-Remaining': '0',
+    'RateLimit-Reset': String(Math.ceil((Math.floor(time / DAY) + 1) * (DAY / 1_000))),
+  })
 
 export function createQuota(plan: PlanName, now: () => number) {
   const { daily, message, delay } = plans[plan].qstash
@@ -21,8 +22,7 @@ export function createQuota(plan: PlanName, now: () => number) {
   }
 
   function admit(): void {
-    if (today() >= daily)
-      throw new Refusal(429, 'quota exceeded: the daily limit of messages is reached', quotaHeaders(daily, now()))
+    if (today() >= daily) throw quotaExceeded(daily, now())
   }
 
   return {

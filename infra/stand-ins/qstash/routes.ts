@@ -3,7 +3,7 @@ import { plans } from '../plan.ts'
 import type { Broker } from './broker.ts'
 import type { Faults } from './faults.ts'
 import { type Headers, keptHeaders, Refusal } from './message.ts'
-import { quotaHeaders } from './plans.ts'
+import { quotaExceeded } from './plans.ts'
 import type { Schedules } from './schedules.ts'
 
 export type Request = {
@@ -89,12 +89,7 @@ export function createRoutes({ broker, schedules, faults, token, now }: Services
     return (call) => {
       const refused = faults.take('refuse')
       broker.quota.admit()
-      if (refused === 429)
-        throw new Refusal(
-          429,
-          'quota exceeded: the daily limit of messages is reached',
-          quotaHeaders(plans.free.qstash.daily, now()),
-        )
+      if (refused === 429) throw quotaExceeded(plans.free.qstash.daily, now())
       if (refused) throw new Refusal(refused, 'internal error')
       const answer = handler(call)
       return faults.take('drop') ? { ...answer, drop: true } : answer

@@ -17,7 +17,7 @@ type Facts = {
   lastTime?: number
   lastStates: Record<string, Progress>
 }
-type Schedule = Facts & { body: Buffer; timer?: Timer | undefined; nextTime?: number | undefined }
+type Schedule = Facts & { body: Buffer; timer?: Timer; nextTime?: number }
 type Order = Pick<Schedule, 'destination' | 'headers' | 'body' | 'callerIP'> & {
   cron: string | undefined
   id: string | undefined
