@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bufio"
 	"flag"
 	"fmt"
 	"io"
@@ -69,7 +68,7 @@ func (s *server) dial() (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &link{conn: conn, in: bufio.NewReaderSize(conn, 1<<16), out: bufio.NewWriterSize(conn, 1<<16)}, nil
+	return newLink(conn), nil
 }
 
 // Serves one client through its own connection, because transactions, names and databases belong to a connection.
@@ -80,7 +79,7 @@ func (s *server) converse(conn net.Conn) {
 		return
 	}
 	defer behind.conn.Close()
-	client := &link{conn: conn, in: bufio.NewReaderSize(conn, 1<<16), out: bufio.NewWriterSize(conn, 1<<16)}
+	client := newLink(conn)
 	for {
 		words, err := client.readCommand()
 		if err != nil {

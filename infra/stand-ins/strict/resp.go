@@ -17,6 +17,10 @@ type link struct {
 	out  *bufio.Writer
 }
 
+func newLink(conn net.Conn) *link {
+	return &link{conn: conn, in: bufio.NewReaderSize(conn, 1<<16), out: bufio.NewWriterSize(conn, 1<<16)}
+}
+
 var errProtocol = errors.New("expected RESP")
 
 func (l *link) readCommand() ([][]byte, error) {
