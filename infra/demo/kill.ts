@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { everyPage } from '../../src/cli/command.ts'
 import type { Client } from '../../src/client/index.ts'
 import { createSidejob } from '../../src/index.ts'
 import { type Stack, startLocalStack } from '../stack.ts'
@@ -59,13 +60,9 @@ async function demonstrate({ url, apiKey, worker }: Stack) {
 }
 
 async function lostRuns(client: Client, parent: number) {
-  let lost = (await client.jobs.get(parent)).lost
-  let cursor: string | undefined
-  do {
-    const page = await client.jobs.list({ parent: String(parent), limit: 100, ...(cursor ? { cursor } : {}) })
-    for (const job of page.jobs) lost += job.lost
-    cursor = page.cursor ?? undefined
-  } while (cursor)
+  let { lost } = await client.jobs.get(parent)
+  for await (const { jobs } of everyPage((at) => client.jobs.list({ parent: String(parent), limit: 100, ...at })))
+    for (const job of jobs) lost += job.lost
   return lost
 }
 

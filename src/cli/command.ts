@@ -38,7 +38,7 @@ export function count(given: Given, name: string): number {
 /** Reads JSON from the argument, from a file (`@args.json`) or from standard input (`-`). */
 export async function jsonFrom(text: string, name: string, io: Pick<Io, 'lines'>): Promise<unknown> {
   // An open standard input keeps the process alive, so only `-` opens it.
-  if (text === '-') return parsedIn(await allOf(io.lines()), `${name}: the input`)
+  if (text === '-') return parsedIn((await Array.fromAsync(io.lines())).join('\n'), `${name}: the input`)
   if (!text.startsWith('@')) return parsedIn(text, name, `JSON, got ${text}; a string needs quotes: '"${text}"'`)
   const file = text.slice(1)
   const content = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -53,12 +53,6 @@ function parsedIn(text: string, place: string, expected?: string): unknown {
   } catch (error) {
     throw new UsageError(`${place}: expected ${expected ?? `valid JSON: ${(error as Error).message}`}`)
   }
-}
-
-async function allOf(lines: AsyncIterable<string>): Promise<string> {
-  const all: string[] = []
-  for await (const line of lines) all.push(line)
-  return all.join('\n')
 }
 
 export const argsIn = async ({ args }: Given, io: Io): Promise<unknown> =>
@@ -94,13 +88,8 @@ export async function* everyPage<P extends { cursor: string | null }>(
   }
 }
 
-export async function pagesOf<P extends { cursor: string | null }>(
-  read: (at: { cursor?: string }) => Promise<P>,
-): Promise<P[]> {
-  const pages: P[] = []
-  for await (const page of everyPage(read)) pages.push(page)
-  return pages
-}
+export const pagesOf = <P extends { cursor: string | null }>(read: (at: { cursor?: string }) => Promise<P>) =>
+  Array.fromAsync(everyPage(read))
 
 export function pairsIn(given: Given, option: string, word = 'name'): Record<string, string> | undefined {
   const all = given[option] as unknown as string[] | undefined

@@ -5,7 +5,7 @@ const wentBack = ({ noticedAt, lost }: { noticedAt: number; lost: { from: number
   `Redis was restored from older data; noticed on ${new Date(noticedAt).toISOString()}: ` +
   `jobs ${lost.from} to ${lost.to} are lost, and their ids are not reused`
 
-async function look(client: Client, { row }: Io, withRemedy: boolean): Promise<{ jobs: number; faults: number }> {
+async function look(client: Client, { row }: Io, withRemedy: boolean) {
   let [jobs, faults] = [0, 0]
   for await (const slice of everyPage((at) => client.doctor.examine(at))) {
     for (const fault of slice.faults) row(fault, `${fault.who}\t${fault.what}${withRemedy ? `\t${fault.remedy}` : ''}`)

@@ -105,7 +105,7 @@ function help(name: string, command: Command): string[] {
   return [`sidejob ${usageOf(name, command)}`, `  ${command.does}`, '', 'Options', ...rows]
 }
 
-function given(rest: string[], name: string, command: Command): { values: Given; words: string[] } {
+function given(rest: string[], name: string, command: Command) {
   const { takes = [] } = command
   const parsed = (() => {
     try {

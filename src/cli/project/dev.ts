@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { Stack } from '../../dev/index.ts'
 import { type Command, type Given, UsageError } from '../command.ts'
 
@@ -7,9 +8,7 @@ function stopping() {
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, stop)
   const parent = process.ppid
   setInterval(() => process.ppid !== parent && stop(), 250).unref()
-  const { signal } = controller
-  const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
-  return { signal, stopped }
+  return { signal: controller.signal, stopped: once(controller.signal, 'abort') }
 }
 
 export function portOf({ port = process.env.PORT || '8787' }: Given, setting: string): number {
