@@ -84,7 +84,7 @@ function checkAdoption(name: string, node: GraphNode, facts: FlowFacts): void {
       )
 }
 
-export const adoptions = (graph: Graph, before?: Graph): { node: string; job: number }[] =>
+export const adoptions = (graph: Graph, before?: Graph) =>
   Object.entries(graph.nodes)
     .filter(([name, { init }]) => typeof init === 'number' && ownProperty(before?.nodes ?? {}, name)?.init !== init)
     .map(([node, { init }]) => ({ node, job: init as number }))

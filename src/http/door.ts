@@ -18,8 +18,8 @@ const refusals: ReadonlySet<string> = new Set(['UNAUTHENTICATED', 'FORBIDDEN', '
 export type Admit = (route: Route, request: Request) => Promise<Admitted>
 
 export function createDoor(deps: Deps, gate: Gate): Admit {
-  const homeOf = (tenant: string | undefined): Promise<Place | undefined> | Deps =>
-    tenant === undefined ? deps : (deps.tenants?.open(tenant) ?? Promise.resolve(undefined))
+  const homeOf = async (tenant: string | undefined): Promise<Place | undefined> =>
+    tenant === undefined ? deps : deps.tenants?.open(tenant)
 
   async function opened(tenant: string, find: () => Promise<Place | undefined>): Promise<Place> {
     const place = await find()
@@ -63,13 +63,13 @@ export function createDoor(deps: Deps, gate: Gate): Admit {
         'FORBIDDEN',
         'expected a key of the tenant, or a key of the deployment with the scope "admin"',
       )
-    const place = await opened(tenant!, async () => homeOf(tenant))
+    const place = await opened(tenant!, () => homeOf(tenant))
     return { place, caller: { ...caller, ...ofTenant(tenant, place) } }
   }
 
   async function byAddress(request: Request, tenant: string | undefined): Promise<Admitted> {
     if (tenant === undefined) return { place: deps }
-    return { place: await opened(tenant, () => gate.lookUp(request, `tenant ${tenant}`, async () => homeOf(tenant))) }
+    return { place: await opened(tenant, () => gate.lookUp(request, `tenant ${tenant}`, () => homeOf(tenant))) }
   }
 
   /** An invalid key, or a key of another tenant, counts as no key. */
@@ -163,10 +163,7 @@ const quotaOf = ({ unlimited, limits, tenantLimits }: Caller): Call['quota'] => 
   return tenantLimits ? { ...quota, tenant: { jobs: tenantLimits.jobs, bytes: tenantLimits.bytes } } : quota
 }
 
-export const ofTenant = (
-  tenant: string | undefined,
-  { tenantLimits }: Place,
-): Pick<Caller, 'tenant' | 'tenantLimits'> =>
+export const ofTenant = (tenant: string | undefined, { tenantLimits }: Place) =>
   tenant === undefined ? {} : { tenant, ...(tenantLimits && { tenantLimits }) }
 
 const bearer = (request: Request): string => {

@@ -129,10 +129,7 @@ export const files = {
   }),
 }
 
-export async function listFiles(
-  files: Files,
-  page: { limit: number; cursor?: string },
-): Promise<{ files: ListedFile[]; cursor: string | null }> {
+export async function listFiles(files: Files, page: { limit: number; cursor?: string }) {
   const { objects, cursor } = await files.bucket.list(page)
   const named = objects.flatMap(({ key, size, storedAt, type = null }) => {
     const id = idIn(key)

@@ -6,7 +6,8 @@ import type { KnownKey } from '../engine.ts'
 import { createRecent } from './recent.ts'
 
 const ONCE = 'once '
-const isOnce = (text: string): boolean => text.startsWith(ONCE)
+const keyHashIn = (text: string | null): string | undefined =>
+  text?.startsWith(ONCE) ? text.slice(ONCE.length) : undefined
 
 type Parts = { store: Store; knownBy: (hash: string) => Promise<KnownKey | undefined>; tenant?: string }
 
@@ -27,22 +28,21 @@ export function createSessions({ store, knownBy, tenant }: Parts) {
     },
 
     async peek(name: string) {
-      const text = await store.session(await hashOf(name))
-      return text !== null && isOnce(text) ? knownBy(text.slice(ONCE.length)) : undefined
+      const keyHash = keyHashIn(await store.session(await hashOf(name)))
+      return keyHash ? knownBy(keyHash) : undefined
     },
 
     async redeem(name: string, life: number) {
       const hash = await hashOf(name)
       const text = await store.session(hash)
-      if (text === null || !isOnce(text)) return undefined
-      if (!(await store.takeSession(hash, text))) return undefined
-      const keyHash = text.slice(ONCE.length)
+      const keyHash = keyHashIn(text)
+      if (!keyHash || !(await store.takeSession(hash, text!))) return undefined
       return (await knownBy(keyHash)) ? open(keyHash, life) : undefined
     },
 
     async get(name: string) {
       const text = await recent.get(await hashOf(name))
-      return text === undefined || isOnce(text) ? undefined : knownBy(text)
+      return text === undefined || keyHashIn(text) ? undefined : knownBy(text)
     },
 
     async end(name: string) {
