@@ -1,10 +1,7 @@
-import { clientFor, tickUrl } from '../../src/deploy/tick.ts'
+import { clientFor, tickUrl, type Where } from '../../src/deploy/tick.ts'
 import { is, type Question, unknown } from './verdict.ts'
 
-type QstashPlace = {
-  url?: string
-  token: string
-  publicUrl: string
+type QstashPlace = Where & {
   keys: { current: string; next: string }
   schedule: string
 }

@@ -4,7 +4,7 @@ const digitsOf = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padS
 
 const hex = (bytes: Uint8Array): string => bytes.reduce((text, byte) => text + digitsOf[byte], '')
 
-export const sha256 = async (bytes: Uint8Array): Promise<Uint8Array> =>
+export const sha256 = async (bytes: Uint8Array) =>
   new Uint8Array(await crypto.subtle.digest('SHA-256', bytes as BufferSource))
 
 export const hashOfBytes = async (bytes: Uint8Array): Promise<string> => hex(await sha256(bytes))

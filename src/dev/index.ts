@@ -2,24 +2,19 @@ import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { configIn, noConfig } from '../deploy/config-file.ts'
 import { secretsIn } from './secrets.ts'
-import { startStack } from './stack.ts'
+import { type StackOptions, startStack } from './stack.ts'
 import { createUnnamed } from './unnamed.ts'
 
 export type { Stack } from './stack.ts'
 
-export type DevOptions = {
+export type DevOptions = Pick<StackOptions, 'port' | 'vars' | 'say' | 'onReload' | 'signal'> & {
   project?: string
-  port?: number
   /** Defaults to a random key of the project. */
   apiKey?: string
   /** `embedded`, `server` or a `redis://` address. */
   redis?: string
   /** If false, all data is deleted when the stack ends. */
   persist?: boolean
-  vars?: Record<string, string | undefined>
-  say?: (line: string) => void
-  onReload?: (ms: number) => void
-  signal?: AbortSignal
 }
 
 export function configOf(project: string): string {

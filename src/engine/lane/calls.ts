@@ -34,12 +34,6 @@ function createCalls(listen: Listen, lane: string, take: Take) {
   }
 }
 
-type WarmthOptions = {
-  listen?: Listen
-  warm: number
-  most: number
-}
-
 type Warmth = {
   worked: () => void
   busy: () => boolean
@@ -56,7 +50,7 @@ export const cold: Warmth = {
   end: () => {},
 }
 
-export function createWarmth({ listen, warm, most }: WarmthOptions) {
+export function createWarmth({ listen, warm, most }: { listen?: Listen; warm: number; most: number }) {
   let listening = 0
   return (lane: string, end: number, take: Take): Warmth => {
     if (!listen || warm <= 0) return cold

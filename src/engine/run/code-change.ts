@@ -3,7 +3,7 @@ import { durationText } from '../../core/time.ts'
 import { DAY } from '../../core/units.ts'
 import { Terminal } from '../../core/worker.ts'
 
-export type OnCodeChange = 'fail' | 'warn' | 'ignore'
+type OnCodeChange = 'fail' | 'warn' | 'ignore'
 
 /** `on` is the port or channel, and `ms` is the duration or timeout. */
 export type Waited = {
