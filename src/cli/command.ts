@@ -134,11 +134,3 @@ export const yes: Option = {
   short: 'y',
   does: 'make the changes; without --yes, only show them',
 }
-
-export async function forEach<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
-  const rest = items.values()
-  const go = async () => {
-    for (const item of rest) await work(item)
-  }
-  await Promise.all(Array.from({ length: atOnce }, go))
-}

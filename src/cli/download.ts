@@ -1,5 +1,6 @@
 import type { Client } from '../client/index.ts'
-import { type Command, count, forEach, type Given, type Io, UsageError } from './command.ts'
+import { forEach } from '../core/slots.ts'
+import { type Command, count, type Given, type Io, UsageError } from './command.ts'
 import { resultOf } from './run.ts'
 
 const BATCH = 500

@@ -1,6 +1,7 @@
 import type { Client } from '../client/index.ts'
+import { forEach } from '../core/slots.ts'
 import { duration } from '../core/time.ts'
-import { type Command, forEach, type Given, type Io, pagesOf, UsageError, yes } from './command.ts'
+import { type Command, type Given, type Io, pagesOf, UsageError, yes } from './command.ts'
 
 const AT_ONCE = 8
 /** Finds ids of files: alone, in URLs, and in lines of an access log. */

@@ -93,10 +93,7 @@ const isSame = (a: Uint8Array, b: Uint8Array): boolean =>
  * Reads the body only if the headers are valid. GitHub does not sign its delivery id, so the id is the hash of the
  * body.
  */
-export async function checkSignature(
-  dialect: Dialect,
-  { headers, body, secrets, now }: Signed,
-): Promise<{ id?: string; bytes: Uint8Array }> {
+export async function checkSignature(dialect: Dialect, { headers, body, secrets, now }: Signed) {
   const { header, id, prefix, signatures } = claims[dialect](headers, now)
   if (signatures.length === 0) throw unsigned(header)
   const keys = secrets.map((secret) => (dialect === 'standard' ? standardKey(secret) : encoder.encode(secret)))

@@ -1,12 +1,7 @@
 import type { Code } from './errors.ts'
 
-export type Remedy = {
-  means: string
-  remedy: string
-}
-
 /** docs/errors.md is generated from this table. */
-export const remedies: Record<Code, Remedy> = {
+export const remedies: Record<Code, { means: string; remedy: string }> = {
   BAD_REQUEST: {
     means: 'the request does not match the schema of the route',
     remedy: '`path` names the field; the message states the expected and the received value',

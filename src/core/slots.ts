@@ -25,3 +25,11 @@ export function createSlots(most: number = CALLS) {
 }
 
 export type Slots = ReturnType<typeof createSlots>
+
+export async function forEach<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<unknown>) {
+  const rest = items.values()
+  const goOn = async () => {
+    for (const item of rest) await work(item)
+  }
+  await Promise.all(Array.from({ length: atOnce }, goOn))
+}

@@ -3,6 +3,7 @@
 import { messageOf, missing, SidejobError } from '../core/errors.ts'
 import type { Downloads } from '../core/files.ts'
 import { Lru } from '../core/lru.ts'
+import { forEach } from '../core/slots.ts'
 import type { KeyLimits, KnownKey } from '../engine/engine.ts'
 import type { Engine } from '../engine/index.ts'
 
@@ -51,10 +52,6 @@ export function createPlaces<E extends Engine>(
     return place
   }
 
-  async function suspend(name: string): Promise<void> {
-    await engine.tenants.remove(name).catch(missing)
-  }
-
   async function eraseFiles(name: string, cursor: string, preview = false) {
     const { bucket } = placeOf(name).downloads!.files
     const { objects, cursor: next } = await bucket.list({ limit: ERASED_FILES, ...(cursor && { cursor }) })
@@ -68,15 +65,12 @@ export function createPlaces<E extends Engine>(
   async function tickEach(): Promise<void> {
     const { tenants } = await engine.tenants.list()
     wereThere = tenants.length > 0
-    const left = tenants.map(({ name }) => name)
     const failed: Error[] = []
-    const goOn = async () => {
-      for (let name = left.pop(); name !== undefined; name = left.pop())
-        await placeOf(name)
-          .engine.tick()
-          .catch((error) => failed.push(new Error(`tenant ${name}: ${messageOf(error)}`, { cause: error })))
-    }
-    await Promise.all(Array.from({ length: AT_ONCE }, goOn))
+    await forEach(tenants, AT_ONCE, ({ name }) =>
+      placeOf(name)
+        .engine.tick()
+        .catch((error) => failed.push(new Error(`tenant ${name}: ${messageOf(error)}`, { cause: error }))),
+    )
     if (failed.length > 0) throw new AggregateError(failed, failed[0]!.message)
   }
 
@@ -87,7 +81,7 @@ export function createPlaces<E extends Engine>(
     },
 
     async erase(name, { cursor = '0', preview }) {
-      if (!preview) await suspend(name)
+      if (!preview) await engine.tenants.remove(name).catch(missing)
       if (cursor.startsWith(FILES)) return { keys: 0, ...(await eraseFiles(name, cursor.slice(FILES.length), preview)) }
       const { history } = placeOf(name).engine
       if (cursor === HISTORY) {
