@@ -23,15 +23,15 @@ test('a lane that may not claim waits for its runs, then leaves', () => {
     ok: 'jobs',
     more: 'jobs',
     warm: 'quiet',
-    empty: 'closed',
-    full: 'closed',
-    stale: 'closed',
+    empty: 'ending',
+    full: 'ending',
+    stale: 'ending',
   })
 })
 
 test('a lane past its time claims no jobs', () => {
   const all = (event: string) => Object.fromEntries(words.map((word) => [word, word === 'warm' ? 'quiet' : event]))
-  expect(events(true, false)).toEqual(all('closed'))
+  expect(events(true, false)).toEqual(all('ending'))
   expect(events(true, true)).toEqual(all('done'))
 })
 
