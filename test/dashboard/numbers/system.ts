@@ -9,7 +9,7 @@ export async function keysPage(_: Facts, { site: { engine } }: Scene): Promise<C
   return {
     '.head .note': [`${n(keys.length)} API keys, ${n(keys.filter((key) => !key.lastUsedAt).length)} never used`],
     'main tbody tr': keys.map(({ id, name, createdAt, lastUsedAt, expiresAt }) =>
-      row(name, '', id, time(createdAt), timeOf(lastUsedAt), timeOf(expiresAt), ''),
+      row(name, '', id, time(createdAt), timeOf(lastUsedAt), timeOf(expiresAt), `{Revoke ${name}, ${id}}Revoke`),
     ),
   }
 }
