@@ -3,9 +3,7 @@ import { rules } from './rules.ts'
 /** Maximum characters, except in tables, code, and lines that consist of one link. */
 const MAX_LINE = 120
 
-export type Kind = 'comment' | 'string' | 'text'
-
-type Piece = { line: number; kind: Kind; text: string }
+type Piece = { line: number; text: string }
 
 const sentencesOf = (text: string): string[] =>
   text
@@ -30,18 +28,17 @@ function* piecesOfMarkdown(text: string): Generator<Piece> {
   for (const { line, text: own, isTable } of linesOfMarkdown(text)) {
     const isItem = /^\s*([-*]|\d+\.)\s/.test(own)
     if ((own.trim() === '' || isTable || isItem) && buffer) {
-      yield { line: from, kind: 'text', text: buffer }
+      yield { line: from, text: buffer }
       buffer = ''
     }
     if (isTable) {
-      for (const cell of own.split('|'))
-        if (cell.trim().split(' ').length >= 5) yield { line, kind: 'text', text: cell.trim() }
+      for (const cell of own.split('|')) if (cell.trim().split(' ').length >= 5) yield { line, text: cell.trim() }
     } else if (own.trim()) {
       if (!buffer) from = line
       buffer += ` ${own.replace(/^\s*([-*>]|\d+\.)\s*/, '')}`
     }
   }
-  if (buffer) yield { line: from, kind: 'text', text: buffer }
+  if (buffer) yield { line: from, text: buffer }
 }
 
 /** These comments are signatures, or instructions for tools. */
@@ -63,26 +60,24 @@ function* piecesOfCode(path: string, text: string): Generator<Piece> {
       buffer += ` ${own}`
       continue
     }
-    if (buffer) yield { line: from, kind: 'comment', text: buffer }
+    if (buffer) yield { line: from, text: buffer }
     buffer = ''
     const after = trailing.exec(line)?.[1]
-    if (after) yield { line: i + 1, kind: 'comment', text: after }
+    if (after) yield { line: i + 1, text: after }
     for (const [, , literal = ''] of line.matchAll(/(['"`])((?:(?!\1)[^\\]|\\.){12,}?)\1/g)) {
-      if (isSentence(literal)) yield { line: i + 1, kind: 'string', text: literal }
+      if (isSentence(literal)) yield { line: i + 1, text: literal }
     }
     const inner = path.endsWith('.tsx') ? />\s*([A-Z][^<>{}]{18,})\s*</.exec(line)?.[1] : undefined
-    if (inner) yield { line: i + 1, kind: 'string', text: inner }
+    if (inner) yield { line: i + 1, text: inner }
   }
-  if (buffer) yield { line: from, kind: 'comment', text: buffer }
+  if (buffer) yield { line: from, text: buffer }
 }
 
-type Sentence = { line: number; kind: Kind; sentence: string }
+type Sentence = { line: number; sentence: string }
 
-export function sentencesIn(path: string, text: string): Sentence[] {
+function sentencesIn(path: string, text: string): Sentence[] {
   const pieces = [...(path.endsWith('.md') ? piecesOfMarkdown(text) : piecesOfCode(path, text))]
-  return pieces.flatMap(({ line, kind, text: prose }) =>
-    sentencesOf(prose).map((sentence) => ({ line, kind, sentence })),
-  )
+  return pieces.flatMap(({ line, text: prose }) => sentencesOf(prose).map((sentence) => ({ line, sentence })))
 }
 
 export function readProse(path: string, text: string) {

@@ -1,6 +1,7 @@
 // Actions on many jobs. An action changes exactly the jobs that were counted, by their ids.
 
 import { limits } from '../core/limits.ts'
+import { forEach } from '../core/slots.ts'
 import type { BulkInput } from '../engine/engine.ts'
 import type { ActAsked, Confirm } from './page.ts'
 import { idsIn, idsText } from './words/ids.ts'
@@ -99,14 +100,10 @@ export async function askCounted(asked: ActAsked, asking: Asking): Promise<Confi
  */
 export async function actOnEach(ids: readonly number[], act: (id: number) => Promise<string | undefined>) {
   const refused: { id: number; message: string }[] = []
-  const left = [...ids]
-  const goOn = async () => {
-    for (let id = left.shift(); id !== undefined; id = left.shift()) {
-      const message = await act(id).catch((error: Error) => error.message)
-      if (message !== undefined) refused.push({ id, message })
-    }
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, goOn))
+  await forEach(ids, AT_ONCE, async (id) => {
+    const message = await act(id).catch((error: Error) => error.message)
+    if (message !== undefined) refused.push({ id, message })
+  })
   const [first] = refused
   const rest = first ? `; ${count(refused.length)} skipped, for example #${first.id}: ${first.message}` : ''
   return { done: ids.length - refused.length, rest }
