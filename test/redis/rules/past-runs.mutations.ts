@@ -4,10 +4,10 @@ export const mutations = [
   ...of(
     117,
     'lib/run/leases.lua',
-    ["(doc.history and summary(id, doc, more and more.did) or '')", "''", 'kept runs have no further facts'],
+    ["(doc.history and summary(id, doc, more.did) or '')", "''", 'kept runs have no further facts'],
     [
-      "(doc.history and summary(id, doc, more and more.did) or '')",
-      'summary(id, doc, more and more.did)',
+      "(doc.history and summary(id, doc, more.did) or '')",
+      'summary(id, doc, more.did)',
       'jobs without history have costs for it',
     ],
     [
@@ -35,7 +35,7 @@ export const mutations = [
     'a checkpoint forgets the effects',
   ]),
   ...of(117, 'lib/run/leases.lua', [
-    '(tonumber(doc.failures) or 0) + 1 .. leases.of_version(more and more.version)',
+    '(tonumber(doc.failures) or 0) + 1 .. leases.of_version(more.version)',
     '(tonumber(doc.failures) or 0) + 1',
     'the version of the code is not recorded',
   ]),

@@ -39,18 +39,18 @@ function leases.of_version(version) return version and version ~= '' and ' ' .. 
 
 function leases.note_run(id, doc, outcome, more)
   local line = (doc.ran_at or '0') .. ',' .. time.now_text .. ',' .. outcome .. ','
-    .. (tonumber(doc.failures) or 0) + 1 .. leases.of_version(more and more.version)
+    .. (tonumber(doc.failures) or 0) + 1 .. leases.of_version(more.version)
   cache.change(id, doc, fields.last_run, line)
   local most = (doc.history or outcome == 'failed' or outcome == 'lost') and leases.most_kept(doc) or 0
   if most == 0 then return end
-  local n, error = tonumber(doc.history_kept) or 0, more and more.error or ''
+  local n, error = tonumber(doc.history_kept) or 0, more.error or ''
   if #error > MAX_KEPT_ERROR then
     error = '{"message":"its error is ' .. #error .. ' bytes: only the last error is kept","reason":"other"}'
   end
-  local by = more and more.by or doc.process or (doc.lease_length and sides.of(doc) and 'pull') or ''
+  local by = more.by or doc.process or (doc.lease_length and sides.of(doc) and 'pull') or ''
   local kept = lists.at(redis_keys.side(id, 'runs'), n)
-  local text = line .. ',' .. doc.token .. ',' .. (more and more.again and '1' or '') .. ',' .. by .. '\n' .. error
-    .. (doc.history and summary(id, doc, more and more.did) or '')
+  local text = line .. ',' .. doc.token .. ',' .. (more.again and '1' or '') .. ',' .. by .. '\n' .. error
+    .. (doc.history and summary(id, doc, more.did) or '')
   lists.push(kept, { text })
   history.note_run(id, doc, text)
   if n >= most then lists.pop(kept, 1) else cache.change(id, doc, fields.history_kept, n + 1) end
