@@ -24,7 +24,7 @@ export const mutations = [
     'lib/job/ids.lua',
     ['  if id <= last then return end\n', '  if true then return end\n', 'ids are given again'],
     [
-      "  keep(id)\n  cache.set_text(ns .. 'epoch'",
+      "  ids.keep(id)\n  cache.set_text(ns .. 'epoch'",
       "  cache.set_text(ns .. 'epoch'",
       'the restore of Redis is reported, and ids are reused',
     ],

@@ -273,8 +273,7 @@ mend_data['jobs:last_id'] = function()
       end
     end
   end
-  cache.set_text(ns .. 'jobs:last_id', numbers.int(last))
-  cache.set_text(ns .. 'jobs:highest', numbers.int(last))
+  ids.keep(last)
 end
 
 function mend_data.hints()

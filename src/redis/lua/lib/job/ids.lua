@@ -3,8 +3,8 @@ local id_key = ns .. 'jobs:last_id'
 local copy_key = ns .. 'jobs:highest'
 local last_id
 
-local function keep(id)
-  local text = string.format('%.0f', id)
+function ids.keep(id)
+  local text = numbers.int(id)
   cache.set_text(id_key, text)
   cache.set_text(copy_key, text)
 end
@@ -34,7 +34,7 @@ end
 function ids.next_ids(n)
   local first = given() + 1
   last_id = first + n - 1
-  keep(last_id)
+  ids.keep(last_id)
   return first
 end
 
@@ -44,13 +44,13 @@ function ids.next_hundred(n)
   return ids.next_ids(n)
 end
 
-function ids.next_id() return string.format('%.0f', ids.next_ids(1)) end
+function ids.next_id() return numbers.int(ids.next_ids(1)) end
 
 -- If the caller knows a higher id, Redis was restored from older data. In this case, new ids start after that id.
 function ids.must_have_given(id)
   local last = given()
   if id <= last then return end
   local times = tonumber((cache.text_at(ns .. 'epoch') or ''):match('^%d+') or 0)
-  keep(id)
+  ids.keep(id)
   cache.set_text(ns .. 'epoch', times + 1 .. ',' .. time.now_text .. ',' .. last + 1 .. ',' .. id)
 end
