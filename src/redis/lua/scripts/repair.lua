@@ -237,8 +237,7 @@ end
 
 -- Unreadable args become `^`, as if they had their own key. `mend.values` finds no such key, and the job fails.
 function mend.piece(number)
-  local text = cache.text_at(redis_keys.piece(number))
-  local piece = text and pieces.read(text)
+  local piece = whereabouts.piece(number)
   if not piece or not cache.common_of(piece) then return end
   local found = readable.decode(piece.args, '') or {}
   local own = readable.decode(piece.own or '{}', '') or {}
