@@ -180,7 +180,8 @@ local function mend_limit_record(key)
 end
 
 local function drop_entries(q, place)
-  local key = redis_keys.queue(q, states.index(place))
+  local index = states.index(place)
+  local key = redis_keys.queue(q, index)
   local members, packed = redis.call('ZRANGE', key, 0, 999), 0
   cache.fetch_jobs(members)
   for _, member in ipairs(members) do
@@ -189,12 +190,11 @@ local function drop_entries(q, place)
     if not number then is_there = cache.find(member:match('%d+$') or '') end
     if not is_there then redis.call('ZREM', key, member) elseif piece then packed = packed + piece.n - 1 end
   end
-  for _, id in ipairs(tally.in_document(q, states.indexes[place])) do
+  for _, id in ipairs(tally.in_document(q, index)) do
     local doc = cache.find(id)
     if not doc or doc.place ~= place then cache.zset(key, id, false) end
   end
   if #members == 1000 then return end
-  local index = states.index(place)
   cache.count_packed(q, index, packed - select(2, tally.known(cache.queue(q), index)))
 end
 
