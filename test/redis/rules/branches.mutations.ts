@@ -65,8 +65,8 @@ export const mutations = [
     ["(not deletes or top_doc.delete_requested == 'f')", 'true', 'a restored job is removed anyway'],
     ['  leases.uncount_run(me.id, doc)\n', '', 'a long walk counts as a runaway'],
     [
-      '  ending.terminate_one(doc.family_top, top_doc)\n  if top_doc.place',
-      '  if true then return done, false, false end\n  if top_doc.place',
+      '  if not end_and_erase(doc.family_top, top_doc, force) then return done, true, true end',
+      '  if true then return done, false, false end',
       'the top of a family stays',
     ],
   ),

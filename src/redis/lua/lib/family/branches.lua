@@ -54,15 +54,20 @@ local function go_through(id, doc, act)
   return looked
 end
 
+local function end_and_erase(id, doc, force)
+  ending.check_terminated(id, doc, force)
+  ending.terminate_one(id, doc)
+  if doc.place ~= PLACE.terminated then return false end
+  erase.job(id, doc)
+  return true
+end
+
 local function prune(here, cursor, force)
   local children, next_page, seen = page(here, cursor)
   local erased, waits = 0, false
   for child, child_doc in pairs(children) do
     if child_doc.has_children then return erased, next_page, waits, true, seen end
-    ending.check_terminated(child, child_doc, force)
-    ending.terminate_one(child, child_doc)
-    if child_doc.place == PLACE.terminated then
-      erase.job(child, child_doc)
+    if end_and_erase(child, child_doc, force) then
       erased = erased + 1
     else
       waits = true
@@ -96,10 +101,7 @@ local function erase_below(id, doc, force)
   end
   local top_doc = cache.find(doc.family_top)
   if doc.family_before or not top_doc then return done, doc.family_before ~= nil, false end
-  ending.check_terminated(doc.family_top, top_doc, force)
-  ending.terminate_one(doc.family_top, top_doc)
-  if top_doc.place ~= PLACE.terminated then return done, true, true end
-  erase.job(doc.family_top, top_doc)
+  if not end_and_erase(doc.family_top, top_doc, force) then return done, true, true end
   return done + 1, false, false
 end
 
