@@ -5,8 +5,8 @@ export const mutations = [
     31,
     'lib/job/unique.lua',
     [
-      '  if cache.text_at(key) == id then\n    journal.put(cache.raw',
-      '  if true then\n    journal.put(cache.raw',
+      'if cache.text_at(key) == id then cache.replace_text(key, nil) end',
+      'cache.replace_text(key, nil)',
       'a job frees the key of another',
     ],
     [

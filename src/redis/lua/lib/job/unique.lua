@@ -26,11 +26,7 @@ end
 function unique.free(id, doc, deleted)
   if not doc.unique_scope or (doc.unique_held == UNIQUE_HELD.until_deleted and not deleted) then return end
   local key = ns .. 'unique:' .. doc.unique_scope
-  if cache.text_at(key) == id then
-    journal.put(cache.raw, key, false)
-    cache.set_text(key, nil)
-    cache.del(key)
-  end
+  if cache.text_at(key) == id then cache.replace_text(key, nil) end
 end
 
 function unique.outlive(id, doc, status)
