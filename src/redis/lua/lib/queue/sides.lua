@@ -21,10 +21,7 @@ end
 function sides.worker_limit(q, class) return 'worker:' .. q .. '/' .. class end
 
 function sides.is_limited(doc)
-  if doc.terminating then return false end
-  if doc.limits then return true end
-  local bounded = cache.queue(doc.queue).bounded_classes
-  return bounded ~= nil and bounded[doc.class] ~= nil
+  return not doc.terminating and (doc.limits or sides.own_limit(doc)) ~= nil
 end
 
 function sides.limits_of(doc)
