@@ -197,7 +197,11 @@ export const mutations = [
   ...of(
     33,
     'lib/runtime/lists.lua',
-    ['list.own and list.had or 0 do left', '0 do left', 'values waiting in the document are forgotten when more come'],
+    [
+      'list.own and tables.slice(list.own, list.pop + 1, list.had) or {}',
+      '{}',
+      'values waiting in the document are forgotten when more come',
+    ],
     [
       'list.field and (list.own or list.pop == list.had)',
       'list.field',
@@ -205,8 +209,8 @@ export const mutations = [
     ],
     ['    if size > values.BIG then return nil end\n', '', 'a document grows with waiting values'],
     [
-      'list.own and list.had or 0 do left[#left + 1] = list.own[i] end\n',
-      'list.own and list.had or 0 do left[#left + 1] = list.own[i] end\n  if list.own then return end\n',
+      'list.own and tables.slice(list.own, list.pop + 1, list.had) or {}\n',
+      'list.own and tables.slice(list.own, list.pop + 1, list.had) or {}\n  if list.own then return end\n',
       'taken values remain in the document',
     ],
     ['from + 1, from + n)', '1, n)', 'a page starts with values already seen'],

@@ -25,7 +25,7 @@ end
 function lists.items(list, n)
   local left, items = math.min(n, list.had - list.pop), {}
   if list.own then
-    for i = list.pop + 1, list.pop + left do items[#items + 1] = list.own[i] end
+    items = tables.slice(list.own, list.pop + 1, list.pop + left)
   elseif left > 0 then
     items = redis.call('LRANGE', list.key, list.pop, list.pop + left - 1)
   end
@@ -36,11 +36,7 @@ end
 function lists.pop(list, n)
   local old = math.min(n, list.had - list.pop)
   journal.put(list, 'pop', list.pop + old)
-  if n > old then
-    local rest = {}
-    for i = n - old + 1, #list.push do rest[#rest + 1] = list.push[i] end
-    journal.put(list, 'push', rest)
-  end
+  if n > old then journal.put(list, 'push', tables.slice(list.push, n - old + 1, #list.push)) end
 end
 
 -- From this many items on, copying the list is faster.
@@ -78,8 +74,7 @@ local function small(items)
 end
 
 local function keep_in_document(list)
-  local left = {}
-  for i = list.pop + 1, list.own and list.had or 0 do left[#left + 1] = list.own[i] end
+  local left = list.own and tables.slice(list.own, list.pop + 1, list.had) or {}
   tables.append(left, list.push)
   local text = small(left)
   cache.change(list.id, cache.docs[list.id], list.field, text)
