@@ -438,7 +438,7 @@ end
 local function check_jobs()
   local last, ids = expected.last_id(), {}
   for id = from, math.min(last, from + size - 1) do ids[#ids + 1] = numbers.int(id) end
-  whereabouts.fetch(ids)
+  cache.fetch_jobs(ids)
   for _, id in ipairs(ids) do look(check_id, id) end
   return from + size <= last and numbers.int(from + size) or '0'
 end

@@ -32,16 +32,6 @@ function whereabouts.faults_of(id)
   return known[number]
 end
 
-function whereabouts.fetch(ids)
-  local keys = {}
-  for _, id in ipairs(ids) do
-    local number = pieces.place_of(id)
-    keys[#keys + 1] = redis_keys.job(id)
-    keys[#keys + 1] = number and redis_keys.piece(number) or nil
-  end
-  cache.fetch(keys)
-end
-
 function whereabouts.is_packed(id)
   local number, at = pieces.place_of(id)
   local piece = number and whereabouts.piece(number)
