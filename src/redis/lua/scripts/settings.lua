@@ -30,7 +30,6 @@ for _, glob in ipairs(args.take_list()) do
   if not tables.has(bans, glob) then bans[#bans + 1] = glob end
 end
 cache.change_queue(queue_name, queue_fields.banned, bans[1] and bans or nil)
-cache.change_queue(queue_name, queue_fields.wake_at, cache.queue(queue_name).wake_at)
 places.to_call[queue_name] = {}
 for i = 1, 100 do places.to_call[queue_name][i] = '' end
 lanes.ring(queue_name, tally.count(queue_name, 'ready'))
