@@ -13,8 +13,8 @@ export const mutations = [
     'every run may delete with force',
   ]),
   ...of(70, 'lib/run/ops/on_families.lua', [
-    '  cache.need(orphan)\n  reach.check(me, orphan)\n',
-    '  cache.need(orphan)\n',
+    '  local orphan = aliases.need(job)\n  reach.check(me, orphan)\n',
+    '  local orphan = aliases.need(job)\n',
     'a run adopts any job',
   ]),
   ...of(70, 'lib/run/ops/reach.lua', [

@@ -11,8 +11,7 @@ end
 function verbs.forget(me) ending.forget(me.id, cache.need(me.id)) end
 
 function verbs.adopt(me, job, name)
-  local orphan = aliases.resolve(job)
-  cache.need(orphan)
+  local orphan = aliases.need(job)
   reach.check(me, orphan)
   trees.adopt(me.id, cache.need(me.id), orphan, name)
 end
