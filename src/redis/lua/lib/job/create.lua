@@ -65,8 +65,10 @@ function create.one(spec, args, born)
   end
   if args ~= '' then doc.args = args end
   cache.add(id, doc)
-  if parent_doc then births.count(id, doc, parent, parent_doc) end
-  if parent_doc then kin.link(parent, parent_doc, spec.name ~= '' and spec.name or id, id, doc) end
+  if parent_doc then
+    births.count(id, doc, parent, parent_doc)
+    kin.link(parent, parent_doc, spec.name ~= '' and spec.name or id, id, doc)
+  end
   values.note(id, #spec.tail)
   for _, e in ipairs(spec.values or {}) do values.set_value(id, doc, e[1], e[2]) end
   values.check(id, doc)
