@@ -6,7 +6,7 @@ export const mutations = [
     'lib/run/retry.lua',
     ['error = LOST, ', '', 'the row of a lost run has no reason'],
     ["    log.keep(id, 'error', LOST, doc)\n", '', 'the log does not mention a lost run'],
-    ['  if doc.begun then\n', '  if true then\n', 'the log mentions runs that never began'],
+    ['  elseif doc.begun then\n', '  elseif true then\n', 'the log mentions runs that never began'],
   ),
   ...of(
     111,

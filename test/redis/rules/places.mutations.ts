@@ -84,8 +84,8 @@ export const mutations = [
     'lib/run/retry.lua',
     ['if ending.ends_after_release(id, doc)', 'if false', 'a job without a shutdown hook gets a shutdown run'],
     [
-      '  if doc.terminating then return ending.terminate_now(id, doc) end\n  local lost',
-      '  local lost',
+      '  if doc.terminating then return ending.terminate_now(id, doc) end\n  if doc.redeliver_after then',
+      '  if doc.redeliver_after then',
       'a lost run loses the termination of the job',
     ],
   ),

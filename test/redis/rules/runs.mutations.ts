@@ -218,8 +218,8 @@ export const mutations = [
     'conflicts are counted across all runs',
   ]),
   ...of(11, 'lib/run/retry.lua', [
-    '  leases.uncount_run(id, doc)\n  if doc.redeliver_after then',
-    '  if doc.redeliver_after then',
+    '  leases.uncount_run(id, doc)\n  local since',
+    '  local since',
     'lost runs count as a runaway',
   ]),
   ...of(11, 'lib/run/claim.lua', ['if n > RUNS_A_MINUTE then return false end', '', 'nothing stops a runaway']),
@@ -250,7 +250,7 @@ export const mutations = [
   ...of(
     13,
     'lib/run/retry.lua',
-    ['  if doc.begun then\n', '  if true then\n', 'a run that never began counts as lost'],
+    ['  elseif doc.begun then\n', '  elseif true then\n', 'a run that never began counts as lost'],
     ['if lost >= most_lost(doc) then', 'if false then', 'a lost job never fails'],
     [
       'return tonumber(doc.max_lost) or MAX_LOST end',
@@ -293,7 +293,7 @@ export const mutations = [
     ['or removed > 0) and seen', ') and seen', 'a claim that only removed jobs is the last one'],
   ),
   ...of(13, 'lib/run/retry.lua', [
-    '  if doc.redeliver_after then return redeliver(id, doc, tonumber(doc.lease_until)) end\n',
+    '  if doc.redeliver_after then return queueing.enqueue(id, doc, true, since) end\n',
     '',
     'a lost run has no owner at once',
   ]),

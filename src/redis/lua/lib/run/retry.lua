@@ -3,14 +3,6 @@
 local MAX_LOST = 10
 local function most_lost(doc) return tonumber(doc.max_lost) or MAX_LOST end
 
-local function redeliver(id, doc, since)
-  cache.count(id, doc, fields.lost_runs)
-  cache.change(id, doc, fields.unanswered, '1')
-  leases.finish(id, doc)
-  if doc.terminating then return ending.terminate_now(id, doc) end
-  queueing.enqueue(id, doc, true, since)
-end
-
 local function has_tries(doc)
   if doc.redeliver_after then
     return not doc.max_deliveries or (tonumber(doc.deliveries) or 0) < tonumber(doc.max_deliveries)
@@ -24,8 +16,11 @@ function retry.lose(id, doc)
   counts.add(doc, 'lost')
   leases.note_run(id, doc, 'lost', { error = LOST, again = not doc.terminating and has_tries(doc) })
   leases.uncount_run(id, doc)
-  if doc.redeliver_after then return redeliver(id, doc, tonumber(doc.lease_until)) end
-  if doc.begun then
+  local since = tonumber(doc.lease_until)
+  if doc.redeliver_after then
+    cache.count(id, doc, fields.lost_runs)
+    cache.change(id, doc, fields.unanswered, '1')
+  elseif doc.begun then
     log.keep(id, 'error', LOST, doc)
     cache.count(id, doc, fields.lost_runs)
     cache.count(id, doc, fields.lost_in_a_row)
@@ -34,6 +29,7 @@ function retry.lose(id, doc)
   end
   leases.finish(id, doc)
   if doc.terminating then return ending.terminate_now(id, doc) end
+  if doc.redeliver_after then return queueing.enqueue(id, doc, true, since) end
   local lost = tonumber(doc.lost_in_a_row)
   if lost >= most_lost(doc) then
     local times = lost == 1 and 'once' or lost .. ' times'
