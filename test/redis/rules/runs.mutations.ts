@@ -213,8 +213,8 @@ export const mutations = [
     'conflicts count as a runaway',
   ]),
   ...of(11, 'lib/run/finish.lua', [
-    '{ fields.failures, fields.lost_in_a_row, fields.conflicts_in_a_row, fields.last_error, fields.deliveries, fields.unanswered, fields.wait_over }',
-    '{ fields.failures, fields.lost_in_a_row, fields.last_error, fields.deliveries, fields.unanswered, fields.wait_over }',
+    '{ fields.failures, fields.lost_in_a_row, fields.conflicts_in_a_row, fields.deliveries, fields.unanswered, fields.wait_over }',
+    '{ fields.failures, fields.lost_in_a_row, fields.deliveries, fields.unanswered, fields.wait_over }',
     'conflicts are counted across all runs',
   ]),
   ...of(11, 'lib/run/retry.lua', [

@@ -49,14 +49,8 @@ local function fill_waiting(id, doc, run)
   return true
 end
 
-local failures = { fields.failures, fields.lost_in_a_row, fields.conflicts_in_a_row, fields.last_error,
-  fields.deliveries, fields.unanswered, fields.wait_over }
-
-local function clear_failures(id, doc)
-  for i = 1, #failures do
-    if doc[failures[i]] then values.set_value(id, doc, failures[i], nil) end
-  end
-end
+local failures = { fields.failures, fields.lost_in_a_row, fields.conflicts_in_a_row, fields.deliveries,
+  fields.unanswered, fields.wait_over }
 
 local function come_to_rest(id, doc, run)
   local own, child = doc.input_during_run, doc.child_during_run and not run.deaf
@@ -100,7 +94,8 @@ local function succeed(run)
   local id, doc = run.id, cache.need(run.id)
   if run.at or run.slot then slots.set_times(id, doc, run) end
   leases.note_run(id, doc, run.ending, run)
-  clear_failures(id, doc)
+  cache.clear(id, doc, failures)
+  if doc.last_error then values.set_value(id, doc, fields.last_error, nil) end
   if run.paused then
     cache.change(id, doc, fields.sleep_until, run.till)
     cache.change(id, doc, fields.awaited_children, run.awaits[1] and cjson.encode(run.awaits) or nil)
