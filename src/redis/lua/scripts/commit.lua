@@ -77,8 +77,8 @@ local function commit_all()
     if doc and doc.followed_as then wires.wired_to(doc, parents) end
     if doc and doc.unique_scope then keys[#keys + 1] = ns .. 'unique:' .. doc.unique_scope end
   end
-  if parents[1] then cache.fetch_jobs(parents) end
-  if keys[1] then cache.fetch(keys) end
+  cache.fetch_jobs(parents)
+  cache.fetch(keys)
   sides.fetch_limits_of(ended)
   for i, run in ipairs(runs) do
     answers[i] = not run.piece and finish.commit(run, lane)

@@ -40,7 +40,7 @@ function outbox.flush()
   if not head then return end
   local lines, bytes, large_keys = {}, 0, {}
   for i = 1, #entries do large_keys[#large_keys + 1] = entries[i].large end
-  if large_keys[1] then cache.fetch(large_keys) end
+  cache.fetch(large_keys)
   for i = 1, #entries do
     local line = line_of(entries[i])
     if bytes > 0 and bytes + #line > TEXT_BYTES then
