@@ -226,7 +226,7 @@ function write.publish(channel, items)
     end
     if n > 0 and (n > write.MAX_DIRECT or n * #items > write.budget or n * tables.bytes(items) > write.bytes_left
       or (relayed_by and has_left(relayed_by))) then
-      write.hand_over(level, relayed_by, marked or items)
+      write.hand_over(level, relayed_by, marked)
       reached = reached + n
     elseif n > 0 then
       local members = everyone(level)
