@@ -66,9 +66,10 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       }))
 
     const publishInVain = async (page: Page) => {
-      await page.route('**/ui/channels', (route) =>
-        route.request().method() === 'POST' ? route.abort() : route.continue(),
-      )
+      await page.route('**/ui/channels', (route) => {
+        const body = route.request().postData()
+        return body && !body.includes('preview') ? route.abort() : route.continue()
+      })
       await page.locator('input[name="channel"]').fill('/news')
       await page.getByText('No port would receive it.').waitFor()
       await page.locator('textarea[name="message"]').fill('1')
