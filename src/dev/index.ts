@@ -28,7 +28,7 @@ export function configOf(project: string): string {
   throw new Error(noConfig(path))
 }
 
-/** Milliseconds. Short, because a job that a reload interrupts waits for the end of its lease. */
+/** Milliseconds. Short, because a job of a Worker that exited waits for the end of its lease. */
 const LEASE = 10_000
 /** Lanes do not wait for jobs, because after a reload, new jobs would call a lane that no longer exists. */
 const WARM = '0s'

@@ -75,6 +75,7 @@ export function createServing(options: ServingOptions) {
       const before = { locate: now.locate, good }
       now.locate = readMap(map, dir, root)
       const began = performance.now()
+      const interrupted = [...now.running.values()]
       try {
         const workerd = workerdOptions(options, modules, logging(options, now))
         await use(workerd)
@@ -93,6 +94,7 @@ export function createServing(options: ServingOptions) {
         }
         send({ broken: why, pid: workerdBelow(process.pid) })
       }
+      if (interrupted.length > 0) send({ lost: interrupted })
     },
   }
 }

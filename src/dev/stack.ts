@@ -115,6 +115,9 @@ async function started(options: StackOptions, running: Running) {
       // The tick finds work that the replaced build left unfinished, and registers new classes.
       if (tick.at) void askForTick(tick.at).catch(() => undefined)
     },
+    async onLost(runs) {
+      for (const { token } of runs) await release(url, apiKey, token).catch(() => undefined)
+    },
     async onLoop(jobs, seconds) {
       await failLooping({ url, apiKey, jobs, seconds, say: options.say }).catch(() => undefined)
       options.onLoop?.()
@@ -180,6 +183,10 @@ function keepNote(folder: string, note: StackNote, say: StackOptions['say'] = ()
     rmSync(path, { force: true })
   }
 }
+
+/** Queues the job of an ended run again at once. Otherwise it would wait for the end of its lease. */
+const release = (url: string, apiKey: string, token: string) =>
+  fetch(`${url}/v1/runs/${token}/release`, { method: 'POST', headers: { authorization: `Bearer ${apiKey}` } })
 
 type Looping = { url: string; apiKey: string; jobs: RunningJob[]; seconds: number; say: StackOptions['say'] }
 

@@ -28,6 +28,7 @@ export type HostMessage =
   | { restarted: number | undefined }
   | { output: string }
   | { reloaded: number | undefined; ms: number }
+  | { lost: RunningJob[] }
   | { broken: string; pid?: number }
   | { running: RunningJob[] }
   | { failed: string }
@@ -42,6 +43,8 @@ type WorkerOptions = Omit<HostOptions, 'inspectorPort'> & {
   memory?: number
   say: (line: string) => void
   onReload?: (ms: number) => void
+  /** Receives the runs that a reload has ended. */
+  onLost?: (runs: RunningJob[]) => void
   onLoop?: (running: RunningJob[], seconds: number) => unknown
   onExit: (error: Error) => void
 }
@@ -91,7 +94,7 @@ function end(pid: number | undefined) {
 }
 
 export async function startWorker(all: WorkerOptions) {
-  const { say, onReload, onLoop, onExit, cpu, memory = Number.POSITIVE_INFINITY, ...given } = all
+  const { say, onReload, onLost, onLoop, onExit, cpu, memory = Number.POSITIVE_INFINITY, ...given } = all
   const inspectorPort = Number.isFinite(memory) ? await claimPort(0, { setting: 'SIDEJOB_PLAN' }) : undefined
   const options: HostOptions = { ...given, inspectorPort }
   let workerd: number | undefined
@@ -141,6 +144,7 @@ export async function startWorker(all: WorkerOptions) {
       workerd = message.reloaded
       onReload?.(message.ms)
     }
+    if ('lost' in message) onLost?.(message.lost)
     if ('ready' in message) workerd = message.ready
     if ('restarted' in message) {
       if (!isEnding) say('workerd exited unexpectedly. It was restarted.')
