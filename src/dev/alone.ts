@@ -64,7 +64,6 @@ export function serveAlone({ config, port, dir, bounds, wrangler, workerd, say, 
   const { workerOptions } = wrangler.unstable_getMiniflareWorkerOptions(config)
   const { compatibilityDate, compatibilityFlags } = workerOptions as Compatibility
   return {
-    running: () => [],
     async reload({ modules }: Build): Promise<void> {
       const vars = { ...options.vars, ...boundsVar(bounds) }
       // The settings contain secrets, so the file is private.

@@ -8,7 +8,7 @@ import { type Build, bundle } from './bundle.ts'
 import { librariesOf } from './libraries.ts'
 import { createServing } from './serving.ts'
 import { type ProjectSettings, readSettings } from './settings.ts'
-import type { HostMessage, HostOptions, HostRequest } from './worker.ts'
+import type { HostMessage, HostOptions } from './worker.ts'
 
 const send = (message: HostMessage) => process.send?.(message)
 
@@ -30,13 +30,10 @@ async function serve(options: HostOptions) {
         ...options,
         ...libraries,
         say: (output) => send({ output }),
-        onReady: (ready) => send({ ready }),
+        onReady: (pid) => send({ ready: true, pid }),
         fail,
       })
     : createServing({ ...options, ...libraries, send, build })
-  process.on('message', (request: HostRequest) => {
-    if (request.ask === 'running') send({ running: serving.running() })
-  })
   let last: Build | undefined
   let turn = Promise.resolve()
   const serveNext = (build: Build) => {

@@ -33,7 +33,6 @@ export function createServing(options: ServingOptions) {
     now.uncaught = ''
     now.printed.length = 0
     now.isServing = false
-    now.running.clear()
     try {
       if (worker) await worker.setOptions(workerd)
       else worker = new Miniflare(workerd)
@@ -64,26 +63,34 @@ export function createServing(options: ServingOptions) {
     await keepTable(options.vars, options.build, table).catch((error: Error) => send({ output: error.message }))
   }
 
-  return {
-    running: (): RunningJob[] =>
-      [...now.running.values()].map((run) => {
-        const place = good && classPlace(good.bundle, run.class, now.locate)
-        return { ...run, ...(place ? { place: `${place.file}:${place.line}` } : {}) }
-      }),
+  /** Returns the runs in progress, which are lost when workerd ends. */
+  function takeLost(): RunningJob[] {
+    const runs = [...now.running.values()].map((run) => {
+      const place = good && classPlace(good.bundle, run.class, now.locate)
+      return { ...run, ...(place ? { place: `${place.file}:${place.line}` } : {}) }
+    })
+    now.running.clear()
+    return runs
+  }
+  const onRestart = () => send({ restarted: takeLost(), pid: workerdBelow(process.pid) })
 
+  return {
     async reload({ modules, map }: Build) {
       const before = { locate: now.locate, good }
       now.locate = readMap(map, dir, root)
       const began = performance.now()
-      const interrupted = [...now.running.values()]
+      const lost = takeLost()
       try {
-        const workerd = workerdOptions(options, modules, logging(options, now))
+        const workerd = workerdOptions(options, modules, {
+          ...logging(options, now),
+          unsafeHandleRuntimeRestart: onRestart,
+        })
         await use(workerd)
         await check()
         await keep(map)
         good = { options: workerd, bundle: String(modules[0]?.contents ?? '') }
         const pid = workerdBelow(process.pid)
-        send(before.good ? { reloaded: pid, ms: Math.round(performance.now() - began) } : { ready: pid })
+        send(before.good ? { reloaded: Math.round(performance.now() - began), pid } : { ready: true, pid })
       } catch (error) {
         const why = located(now.uncaught || (error as Error).message, now.locate).trim()
         if (!options.isWatching) throw new Error(why)
@@ -94,7 +101,7 @@ export function createServing(options: ServingOptions) {
         }
         send({ broken: why, pid: workerdBelow(process.pid) })
       }
-      if (interrupted.length > 0) send({ lost: interrupted })
+      if (lost.length > 0) send({ lost })
     },
   }
 }
@@ -131,7 +138,7 @@ function logging({ miniflare: { Log, LogLevel }, send, isWatching }: ServingOpti
 }
 
 function workerdOptions(options: ServingOptions, modules: V4ModuleDefinition[], logs: object): MiniflareOptions {
-  const { wrangler, miniflare, config, dir, port, inspectorPort, vars, bounds, state, send } = options
+  const { wrangler, miniflare, config, dir, port, inspectorPort, vars, bounds, state } = options
   const { name } = readSettings(wrangler, config)
   const { workerOptions } = wrangler.unstable_getMiniflareWorkerOptions(config)
   const secrets = secretsIn(dirname(config))
@@ -150,6 +157,5 @@ function workerdOptions(options: ServingOptions, modules: V4ModuleDefinition[], 
     cf: false,
     telemetry: { enabled: false },
     ...logs,
-    unsafeHandleRuntimeRestart: () => send({ restarted: workerdBelow(process.pid) }),
   } as Parameters<typeof miniflare.convertV4MiniflareOptions>[0])
 }

@@ -6,6 +6,7 @@ import { startGateway } from '../../infra/stand-ins/gateway.ts'
 import { type PlanName, planOf, plans } from '../../infra/stand-ins/plan.ts'
 import { development, startQstash } from '../../infra/stand-ins/qstash.ts'
 import { type RunningRedis, startRedis } from '../../infra/stand-ins/redis.ts'
+import { createClient } from '../client/index.ts'
 import { mountOf } from '../deploy/mount.ts'
 import { askForTick, EVERY_MINUTE, scheduleTick } from '../deploy/tick.ts'
 import { LAST_ATTEMPT } from '../engine/jobs/outcome.ts'
@@ -116,7 +117,9 @@ async function started(options: StackOptions, running: Running) {
       if (tick.at) void askForTick(tick.at).catch(() => undefined)
     },
     async onLost(runs) {
-      for (const { token } of runs) await release(url, apiKey, token).catch(() => undefined)
+      // Otherwise the jobs would wait for the end of their leases.
+      const client = createClient({ url, key: apiKey })
+      for (const { token } of runs) await client.runs.release(token).catch(() => undefined)
     },
     async onLoop(jobs, seconds) {
       await failLooping({ url, apiKey, jobs, seconds, say: options.say }).catch(() => undefined)
@@ -184,11 +187,11 @@ function keepNote(folder: string, note: StackNote, say: StackOptions['say'] = ()
   }
 }
 
-/** Queues the job of an ended run again at once. Otherwise it would wait for the end of its lease. */
-const release = (url: string, apiKey: string, token: string) =>
-  fetch(`${url}/v1/runs/${token}/release`, { method: 'POST', headers: { authorization: `Bearer ${apiKey}` } })
-
 type Looping = { url: string; apiKey: string; jobs: RunningJob[]; seconds: number; say: StackOptions['say'] }
+
+const SHOWN = 5
+
+const nameOf = ({ class: name, job, place }: RunningJob): string => `${name} #${job}${place ? ` (${place})` : ''}`
 
 /**
  * If only one run was in progress, fails its job. If several runs were in progress, any run may loop, so their jobs are
@@ -196,15 +199,16 @@ type Looping = { url: string; apiKey: string; jobs: RunningJob[]; seconds: numbe
  */
 async function failLooping({ url, apiKey, jobs, seconds, say = () => {} }: Looping): Promise<void> {
   const [job] = jobs
-  if (!job || jobs.length > 1) return
+  if (!job) return
+  if (jobs.length > 1) {
+    const [some, more] = [jobs.slice(0, SHOWN).map(nameOf).join(', '), jobs.length - SHOWN]
+    return say(`One of these runs loops: ${some}${more > 0 ? ` and ${more} more` : ''}`)
+  }
   await healthy(url)
   const message = `The code of this run loops: it used ${seconds} s of CPU without an answer${job.place ? ` (class at ${job.place})` : ''}`
-  const answer = await fetch(`${url}/v1/runs/${job.token}/commit`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ end: 'failed', n: LAST_ATTEMPT, error: { message, retry: false } }),
-  })
-  if (answer.ok) say(`✗ ${job.class} #${job.job} failed and is not retried: its code loops`)
+  const failed = { end: 'failed', n: LAST_ATTEMPT, error: { message, retry: false } } as const
+  await createClient({ url, key: apiKey }).runs.commit(job.token, failed)
+  say(`✗ ${nameOf(job)} failed and is not retried: its code loops`)
 }
 
 type Ticking = Parameters<typeof askForTick>[0]

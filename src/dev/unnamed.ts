@@ -1,5 +1,6 @@
 // Warns about waits without a name: an edit of the function can change the position that identifies such a wait.
 
+import { createClient } from '../client/index.ts'
 import type { WaitingJobInput } from '../core/waiting.ts'
 import { isUnnamed, type Waited, waitText } from '../engine/run/code-change.ts'
 
@@ -34,9 +35,7 @@ function unnamedLines(jobs: readonly Waiting[], hasMore = false): Map<string, st
 export function createUnnamed(say: (line: string) => void) {
   const reported = new Set<string>()
   return async ({ url, apiKey }: { url: string; apiKey: string }): Promise<void> => {
-    const answer = await fetch(`${url}/v1/waiting?limit=${READ}`, { headers: { authorization: `Bearer ${apiKey}` } })
-    if (!answer.ok) return
-    const { jobs, cursor } = (await answer.json()) as { jobs: Waiting[]; cursor: string | null }
+    const { jobs, cursor } = await createClient({ url, key: apiKey }).waiting.list({ limit: READ })
     for (const [key, line] of unnamedLines(jobs, cursor !== null)) {
       if (!reported.has(key)) say(line)
       reported.add(key)

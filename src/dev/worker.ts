@@ -23,17 +23,15 @@ export type HostOptions = {
   inspectorPort?: number
 }
 
+/** `pid` is the process of workerd, if it is known. `reloaded` is in milliseconds. */
 export type HostMessage =
-  | { ready: number | undefined }
-  | { restarted: number | undefined }
-  | { output: string }
-  | { reloaded: number | undefined; ms: number }
-  | { lost: RunningJob[] }
+  | { ready: true; pid?: number }
+  | { restarted: RunningJob[]; pid?: number }
+  | { reloaded: number; pid?: number }
   | { broken: string; pid?: number }
-  | { running: RunningJob[] }
+  | { lost: RunningJob[] }
+  | { output: string }
   | { failed: string }
-
-export type HostRequest = { ask: 'running' }
 
 export type RunningJob = { job: number; class: string; token: string; place?: string }
 
@@ -59,31 +57,6 @@ const WEIGH = 500
 const mebibytes = (bytes: number): number => Math.round(bytes / 1_048_576)
 
 const TRIES = 3
-const RESTART_MS = 10_000
-const ANSWER_MS = 1_000
-
-const nameOf = ({ class: name, job, place }: RunningJob): string => `${name} #${job}${place ? ` (${place})` : ''}`
-
-function loopText(running: readonly RunningJob[], seconds: number): string {
-  const [first] = running
-  const used = `${seconds} s of CPU without an answer: its code loops.`
-  if (!first) return `A run has used ${used}`
-  if (running.length === 1) return `${nameOf(first)} has used ${used}`
-  const [some, more] = [running.slice(0, 5).map(nameOf).join(', '), running.length - 5]
-  return `One of ${some}${more > 0 ? ` and ${more} more` : ''} has used ${used}`
-}
-
-function runningJobs(host: ChildProcess): Promise<RunningJob[]> {
-  const { promise, resolve } = Promise.withResolvers<RunningJob[]>()
-  const onMessage = (message: HostMessage) => 'running' in message && resolve(message.running)
-  host.on('message', onMessage)
-  host.send({ ask: 'running' } satisfies HostRequest)
-  const late = setTimeout(() => resolve([]), ANSWER_MS)
-  return promise.finally(() => {
-    clearTimeout(late)
-    host.off('message', onMessage)
-  })
-}
 
 function end(pid: number | undefined) {
   try {
@@ -99,7 +72,8 @@ export async function startWorker(all: WorkerOptions) {
   const options: HostOptions = { ...given, inspectorPort }
   let workerd: number | undefined
   let closing = false
-  let isEnding = false
+  /** Set from the time when workerd is killed until it is restarted. Receives the runs that were in progress. */
+  let onRestart: ((running: RunningJob[]) => void) | undefined
   let host: ChildProcess
   const starts: number[] = []
 
@@ -134,21 +108,18 @@ export async function startWorker(all: WorkerOptions) {
   }
 
   function onMessage(message: HostMessage, isServed: boolean): void {
+    if ('pid' in message) workerd = message.pid
     if ('output' in message) say(message.output)
     if ('broken' in message) {
-      workerd = message.pid ?? workerd
       say(message.broken)
       say(isServed ? 'The last good build is still served.' : 'Nothing is served yet. Waiting for a change.')
     }
-    if ('reloaded' in message) {
-      workerd = message.reloaded
-      onReload?.(message.ms)
-    }
+    if ('reloaded' in message) onReload?.(message.reloaded)
     if ('lost' in message) onLost?.(message.lost)
-    if ('ready' in message) workerd = message.ready
     if ('restarted' in message) {
-      if (!isEnding) say('workerd exited unexpectedly. It was restarted.')
-      workerd = message.restarted
+      if (onRestart) onRestart(message.restarted)
+      else say('workerd exited unexpectedly. It was restarted.')
+      onRestart = undefined
     }
   }
 
@@ -160,17 +131,15 @@ export async function startWorker(all: WorkerOptions) {
     launch().catch(onExit)
   }
 
-  function endFor(pid: number, reason: string): void {
-    say(`${reason} workerd is being restarted; its other runs are lost.`)
-    isEnding = true
-    setTimeout(() => (isEnding = false), RESTART_MS).unref()
+  function endFor(pid: number, reason: string, then: typeof onRestart): void {
+    say(`${reason} workerd is being restarted; its runs are lost.`)
+    onRestart = then
     process.kill(pid, 'SIGKILL')
   }
 
-  async function endLoop(pid: number, seconds: number): Promise<void> {
-    const running = given.isWatching ? await runningJobs(host) : []
-    endFor(pid, `Worker exceeded CPU time limit. ${loopText(running, seconds)}`)
-    onLoop?.(running, seconds)
+  function endLoop(pid: number, seconds: number): void {
+    const reason = `Worker exceeded CPU time limit. A run used ${seconds} s of CPU without an answer: its code loops.`
+    endFor(pid, reason, (running) => onLoop?.(running, seconds))
   }
 
   /** workerd and esbuild survive a kill of their parent. */
@@ -190,7 +159,7 @@ export async function startWorker(all: WorkerOptions) {
         await answer.body?.cancel()
         return true
       },
-      onLoop: (pid, seconds) => void endLoop(pid, seconds),
+      onLoop: endLoop,
     }),
     1_000,
   ).unref()
@@ -202,7 +171,7 @@ export async function startWorker(all: WorkerOptions) {
         limit: memory,
         onFull(bytes) {
           const why = `Worker exceeded memory limit. It used ${mebibytes(bytes)} of ${mebibytes(memory)} MB.`
-          if (workerd) endFor(workerd, why)
+          if (workerd) endFor(workerd, why, () => {})
         },
       }),
       WEIGH,

@@ -44,7 +44,7 @@ const table: Record<string, { ours: string[]; packages: string[]; types?: string
     packages: ['node:'],
   },
   'src/dev': {
-    ours: ['src/core', 'src/engine', 'src/deploy', 'infra/stand-ins'],
+    ours: ['src/core', 'src/engine', 'src/client', 'src/deploy', 'infra/stand-ins'],
     types: ['esbuild', 'miniflare', 'wrangler'],
     packages: ['node:'],
   },

@@ -110,9 +110,9 @@ test('the folder .sidejob may be deleted while dev runs', async () => {
   await after(() => good.write('src/index.ts', `${index}\n`), /^reloaded$/)
 })
 
-function dev(dir: string, ...words: string[]) {
+function dev(dir: string, words: string[], env: NodeJS.ProcessEnv = {}) {
   const child = spawn(process.execPath, [join(root, 'src/cli/index.ts'), 'dev', dir, ...words], {
-    env: { ...process.env, NO_COLOR: '1' },
+    env: { ...process.env, NO_COLOR: '1', ...env },
   })
   const said = { out: '' }
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said.out += chunk))
@@ -125,7 +125,7 @@ function dev(dir: string, ...words: string[]) {
 test('after a failed first build, one SIGTERM ends dev within seconds', async () => {
   const project = makeProject()
   project.write('src/double.ts', 'export const double =')
-  const { child, said, ended } = dev(project.dir, '--port', '18123', '--memory', '--redis', 'embedded')
+  const { child, said, ended } = dev(project.dir, ['--port', '18123', '--memory', '--redis', 'embedded'])
   await expect
     .poll(() => said.out, { timeout: 20_000 })
     .toMatch(/ERROR[\s\S]*Nothing is served yet. Waiting for a change./)
@@ -140,10 +140,34 @@ test('after a failed first build, one SIGTERM ends dev within seconds', async ()
 test('dev refuses to start with a wrong main, and reports its position in one sentence', async () => {
   const project = makeProject()
   project.write('wrangler.json', config.replace('src/index.ts', 'src/idx.ts'))
-  const { said, ended } = dev(project.dir, '--port', '18124', '--memory', '--redis', 'embedded')
+  const { said, ended } = dev(project.dir, ['--port', '18124', '--memory', '--redis', 'embedded'])
   expect(await ended).toBe(1)
   expect(said.out).toBe(
     'sidejob dev: The Worker does not start: wrangler.json:1: main: there is no file src/idx.ts. Create it, or correct the setting main\n',
   )
+  project.remove()
+})
+
+const WITHOUT_PROC = `
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+const read = fs.readFileSync
+fs.readFileSync = (path, ...rest) => {
+  if (String(path).startsWith('/proc/')) throw new Error('no such file')
+  return read(path, ...rest)
+}
+syncBuiltinESMExports()
+`
+
+test('dev starts and reloads on a system without /proc, such as macOS', async () => {
+  const project = makeProject()
+  project.write('without-proc.mjs', WITHOUT_PROC)
+  const env = { NODE_OPTIONS: `--import ${join(project.dir, 'without-proc.mjs')}` }
+  const { child, said, ended } = dev(project.dir, ['--port', '18125', '--memory', '--redis', 'embedded'], env)
+  await expect.poll(() => said.out, { timeout: 20_000 }).toContain('http://127.0.0.1:18125')
+  project.write('src/index.ts', `${index}\n`)
+  await expect.poll(() => said.out, { timeout: 20_000 }).toMatch(/reloaded in \d+ ms/)
+  child.kill('SIGTERM')
+  expect(await ended).toBe(0)
   project.remove()
 })
