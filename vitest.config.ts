@@ -21,7 +21,6 @@ const slowest = [
   'history/outbox',
   'redis/rules',
   'heavy/chaos/interleavings',
-  'e2e/examples/flows',
 ]
 
 /** By default, vitest orders files by size, but size says little about time. */

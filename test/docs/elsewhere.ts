@@ -96,7 +96,7 @@ export const elsewhere: Elsewhere[] = [
     page: 'examples/fibonacci/README.md',
     starts: 'node examples/fibonacci/run.ts',
     group: 'run',
-    by: 'test/e2e/examples/flows.test.ts',
+    by: 'test/e2e/examples/flows.slow.test.ts',
     why: 'against the stack, with fewer numbers',
   },
   {
