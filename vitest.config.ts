@@ -51,6 +51,7 @@ export default defineConfig({
     // A slow machine needs more time.
     testTimeout: process.env.CI ? 90_000 : 30_000,
     hookTimeout: process.env.CI ? 90_000 : 30_000,
+    expect: { poll: { timeout: 10_000 } },
     // Test files wait for a third of their run time, so two cores can run three files.
     maxWorkers: 3,
     sequence: { sequencer: SlowestFirst },
