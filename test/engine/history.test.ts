@@ -146,6 +146,28 @@ test('each run names the version of the code that performed it, also in reports'
   }
 })
 
+test('a failed run is reported as a retry with its delay, and as failed if no retries are left', async () => {
+  const reports: RunReport[] = []
+  const hook: RunHook = async (_, perform) => {
+    const report = await perform()
+    if (report) reports.push(report)
+  }
+  const other = await startKit({ workers: [flaky], hook })
+  try {
+    broken = 2
+    const retry = { max: 1, backoff: { base: 20 } }
+    const { jobs } = await other.engine.jobs.enqueue([{ queue: 'q', class: 'flaky', retry }])
+    await other.until(async () => (await other.statusOf(jobs[0]!.id)) === 'failed')
+    expect(reports).toMatchObject([
+      { outcome: 'retry', retryIn: expect.any(Number), attempt: 1 },
+      { outcome: 'failed', attempt: 2 },
+    ])
+    expect(reports[1]).not.toHaveProperty('retryIn')
+  } finally {
+    await other.close()
+  }
+})
+
 test('a push worker is named by its host', async () => {
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
   await kit.engine.workers.register('q', 'pushed', { push: { url: `http://${host}/work` }, history: 5 })

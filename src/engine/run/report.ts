@@ -38,7 +38,7 @@ export const startOf = ({ id, document }: ClaimedJob, version?: string, trace?: 
 export function reportOf(start: RunStart, { end, words }: RunOutcome, ms: number, { show }: Vault): RunReport {
   const report = { ...start, ms: Math.round(ms) }
   if (end !== 'failed') return { ...report, outcome: end as RunReport['outcome'] }
-  const [, text = '{}', again, delay] = words
+  const [, text = '{}', _kind, again, delay] = words
   const { message, reason, stack } = JSON.parse(show.error(text)) as RunError
   const error = { message, reason, ...(stack ? { stack } : {}) }
   return again === 'retry'
