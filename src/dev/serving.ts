@@ -27,7 +27,7 @@ export function createServing(options: ServingOptions) {
   const root = dirname(options.config)
   const now: Now = { isServing: false, locate: () => undefined, uncaught: '', printed: [], running: new Map() }
   let worker: InstanceType<typeof Miniflare> | undefined
-  let good: { options: MiniflareOptions; bundle: string } | undefined
+  let good: { options: MiniflareOptions; bundle: string; map: string } | undefined
 
   async function use(workerd: MiniflareOptions) {
     now.uncaught = ''
@@ -85,10 +85,11 @@ export function createServing(options: ServingOptions) {
           ...logging(options, now),
           unsafeHandleRuntimeRestart: onRestart,
         })
+        // The Worker reads the table at its first error, which may happen as soon as it starts.
+        await keep(map)
         await use(workerd)
         await check()
-        await keep(map)
-        good = { options: workerd, bundle: String(modules[0]?.contents ?? '') }
+        good = { options: workerd, bundle: String(modules[0]?.contents ?? ''), map }
         const pid = workerdBelow(process.pid)
         send(before.good ? { reloaded: Math.round(performance.now() - began), pid } : { ready: true, pid })
       } catch (error) {
@@ -96,6 +97,7 @@ export function createServing(options: ServingOptions) {
         if (!options.isWatching) throw new Error(why)
         now.locate = before.locate
         if (before.good) {
+          await keep(before.good.map)
           await use(before.good.options)
           serve()
         }

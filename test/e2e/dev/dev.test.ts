@@ -100,6 +100,14 @@ test('the error of a job names the file in the project, and shows five lines of 
   expect(shown.match(/^ {4}[> ] +\d+ \|/gm)).toHaveLength(5)
 })
 
+test('after a reload, errors name the lines of the new code, even if a run failed as the reload began', async () => {
+  const from = lines.length
+  save(`${'\n'.repeat(40)}${double('2')}`)
+  while (!lines.slice(from).includes('reloaded')) await post(['x']).catch(() => undefined)
+  const { id } = await post(['x'])
+  expect(await line(new RegExp(`#${id} \\d+ ms I do`))).toContain('src/double.ts:52')
+})
+
 test('a rejected promise that no code awaits prints a line with its job', async () => {
   const { id } = await post(['floating'])
   expect(await line(/A promise that no code awaits was rejected/)).toMatch(
