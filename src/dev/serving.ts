@@ -128,6 +128,8 @@ function logging({ miniflare: { Log, LogLevel }, send, isWatching }: ServingOpti
     log: new HostLog(LogLevel.ERROR),
     logRequests: false,
     handleStructuredLogs: ({ message }: { message: string }) => {
+      // In a terminal, entries of the audit would hide the lines of runs. `sidejob audit ls` shows them.
+      if (isWatching && message.startsWith('{"sidejob":"audit"')) return
       const run = announcedIn(message)
       if (run?.sidejob === 'start') return void now.running.set(run.job, run)
       if (run) return void now.running.delete(run.job)

@@ -108,6 +108,14 @@ test('after a reload, errors name the lines of the new code, even if a run faile
   expect(await line(new RegExp(`#${id} \\d+ ms I do`))).toContain('src/double.ts:52')
 })
 
+test('changes by API keys print no raw entries of the audit', async () => {
+  const from = lines.length
+  await createClient({ url: stack.url, key: stack.apiKey }).keys.add({ name: 'web', scopes: ['read'] })
+  const { id } = await post([1])
+  await line(new RegExp(`^✓ double #${id} `))
+  expect(lines.slice(from).filter((one) => one.startsWith('{'))).toEqual([])
+})
+
 test('a rejected promise that no code awaits prints a line with its job', async () => {
   const { id } = await post(['floating'])
   expect(await line(/A promise that no code awaits was rejected/)).toMatch(
