@@ -23,7 +23,11 @@ const synonyms: Record<string, string> = {
   cron: 'schedules add',
 }
 
+const sorted = (word: string): string => [...word].sort().join('')
+
 function distance(a: string, b: string): number {
+  // Swapped letters are one mistake.
+  if (sorted(a) === sorted(b)) return 1
   let row = Array.from({ length: b.length + 1 }, (_, at) => at)
   for (const [i, letter] of [...a].entries()) {
     const next = [i + 1]

@@ -174,7 +174,12 @@ test('a command ends although its input stays open, as in a terminal', async () 
 test.each([
   ['lst', 'sidejob: unknown command "lst". Did you mean "sidejob ls"?'],
   ['logs 7', 'sidejob: unknown command "logs". Did you mean "sidejob log"?'],
+  ['rnu double', 'sidejob: unknown command "rnu". Did you mean "sidejob run"?'],
   ['jobs ls', 'sidejob: unknown command "jobs". Did you mean "sidejob ls"?'],
+  [
+    'queues puase x',
+    'sidejob queues: expected one of ls, pause, set, resume, got puase. Did you mean "sidejob queues pause"?',
+  ],
   [
     'queues paus x',
     'sidejob queues: expected one of ls, pause, set, resume, got paus. Did you mean "sidejob queues pause"?',
