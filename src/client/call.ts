@@ -76,7 +76,7 @@ export const call = async (client: ClientOptions, address: string, args: unknown
       method,
       headers: {
         ...headers,
-        authorization: `Bearer ${client.key}`,
+        ...(client.key && { authorization: `Bearer ${client.key}` }),
         'idempotency-key': key,
         ...(traceparent === undefined ? {} : { traceparent }),
         ...(reason === undefined ? {} : { 'sidejob-reason': encodeURIComponent(reason) }),

@@ -504,6 +504,14 @@ test('open opens the dashboard or the page of a job in a browser, and logs the u
   }
 })
 
+test.each(['ls', 'open'])('`sidejob %s` without a key says that none was sent, and how to set it', async (command) => {
+  const { exit, noted } = await run(command, '--key', '')
+  expect([exit, noted]).toEqual([
+    1,
+    `sidejob ${command}: 401 expected the header "Authorization: Bearer <API key>", got none. Set --key, or run the command in the folder of \`sidejob dev\`\n`,
+  ])
+})
+
 test('open shows how to add a dashboard, if the Worker has none', async () => {
   const bare = await startReceiver((_, response) => response.writeHead(404).end('{}'))
   const { exit, noted, printed } = await run('open', '--url', bare.url)
