@@ -172,6 +172,17 @@ describe('a claim', () => {
     await healthy()
   })
 
+  test('left its jobs leased if Redis failed while the limits of other jobs changed: now it gives them back', async () => {
+    await make('old')
+    await engine.constraints.set('all', { match: { queue: 'q' }, concurrency: 100 })
+    const fresh = await make('fresh')
+    kit.gateway.faults.refuse(429, { when: ([command]) => command?.includes('tag') ?? false })
+    await expect(lend()).rejects.toMatchObject({ code: 'FULL' })
+    expect(await status(fresh)).toBe('queued')
+    expect([await lend(), await lend()]).toEqual([['fresh'], ['old']])
+    await healthy()
+  })
+
   test('gets a job again after its own timeout, also in a batch, and the last delivery fails it', async () => {
     const id = await make('slow', { redeliver: { after: '+5 SECONDS', max: 2 } })
     const [run] = await claim()

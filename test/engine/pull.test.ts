@@ -300,6 +300,19 @@ describe('a claim', () => {
     expect(await view(id)).toMatchObject({ status: 'queued', attempt: 0, lost: 0 })
   })
 
+  test('left its jobs leased for a minute if Redis failed while the limits of other jobs changed: now it gives them back', async () => {
+    const queue = await queueOf('bounded')
+    const old = await kit.make('bounded', { queue })
+    await kit.engine.constraints.set('bounded', { match: { class: 'bounded' }, concurrency: 100 })
+    const fresh = await kit.make('bounded', { queue })
+    kit.gateway.faults.refuse(429, { when: ([command]) => command?.includes('tag') ?? false })
+    await expect(kit.engine.runs.claim(queue, { max: 10 })).rejects.toMatchObject({ code: 'FULL' })
+    expect(await kit.engine.jobs.get(String(fresh))).toMatchObject({ status: 'queued' })
+    const claim = async () => (await kit.engine.runs.claim(queue, { max: 10 })).map(({ job }) => job.id)
+    expect([await claim(), await claim()]).toEqual([[fresh], [old]])
+    await kit.engine.constraints.remove('bounded')
+  })
+
   test('returns 204 over HTTP without runs, and 200 with runs', async () => {
     const queue = await queueOf('work')
     expect(await ask(`/v1/queues/${queue}/claim`, {})).toEqual({ status: 204, body: null })

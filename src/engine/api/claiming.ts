@@ -1,10 +1,11 @@
 import { hashOf } from '../../core/crypto.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { refusalIn } from '../../redis/answers.ts'
+import type { RunOutcome } from '../../redis/changes.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
 import type { Call } from '../engine.ts'
-import { skipped } from '../jobs/outcome.ts'
+import { released, skipped } from '../jobs/outcome.ts'
 
 /** A call that is repeated with the same key has the same lane name, so it claims the same jobs. */
 export const laneOf = async (call: Call | undefined): Promise<{ id: string; seq: number } | undefined> =>
@@ -15,23 +16,38 @@ export const laneOf = async (call: Call | undefined): Promise<{ id: string; seq:
       }
     : undefined
 
-/** Claims, gives jobs with outdated constraints their new limits, and fails jobs that do not fit their class. */
-export async function claimOnce(
-  { store, constraints, executor, ring }: Context,
-  request: Parameters<Context['store']['commit']>[0],
-) {
-  const answer = await store.commit(request)
-  if (answer.word === 'stale')
-    throw new SidejobError('TAKEN', 'this Idempotency-Key was used for a different claim. Use a new Idempotency-Key')
-  await ring([...answer.rings, ...(await constraints.retag(answer))])
-  return { ...answer, sound: await executor.failFaulty(answer.claimed) }
+async function commitAll({ store, ring }: Pick<Context, 'store' | 'ring'>, runs: RunOutcome[]) {
+  if (runs.length > 0) await ring((await store.commit({ runs })).rings)
 }
 
-export async function withoutMissed({ store, ring }: Pick<Context, 'store' | 'ring'>, claimed: ClaimedJob[]) {
-  const back = claimed.flatMap(({ document }) => skipped(document, store.now()) ?? [])
-  if (back.length === 0) return claimed
-  const { rings } = await store.commit({ runs: back })
-  await ring(rings)
+/**
+ * Claims, gives jobs with outdated constraints their new limits, and fails jobs that do not fit their class. After an
+ * error, a caller without an Idempotency-Key (`isOnce`) cannot repeat the claim, so its jobs are released.
+ */
+export async function claimOnce<T>(
+  parts: Context,
+  { isOnce, ...request }: Parameters<Context['store']['commit']>[0] & { isOnce: boolean },
+  prepare: (sound: ClaimedJob[]) => Promise<T>,
+) {
+  const { store, constraints, executor, ring } = parts
+  const answer = await store.commit(request)
+  const { claimed } = answer
+  if (answer.word === 'stale')
+    throw new SidejobError('TAKEN', 'this Idempotency-Key was used for a different claim. Use a new Idempotency-Key')
+  try {
+    await ring([...answer.rings, ...(await constraints.retag(answer))])
+    const sound = await executor.failFaulty(claimed)
+    return { ...answer, sound, prepared: await prepare(sound) }
+  } catch (error) {
+    const runs = isOnce ? claimed.map((one) => released(one)) : []
+    await commitAll(parts, runs).catch(() => undefined)
+    throw error
+  }
+}
+
+export async function withoutMissed(parts: Pick<Context, 'store' | 'ring'>, claimed: ClaimedJob[]) {
+  const back = claimed.flatMap(({ document }) => skipped(document, parts.store.now()) ?? [])
+  await commitAll(parts, back)
   const tokens = new Set(back.map(({ token }) => token))
   return claimed.filter(({ document }) => !tokens.has(document.token!))
 }

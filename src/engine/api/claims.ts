@@ -178,18 +178,25 @@ export function createRuns(parts: Context) {
 
   async function look(request: Look, waiter?: Waiter, skip = 0, looks = 1): Promise<Snapshot[]> {
     const { queue, lane, call, stop, schemas, ...claim } = request
-    const answer = await claimOnce(parts, {
-      queue,
-      lane: lane ?? { id: crypto.randomUUID().replaceAll('-', ''), seq: 1 },
-      claim: { ...claim, begun: claim.max, pull: true, waiter, skip },
-    })
+    const answer = await claimOnce(
+      parts,
+      {
+        queue,
+        lane: lane ?? { id: crypto.randomUUID().replaceAll('-', ''), seq: 1 },
+        claim: { ...claim, begun: claim.max, pull: true, waiter, skip },
+        isOnce: !lane,
+      },
+      async (sound) => {
+        const fit = await fitting(schemas, sound)
+        return { fit, ready: await snapshots(queue, await withoutMissed(parts, fit)) }
+      },
+    )
+    const { fit, ready } = answer.prepared
     if (answer.signal) call?.onSignal?.(answer.signal)
     if (answer.signal === 'stop') stop()
-    const sound = await fitting(schemas, answer.sound)
-    const claimed = await withoutMissed(parts, sound)
-    if (claimed.length > 0) return snapshots(queue, claimed)
+    if (ready.length > 0) return ready
     // Jobs with outdated constraints now have new limits, and unfit jobs have failed, so claim again.
-    if (answer.stale.length || sound.length < answer.claimed.length) return look(request, waiter, skip)
+    if (answer.stale.length || fit.length < answer.claimed.length) return look(request, waiter, skip)
     if (answer.claimed.length && !lane) return look(request, waiter, skip)
     if (answer.seen !== undefined && looks < MAX_LOOKS) return look(request, waiter, answer.seen, looks + 1)
     return []

@@ -6,7 +6,7 @@ import { DAY, MINUTE } from '../../core/units.ts'
 import { PLACE } from '../../redis/marks.ts'
 import { type Fields, ops, setRun, type Words } from '../../redis/ops.ts'
 import { type JobRecord, statusOf } from '../../redis/record.ts'
-import type { ClaimedJob, CommitAnswer } from '../../redis/types.ts'
+import type { ClaimedJob } from '../../redis/types.ts'
 import type { Vault } from '../../redis/vault.ts'
 import { type Context, onceOf } from '../context.ts'
 import type { Call, DeliveredJob, Delivery, DeliveryEnd, DeliveryRequest, DeliveryUpdate, Ref } from '../engine.ts'
@@ -91,20 +91,18 @@ function repeatFields({ repeat, dueAt }: DeliveryUpdate, document: JobRecord, no
   return { repeats: encodeValue(parseRepeat(repeat).source), nextSlot: String(slot), notBefore: '' }
 }
 
-async function look(
-  parts: Context,
-  queue: string,
-  request: DeliveryRequest,
-  lane?: Lane,
-  waiter?: Waiter,
-): Promise<CommitAnswer[]> {
+async function look(parts: Context, queue: string, request: DeliveryRequest, lane?: Lane, waiter?: Waiter) {
   const { names = [], tags, max = 1, priority, lease = HUNDRED_YEARS_MS } = request
   const claim = { max, lease, begun: max, pull: true, patterns: names, tags, priority, waiter }
   for (let skip = 0, tries = 0; ; ) {
-    const answer = await claimOnce(parts, { queue, lane, claim: { ...claim, skip } })
+    const asked = { queue, lane, claim: { ...claim, skip }, isOnce: !lane }
+    const answer = await claimOnce(parts, asked, async (sound) => {
+      const claimed = await withoutMissed(parts, sound)
+      return Promise.all(claimed.map((one) => deliveryOf(parts, one)))
+    })
+    const { prepared: deliveries } = answer
     const failed = answer.failed + answer.claimed.length - answer.sound.length
-    const claimed = await withoutMissed(parts, answer.sound)
-    if (claimed.length || failed) return [{ ...answer, claimed, failed }]
+    if (deliveries.length || failed) return [{ deliveries, failed }]
     if (answer.claimed.length && !lane) continue
     if (answer.stale.length && ++tries < MOST_TRIES) continue
     if (answer.seen === undefined) return []
@@ -201,9 +199,7 @@ export function createDeliveries(parts: Context) {
         end,
         signal: call?.signal,
       })
-      if (!found) return { deliveries: [], failed: 0 }
-      const deliveries = await Promise.all(found.claimed.map((claimed) => deliveryOf(parts, claimed)))
-      return { deliveries, failed: found.failed }
+      return found ?? { deliveries: [], failed: 0 }
     },
 
     async finish(job: string, deliveryEnd: DeliveryEnd) {
