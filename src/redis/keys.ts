@@ -155,7 +155,7 @@ export const jobFields = {
   lockUntil: ['lu', 'lockUntil', 'number'],
   lockToken: ['lk', 'lock token'],
   nextSlot: ['ns', 'nextSlot of the repeat', 'number'],
-  slotMissed: ['ms', 'the slot was missed, and `missed` is `skip`; the job does not run for this slot'],
+  slotMissed: ['ms', 'the job leaves this slot out: it was missed, and `missed` is `skip`; `l`: its runs were lost'],
   catchUpAt: ['nc', 'earliest time at which a missed slot is made up', 'number'],
   passedSlots: ['px', 'last missed slots without their own runs: from,to, and the run that replaces them'],
   failedInARow: ['fx', 'for a job that repeats: number of consecutive slots that failed', 'number'],

@@ -335,3 +335,29 @@ test('slots are listed up to a given time, including a slot moved by a clock cha
   expect(new Date(moved!.at).toISOString()).toMatch(/-03-\d\dT01:00:00.000Z$/)
   await kit.engine.jobs.terminate(String(id), {})
 })
+
+test('a schedule failed after ten lost runs of one slot: now it continues with its next slot', async () => {
+  const queue = 'lossy'
+  await kit.engine.workers.register(queue, 'vanishes', { pull: true })
+  const id = await kit.make('vanishes', { queue, ...hourly })
+  const [first, second] = (await kit.engine.schedules.get(String(id))).next
+  await kit.advance(first! - kit.now() + 500)
+  for (let n = 0; n < 10; n++) {
+    expect(await kit.engine.runs.claim(queue, { lease: 5_000 })).toHaveLength(1)
+    await kit.advance(5_100)
+    await kit.engine.tick()
+    await kit.advance(1_000 * 2 ** n)
+  }
+  expect(await kit.engine.runs.claim(queue, {})).toEqual([])
+  expect(await kit.engine.schedules.get(String(id))).toMatchObject({ nextAt: second, missed: null })
+  const error = JSON.stringify({ message: 'lost 10 times: the run never answered', reason: 'other' })
+  expect(await kit.engine.jobs.get(String(id))).toMatchObject({ status: 'queued', lost: 10, error })
+  const { schedules } = await kit.engine.schedules.list({ failing: true })
+  expect(schedules.map(({ job }) => job)).toContain(id)
+  await kit.advance(second! - kit.now() + 500)
+  const [run] = await kit.engine.runs.claim(queue, {})
+  expect(run!.run.scheduledFor).toBe(second)
+  await kit.engine.runs.commit(run!.run.token, { end: 'completed' })
+  expect(await kit.engine.jobs.get(String(id))).toMatchObject({ status: 'queued', error: null })
+  await kit.engine.jobs.terminate(String(id), {})
+})

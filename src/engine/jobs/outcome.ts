@@ -109,9 +109,9 @@ export const returned = (claimed: ClaimedJob, wait: number, message: string, mor
 
 export function skipped(document: JobRecord, now: number): RunOutcome | undefined {
   if (!document.slotMissed || !document.repeats || !document.nextSlot) return undefined
-  const repeat = ruleOf(document)
-  if (!isMissed(repeat, document.nextSlot, document.ranAt ?? now)) return undefined
-  const next = nextSlotOf({ document, now }, true)
+  const isLost = document.slotMissed === 'l'
+  if (!isLost && !isMissed(ruleOf(document), document.nextSlot, document.ranAt ?? now)) return undefined
+  const next = nextSlotOf({ document, now }, !isLost)
   return { token: document.token!, n: 0, end: 'skipped', words: next.slotWords, ...next }
 }
 

@@ -12,7 +12,7 @@ export const mutations = [
     ['if is_new then known.queues[#known.queues + 1] = q end', '', 'the queues of a process are unknown'],
   ),
   ...of(80, 'lib/run/claim.lua', [
-    '  if process or doc.process then cache.change(id, doc, fields.process, process) end\n',
+    '  cache.change(id, doc, fields.process, process)\n',
     '',
     'the owner of a run is unknown',
   ]),

@@ -322,8 +322,8 @@ export const mutations = [
     'a checkpoint does not count as an answer',
   ]),
   ...of(13, 'lib/run/retry.lua', [
-    '  cache.change(id, doc, fields.conflicts_in_a_row, n)\n  cache.change(id, doc, fields.deliveries, nil)\n',
-    '  cache.change(id, doc, fields.conflicts_in_a_row, n)\n',
+    '  cache.count(id, doc, fields.conflicts_in_a_row)\n  cache.change(id, doc, fields.deliveries, nil)\n',
+    '  cache.count(id, doc, fields.conflicts_in_a_row)\n',
     'a conflict does not count as an answer',
   ]),
   ...of(

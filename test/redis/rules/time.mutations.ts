@@ -159,10 +159,17 @@ export const mutations = [
     22,
     'lib/run/retry.lua',
     [
-      '    cache.clear(id, doc, { fields.failures, fields.deliveries })\n    slots',
-      '    cache.clear(id, doc, { fields.deliveries })\n    slots',
+      '{ fields.failures, fields.deliveries, fields.lost_in_a_row }',
+      '{ fields.deliveries, fields.lost_in_a_row }',
       'the attempts of one slot count for the next',
     ],
+    [
+      '{ fields.failures, fields.deliveries, fields.lost_in_a_row }',
+      '{ fields.failures, fields.deliveries }',
+      'the lost runs of one slot count for the next',
+    ],
+    ["cache.change(id, doc, fields.slot_missed, 'l')", '', 'a lost slot is repeated at once'],
+    [' and doc.ran_at - doc.next_slot >= 0 then', ' then', 'a run that began before the slot loses the slot'],
     ['    ending.clear_steps(id, doc)\n', '', 'the steps of one slot are used in the next'],
   ),
   ...of(

@@ -384,6 +384,30 @@ const rule22: Facts = {
     await (await next()).commit()
     expect(await inARow()).toBeUndefined()
   },
+  async 'a slot whose runs are lost ten times is left out, unless the run began before the slot'(world) {
+    const lose = async (id: number) => {
+      for (let n = 0; n < 10; n++) {
+        expect((await world.claim()).map((run) => run.id)).toEqual([id])
+        world.advance(45_001)
+        await world.tick()
+        world.advance(1_000 * 2 ** n)
+      }
+      return world.document(id)
+    }
+    const { id } = await hourly(world)
+    world.advance(3_000)
+    expect(await lose(id)).toMatchObject({ slotMissed: 'l', failedInARow: 1, lostRuns: 10 })
+    expect(await world.document(id)).not.toHaveProperty('lostInARow')
+    await world.change(id, 'delete', '', '1')
+    const early = await hourly(world, { slot: world.now() + HOUR })
+    await world.change(early.id, 'run', '', '1', '', '', '')
+    expect(await lose(early.id)).not.toHaveProperty('slotMissed')
+    expect(await world.claim()).toEqual([])
+    await world.change(early.id, 'delete', '', '1')
+    const strict = await hourly(world, {}, { bedrock: 'SCHEDULED, +1 HOUR', stopOnFail: true })
+    world.advance(3_000)
+    expect(await lose(strict.id)).toMatchObject({ place: 'f' })
+  },
   async 'a final failure stops a repeat if configured'(world) {
     const { id } = await hourly(world, {}, { bedrock: 'SCHEDULED, +1 HOUR', stopOnFail: true })
     world.advance(3_000)

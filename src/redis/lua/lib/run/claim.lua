@@ -164,7 +164,7 @@ local used_up = { fields.input_during_run, fields.child_during_run, fields.backo
 
 local function lend(id, doc, lease, begun, process)
   cache.clear(id, doc, used_up)
-  if doc.progress then values.set_value(id, doc, fields.progress, nil) end
+  values.set_value(id, doc, fields.progress, nil)
   if doc.unique_held == UNIQUE_HELD.until_started or doc.unique_held == UNIQUE_HELD.debounced then
     unique.free(id, doc)
   end
@@ -173,11 +173,9 @@ local function lend(id, doc, lease, begun, process)
   if not doc.run_number then cache.change(id, doc, fields.run_number, '1') end
   cache.change(id, doc, fields.token, tokens.next(id, doc.run_number, doc.repeats and 'r' or ''))
   cache.change(id, doc, fields.lease_until, time.now + lease)
-  if doc.place == PLACE.pull or doc.lease_length then
-    cache.change(id, doc, fields.lease_length, doc.place == PLACE.pull and lease or nil)
-  end
-  if process or doc.process then cache.change(id, doc, fields.process, process) end
-  if doc.ran_at or doc.previous_ran_at then cache.change(id, doc, fields.previous_ran_at, doc.ran_at) end
+  cache.change(id, doc, fields.lease_length, doc.place == PLACE.pull and lease or nil)
+  cache.change(id, doc, fields.process, process)
+  cache.change(id, doc, fields.previous_ran_at, doc.ran_at)
   cache.change(id, doc, fields.ran_at, time.now_text)
   if doc.redeliver_after then cache.count(id, doc, fields.deliveries) end
   if begun then cache.change(id, doc, fields.begun, '1') end

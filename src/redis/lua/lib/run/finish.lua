@@ -95,7 +95,7 @@ local function succeed(run)
   if run.at or run.slot then slots.set_times(id, doc, run) end
   leases.note_run(id, doc, run.ending, run)
   cache.clear(id, doc, failures)
-  if doc.last_error then values.set_value(id, doc, fields.last_error, nil) end
+  values.set_value(id, doc, fields.last_error, nil)
   if run.paused then
     cache.change(id, doc, fields.sleep_until, run.till)
     cache.change(id, doc, fields.awaited_children, run.awaits[1] and cjson.encode(run.awaits) or nil)
@@ -105,7 +105,7 @@ local function succeed(run)
   end
   if run.pinned then cache.change(id, doc, fields.pinned_to, run.pinned) end
   if doc.terminating ~= TERMINATING.shutdown then cache.change(id, doc, fields.started_up, '1') end
-  cache.change(id, doc, fields.run_number, doc.run_number + 1)
+  cache.count(id, doc, fields.run_number)
   counts.ran(doc)
   come_to_rest(id, doc, run)
   if doc.gone then return doc.gone end

@@ -7,14 +7,12 @@ function leases.finish(id, doc)
 end
 
 function leases.run_count(doc)
-  if doc.runs_this_minute then return doc.runs_this_minute:match('^(%d+):(%d+)$') end
+  return (doc.runs_this_minute or ''):match('^(%d+):(%d+)$')
 end
 
 function leases.uncount_run(id, doc)
   local minute, n = leases.run_count(doc)
-  if minute then
-    cache.change(id, doc, fields.runs_this_minute, minute .. ':' .. math.max(0, n - 1))
-  end
+  if minute then cache.change(id, doc, fields.runs_this_minute, minute .. ':' .. math.max(0, n - 1)) end
 end
 
 function leases.uncount(id, doc)

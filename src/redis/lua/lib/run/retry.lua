@@ -10,6 +10,24 @@ local function has_tries(doc)
   return not doc.begun or (tonumber(doc.lost_in_a_row) or 0) + 1 < most_lost(doc)
 end
 
+local function fail_for_good(id, doc, run, error)
+  cache.change(id, doc, fields.input_during_run, nil)
+  if doc.next_slot and not (values.get_value(id, doc, fields.repeats) or ''):find('"stopOnFail":true', 1, true) then
+    cache.count(id, doc, fields.failed_in_a_row)
+    ending.clear_steps(id, doc)
+    cache.clear(id, doc, { fields.failures, fields.deliveries, fields.lost_in_a_row })
+    slots.set_times(id, doc, run)
+    -- Lua cannot compute the next slot, so the next claim does it.
+    if run.lost and doc.ran_at - doc.next_slot >= 0 then cache.change(id, doc, fields.slot_missed, 'l') end
+    results.keep(id, doc, 'f', error)
+    queueing.enqueue(id, doc)
+    queueing.wake_parent(id, doc, true)
+  else
+    kinds.set(id, doc, run.kind or '', time.now)
+    ending.finish(id, doc, 'f', error)
+  end
+end
+
 local LOST = '{"message":"run lost: no commit before its lease ended","reason":"other"}'
 
 function retry.lose(id, doc)
@@ -33,27 +51,12 @@ function retry.lose(id, doc)
   local lost = tonumber(doc.lost_in_a_row)
   if lost >= most_lost(doc) then
     local times = lost == 1 and 'once' or lost .. ' times'
-    return ending.fail(id, doc, '{"message":"lost ' .. times .. ': the run never answered","reason":"other"}')
+    local error = '{"message":"lost ' .. times .. ': the run never answered","reason":"other"}'
+    values.set_value(id, doc, fields.last_error, error)
+    return fail_for_good(id, doc, { lost = true }, error)
   end
   cache.change(id, doc, fields.backoff_until, lost > 0 and time.now + backoff.lost(lost) or nil)
   queueing.enqueue(id, doc, true)
-end
-
-local function fail_for_good(id, doc, run, error)
-  cache.count(id, doc, fields.failures)
-  cache.change(id, doc, fields.input_during_run, nil)
-  if doc.next_slot and not (values.get_value(id, doc, fields.repeats) or ''):find('"stopOnFail":true', 1, true) then
-    cache.count(id, doc, fields.failed_in_a_row)
-    ending.clear_steps(id, doc)
-    cache.clear(id, doc, { fields.failures, fields.deliveries })
-    slots.set_times(id, doc, run)
-    results.keep(id, doc, 'f', error)
-    queueing.enqueue(id, doc)
-    queueing.wake_parent(id, doc, true)
-  else
-    kinds.set(id, doc, run.kind or '', time.now)
-    ending.finish(id, doc, 'f', error)
-  end
 end
 
 function retry.fail(run, error, delay)
@@ -78,6 +81,7 @@ function retry.fail(run, error, delay)
   elseif goes_on then
     queueing.enqueue(id, doc, true)
   else
+    cache.count(id, doc, fields.failures)
     fail_for_good(id, doc, run, error)
   end
   log.line(id, 'error', error, doc)
@@ -88,19 +92,15 @@ end
 
 function retry.conflict(run)
   local id, doc = run.id, cache.need(run.id)
-  local n = (tonumber(doc.conflicts_in_a_row) or 0) + 1
   leases.note_run(id, doc, 'conflict', { by = run.by, version = run.version, again = not doc.terminating })
   leases.uncount_run(id, doc)
   leases.finish(id, doc)
-  cache.change(id, doc, fields.conflicts_in_a_row, n)
+  cache.count(id, doc, fields.conflicts_in_a_row)
   cache.change(id, doc, fields.deliveries, nil)
-  if doc.terminating then
-    ending.terminate_now(id, doc)
-  else
-    local wait = backoff.conflict(n)
-    cache.change(id, doc, fields.backoff_until, wait and time.now + wait)
-    queueing.enqueue(id, doc, true)
-  end
+  if doc.terminating then return ending.terminate_now(id, doc) end
+  local wait = backoff.conflict(tonumber(doc.conflicts_in_a_row))
+  cache.change(id, doc, fields.backoff_until, wait and time.now + wait)
+  queueing.enqueue(id, doc, true)
 end
 
 function retry.release(run)
