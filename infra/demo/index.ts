@@ -43,7 +43,7 @@ async function demonstrate({ url, key, note }: Target, texts: Text[]) {
   const counted = await countWords(client, texts, progress(texts.length, 'files'), page)
   const seconds = (performance.now() - started) / 1000
   report(counted, texts.length + 1, seconds, spent(before, await read(client, note)))
-  const direct = await directCount(texts)
+  const direct = directCount(texts)
   const wrong = differences(counted.total, direct)
   if (wrong.length > 0)
     throw new Error(`a direct count differs in ${wrong.length} words: ${wrong.slice(0, 5).join(', ')}`)

@@ -47,7 +47,7 @@ async function demonstrate({ url, apiKey, worker }: Stack) {
     console.log(`killed workerd at ${done} of ${texts.length}`)
     kills++
   })
-  const wrong = differences(total, await directCount(texts))
+  const wrong = differences(total, directCount(texts))
   const lost = await lostRuns(client, id)
   const faults = await verify(stack)
   console.log(

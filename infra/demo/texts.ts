@@ -18,8 +18,6 @@ export function allTexts(): Text[] {
     .map((name) => ({ name, text: readFileSync(join(ROOT, name), 'utf8') }))
 }
 
-export const pathOf = ({ name }: Text) => join(ROOT, name)
-
 export function* batches(texts: Text[], { bytes = 1_000_000, count = 100 } = {}): Generator<Text[]> {
   let batch: Text[] = []
   let size = 0
