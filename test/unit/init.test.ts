@@ -151,6 +151,11 @@ test('in an entry that already uses the name jobs, init uses another name', () =
   )
 })
 
+test('a second init adds nothing to an entry that uses the name sidejobs', () => {
+  const done = initialized({ 'wrangler.jsonc': config, 'src/index.ts': 'const jobs = 1\nexport default app\n' })
+  expect(done.text('src/index.ts')).toContain('export default sidejobs.with(app)')
+})
+
 test('init does not touch an entry whose export is a class, and shows what to write', () => {
   const entry = 'export default class extends WorkerEntrypoint {}\n'
   const done = initialized({ 'wrangler.jsonc': config, 'src/index.ts': entry })

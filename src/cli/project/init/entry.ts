@@ -75,4 +75,4 @@ export function patched(text: string, from: string): string | undefined {
   return withImport(whole, `import { ${imported} } from ${quote}${from}${quote}${ending}`)
 }
 
-export const hasSidejob = (text: string): boolean => /['"]sidejob\/cloudflare['"]|\bjobs?s?\.with\(/.test(text)
+export const hasSidejob = (text: string): boolean => /['"]sidejob\/cloudflare['"]|\b(side)?jobs\.with\(/.test(text)
