@@ -156,6 +156,20 @@ test('a second init adds nothing to an entry that uses the name sidejobs', () =>
   expect(done.text('src/index.ts')).toContain('export default sidejobs.with(app)')
 })
 
+test.each(['src/jobs/index.ts', 'src/jobs/mail.ts', 'src/jobs.ts'])('init does not use your own %s', (own) => {
+  const files = { 'wrangler.jsonc': config, 'src/index.ts': app, [own]: 'export const mine = 1\n' }
+  const done = initialized(files)
+  expect(done.text(own)).toBe('export const mine = 1\n')
+  expect(done.text('src/index.ts')).toContain("import { jobs } from './sidejobs'")
+  expect(done.text('src/sidejobs/index.ts')).toContain("from './double'")
+})
+
+test('init adds no files to a Worker that has sidejob in other folders', () => {
+  const entry = "import { createWorker } from 'sidejob/cloudflare'\nexport default createWorker({ functions: [] })\n"
+  const done = initialized({ 'wrangler.jsonc': config, 'src/index.ts': entry })
+  expect(done.changed.filter((path) => path.startsWith('src/'))).toEqual([])
+})
+
 test('init does not touch an entry whose export is a class, and shows what to write', () => {
   const entry = 'export default class extends WorkerEntrypoint {}\n'
   const done = initialized({ 'wrangler.jsonc': config, 'src/index.ts': entry })

@@ -154,21 +154,29 @@ const installOf = (folder: string): string => {
   return found?.[1] ?? 'npm install'
 }
 
+/** The folder `jobs` may contain the project's own modules. */
+function jobsFolder(source: string, suffix: string): string {
+  const index = read(join(source, 'jobs', `index${suffix}`))
+  const isOwn =
+    index === undefined ? ['jobs', `jobs${suffix}`].some((name) => existsSync(join(source, name))) : !hasSidejob(index)
+  return isOwn ? 'sidejobs' : 'jobs'
+}
+
 function sourceChanges(folder: string, main: string, mount: string): { changes: Change[]; advice: string[] } {
   const path = join(folder, main)
   const before = read(path)
+  if (before !== undefined && hasSidejob(before)) return { changes: [], advice: [] }
   const extension = importExtension(folder, main)
   const style = styleOf(before ?? '')
-  const folderOfJobs = join(dirname(path), 'jobs')
   const suffix = /^\.m?js$/.test(extname(main)) ? extname(main) : '.ts'
+  const jobs = jobsFolder(dirname(path), suffix)
   const fresh = (name: string, text: string): Change[] => {
-    const file = join(folderOfJobs, `${name}${suffix}`)
+    const file = join(dirname(path), jobs, `${name}${suffix}`)
     return existsSync(file) ? [] : [{ path: file, after: styled(text, style) }]
   }
   const changes = [...fresh('double', template('src/jobs/double.ts')), ...fresh('index', jobsFile(mount, extension))]
-  const from = extension ? `./jobs/index${extension}` : './jobs'
+  const from = extension ? `./${jobs}/index${extension}` : `./${jobs}`
   if (before === undefined) return { changes, advice: [`${main} does not exist. Create it, or correct main`] }
-  if (hasSidejob(before)) return { changes, advice: [] }
   const after = patched(before, from)
   if (after !== undefined) return { changes: [{ path, before, after }, ...changes], advice: [] }
   return {
