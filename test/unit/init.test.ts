@@ -225,6 +225,14 @@ binding = "CF_VERSION_METADATA"
   expect(done.advice).toEqual([])
 })
 
+test.each(['triggers = { crons = ["0 3 * * *"] }', 'observability.enabled = true'])(
+  'init refuses a configuration with %s, because a second definition would break it',
+  (line) => {
+    const toml = `name = "mine"\n${line}\n`
+    expect(() => initialized({ 'wrangler.toml': toml })).toThrow(`], got: ${line}`)
+  },
+)
+
 test('edits of JSON keep comments, layout and trailing commas', () => {
   expect(withItem('{\n  "a": [\n    "x", // first\n  ],\n}\n', ['a'], 'y')).toBe(
     '{\n  "a": [\n    "x",\n    "y" // first\n  ],\n}\n',

@@ -1,11 +1,18 @@
 // Edits the text of TOML, to keep comments and layout.
 
+import { UsageError } from '../../command.ts'
+
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 function partOf(text: string, table: string | undefined): { from: number; to: number } | undefined {
   const headers = [...text.matchAll(/^[ \t]*\[{1,2}([^\]]+)\]{1,2}[^\n]*\n?/gm)]
   const ends = [...headers.map(({ index }) => index), text.length]
   if (table === undefined) return { from: 0, to: ends[0]! }
+  const inline = new RegExp(`^[ \\t]*${escaped(table)}[ \\t]*[=.]`, 'm').exec(text.slice(0, ends[0]))
+  if (inline)
+    throw new UsageError(
+      `wrangler.toml: expected a table [${table}], got: ${text.slice(inline.index).trim().split('\n')[0]}`,
+    )
   const at = headers.findIndex(([, name]) => name!.trim() === table)
   if (at < 0) return undefined
   return { from: headers[at]!.index + headers[at]![0].length, to: ends[at + 1]! }
