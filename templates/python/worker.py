@@ -9,6 +9,7 @@ import secrets
 import socket
 import threading
 import time
+import urllib.error
 import urllib.request
 from contextlib import contextmanager
 
@@ -22,9 +23,13 @@ def ask(method: str, path: str, body: dict) -> dict | None:
     request = urllib.request.Request(URL + path, json.dumps(body).encode(), method=method)
     request.add_header("authorization", "Bearer " + KEY)
     request.add_header("content-type", "application/json")
-    with urllib.request.urlopen(request, timeout=60) as answer:
-        text = answer.read()
-        return json.loads(text) if text else None
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            text = answer.read()
+            return json.loads(text) if text else None
+    except urllib.error.HTTPError as error:
+        error.msg = error.read().decode()  # the body names the problem
+        raise
 
 
 def shout(snapshot: dict) -> dict:
@@ -96,4 +101,9 @@ def serve() -> None:
 
 
 if __name__ == "__main__":
-    serve()
+    try:
+        serve()
+    except OSError as error:
+        raise SystemExit(f"cannot register at {URL}: {error}")
+    except KeyboardInterrupt:
+        print("stopped")

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { KEY } from '../../dashboard/kit.ts'
 import { serve } from '../../dashboard/served.ts'
@@ -181,6 +182,30 @@ test.skipIf(!isThere('go', 'version'))(
     await against([built], answer, () => both.promise)
   },
 )
+
+describe.skipIf(examples[0]!.missing)('the worker in Python shows no traceback', () => {
+  const begin = (url: string, key: string) => {
+    const env = { ...process.env, SIDEJOB_URL: url, SIDEJOB_API_KEY: key }
+    const [command, ...words] = examples[0]!.command
+    return spawn(command!, words, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  }
+
+  test.each([
+    ['of a wrong key', () => site.url, 'HTTP Error 401: {"error":{"code":"UNAUTHENTICATED"'],
+    ['sidejob does not answer', () => 'http://127.0.0.1:9', 'refused'],
+  ])('if it cannot start because %s', async (_, url, why) => {
+    const printed = await text(begin(url(), 'wrong').stderr!)
+    expect(printed).toMatch(new RegExp(`^cannot register at ${url()}: .*\\n$`))
+    expect(printed).toContain(why)
+  })
+
+  test('after Ctrl-C', async () => {
+    const worker = begin(site.url, KEY)
+    const [printed, noted] = [text(worker.stdout!), text(worker.stderr!)]
+    worker.stdout!.once('data', () => setTimeout(() => worker.kill('SIGINT'), 300))
+    expect([await printed, await noted]).toEqual(['waiting for work\nstopped\n', ''])
+  })
+})
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
