@@ -51,6 +51,18 @@ const parent = define('parent', async (job) => {
   await job.callWorker('child', { n: 1 })
   await job.step('after', does('after'))
 })
+define(
+  'large child',
+  async (job) => {
+    await job.sleep('1 day')
+    return { pin: 1234 }
+  },
+  { redact: ['args.pin', 'result.pin'] },
+)
+define('crowd', async (job) => {
+  const args = { pin: 1234, text: 'x'.repeat(900_000) }
+  await Promise.all([1, 2, 3, 4, 5, 6].map(() => job.callWorker('large child', args)))
+})
 const many = define(
   'many',
   async (job) => {
@@ -153,6 +165,20 @@ describe('the list of waiting jobs', () => {
     })
     await drain(kit.engine)
     expect(done.splice(0)).toEqual(['after'])
+  })
+
+  test('showed masked values of children whose records have more than 4 MiB together', async () => {
+    const id = await waits('crowd')
+    const ended = async () => (await seen('crowd', id)).snapshot.family?.finished ?? []
+    await kit.advance(86_400_000)
+    await kit.engine.tick()
+    const children = Object.values((await kit.engine.jobs.get(String(id))).children)
+    for (const child of children)
+      await kit.engine.performOne((await kit.engine.ready()).find((one) => one.id === child.id)!)
+    expect(await ended()).toHaveLength(6)
+    for (const { args, result } of await ended())
+      expect([args, result]).toMatchObject([{ pin: '[redacted]' }, { pin: '[redacted]' }])
+    await drain(kit.engine)
   })
 
   test('gives more steps than fit in a snapshot page by page', async () => {

@@ -27,10 +27,14 @@ export function createWaiting({ store, registry, now }: Context) {
 
   /** The record of an ended child has the paths to redact in its result. */
   async function endedChildrenOf(jobs: readonly ClaimedJob[]) {
-    const ids = jobs.flatMap(({ family }) => family.map(({ id }) => id))
-    if (ids.length === 0) return new Map()
-    const { jobs: found } = await store.list({ mode: 'ids', name: ids.join(','), limit: ids.length })
-    return new Map(found.map(({ id, document }) => [id, document]))
+    const ids = jobs.flatMap(({ family }) => family.map(({ id }) => id)).toSorted((a, b) => b - a)
+    const records = new Map<number, JobRecord>()
+    for (let before: string | null | undefined; ids.length > 0 && before !== null; ) {
+      const page = await store.list({ mode: 'ids', name: ids.join(','), before, limit: ids.length })
+      for (const { id, document } of page.jobs) records.set(id, document)
+      before = page.cursor
+    }
+    return records
   }
 
   async function shown(

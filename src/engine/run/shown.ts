@@ -33,7 +33,7 @@ type Part = Parameters<typeof redacted>[2]
 export const missingKeyOf = (value: Encoded | null | undefined): string | undefined =>
   /^\{"\$sealed":"~f(.*?)\./.exec(value ?? '')?.[1]
 
-/** `endedChildren` has the records of ended children, by id. */
+/** `endedChildren` has the records of ended children, by id. All values of a child without a record are redacted. */
 export function shownSnapshot(
   snapshot: Snapshot,
   record: JobRecord,
@@ -43,7 +43,7 @@ export function shownSnapshot(
   const hider =
     (of: JobRecord | undefined, prefix = '') =>
     <T extends Encoded | null>(value: T, part: Part, name?: string): T => {
-      const shown = of ? redacted(value, redactedPathsOf(of), part, name) : value
+      const shown = redacted(value, of ? redactedPathsOf(of) : [part], part, name)
       if (shown !== value || missingKeyOf(value))
         masked.add(prefix || [part, name].filter((word) => word !== undefined).join('.'))
       return shown
