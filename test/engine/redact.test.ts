@@ -44,9 +44,25 @@ const note = defineWorker({
 const more = Array.from({ length: 40 }, (_, n) => `args.private.field_${n}`)
 const careful = { ...pay, class: 'careful', redact: [...pay.redact!, ...more] }
 
+const MEBIBYTE = 1_000_000
+const large = defineWorker({
+  ...careful,
+  class: 'large',
+  redact: [...pay.redact!, 'state.a', 'state.b.key', ...more.slice(2)],
+  async perform(job) {
+    for (const name of ['a', 'b', 'token', 'all']) job.set({ [name]: { key: `${SECRET}${'x'.repeat(MEBIBYTE)}` } })
+    if (((await job.read('orders')) as { fail?: true }).fail) {
+      await job.checkpoint()
+      throw new Error(`${SECRET}${'x'.repeat(600)}`)
+    }
+    job.write('done', { id: SECRET, n: 1 })
+    return { receipt: SECRET }
+  },
+})
+
 let kit: Kit
 beforeAll(async () => {
-  kit = await startKit({ workers: [pay, note, careful] })
+  kit = await startKit({ workers: [pay, note, careful, large] })
 })
 afterAll(() => kit.close())
 
@@ -143,6 +159,23 @@ test('the secrets of a class with more than 512 bytes of redacted paths were sho
     const id = await kit.make('careful', { args, inputs: { orders: [value] }, keepResult: true, retry: false })
     await kit.rest(id, end)
     expect(text(await looked(id))).not.toContain(SECRET)
+  }
+})
+
+test('no secret is shown of a job with more than 2 MiB of separate values, whose list of paths is separate too', async () => {
+  for (const [fail, end] of [
+    [false, 'completed'],
+    [true, 'failed'],
+  ] as const) {
+    const order = JSON.stringify({ note: SECRET, ...(fail && { fail }) })
+    const id = await kit.make('large', { args, inputs: { orders: [order] }, keepResult: true, retry: false })
+    await kit.rest(id, end)
+    const job = String(id)
+    const shown = await looked(id)
+    expect(text(shown)).not.toContain(SECRET)
+    expect(text(shown)).toContain('[redacted]')
+    const more = [await kit.engine.jobs.why(job), await kit.engine.jobs.list({ class: 'large', status: [end] })]
+    expect(text(more)).not.toContain(SECRET)
   }
 })
 
