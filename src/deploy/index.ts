@@ -270,6 +270,6 @@ export async function destroy(options: DeployOptions): Promise<void> {
   const worker = await advised(cloudflare.removeWorker(account, names.worker), account)
   say(worker ? `the Worker ${names.worker} is removed` : `there is no Worker ${names.worker}`)
   say(
-    `kept: the keys in Redis that begin with ${names.namespace}, the bucket ${names.bucket}, the database ${names.history}, ${keyFileOf(names, folder)}`,
+    `kept: the keys in Redis that begin with ${env.SIDEJOB_NAMESPACE || names.namespace}, the bucket ${names.bucket}, the database ${names.history}, ${keyFileOf(names, folder)}`,
   )
 }

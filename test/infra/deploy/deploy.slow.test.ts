@@ -327,6 +327,11 @@ migrations_dir = "../migrations"
     expect(said.at(-1)).toContain(join(folder, 'sidejob-staging.keys.json'))
   })
 
+  test('destroy named the wrong namespace if SIDEJOB_NAMESPACE was set', async () => {
+    await remove({ env: { ...cloud.env, SIDEJOB_NAMESPACE: 'own:' } })
+    expect(said.at(-1)).toMatch(/^kept: the keys in Redis that begin with own:, the bucket sidejob-staging-files,/)
+  })
+
   test('destroy says that an invalid name is from the configuration', async () => {
     const source = 'name in wrangler.toml'
     await expect(remove({ name: 'My Jobs', source })).rejects.toThrow(`${source}: expected up to 52`)
