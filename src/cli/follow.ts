@@ -28,7 +28,10 @@ export const log: Command = {
         if (json) show(entry)
         else print(logLine(entry))
       }
-      if (!follow || ended.has(status)) return
+      if (!follow || ended.has(status)) {
+        if (seen.size === 0 && !json) print('none')
+        return
+      }
       await sleep(FOLLOW)
     }
   },

@@ -107,7 +107,7 @@ test('ls, show, why, tree, runs, log and result show jobs', async () => {
   expect((await run('tree', id)).printed).toBe(`#${id} count_words queued\n`)
   expect(await json('runs', id)).toEqual({ runs: [] })
   await kit.client.log.write({ entry: { said: 'hello' } })
-  expect(await run('log', id)).toMatchObject({ exit: 0 })
+  expect(await run('log', id)).toMatchObject({ exit: 0, printed: 'none\n' })
   await json('terminate', id)
   expect(await run('result', id)).toMatchObject({ exit: 0, noted: '' })
   expect((await run('show', '999999')).noted).toMatch(/^sidejob show: 404 /)
