@@ -36,7 +36,14 @@ beforeEach(async () => {
   const preload = join(place.scratch, 'reroute.mjs')
   writeFileSync(preload, reroute(cloud.base))
   const { PATH: _, ...vars } = cloud.env
-  env = { ...vars, NODE_OPTIONS: `--import ${preload}`, WRANGLER_SEND_METRICS: 'false', CI: '' }
+  const noBranch = {
+    BRANCH: '',
+    GITHUB_HEAD_REF: '',
+    GITHUB_REF_NAME: '',
+    CI_COMMIT_REF_NAME: '',
+    WORKERS_CI_BRANCH: '',
+  }
+  env = { ...vars, ...noBranch, NODE_OPTIONS: `--import ${preload}`, WRANGLER_SEND_METRICS: 'false', CI: '' }
 })
 afterEach(async () => {
   place.remove()

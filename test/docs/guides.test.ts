@@ -1,5 +1,9 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import type { Worker } from '../../src/core/worker.ts'
 import { defineWorker } from '../../src/index.ts'
@@ -178,4 +182,34 @@ test('web-apps.md: Express and the route handlers of Next.js stream the progress
   expect(seen[0]).toMatchObject({ status: 'queued' })
   expect(seen.map(({ done }) => done)).toContain(200)
   expect(seen.at(-1)).toEqual({ status: 'completed', done: 350, total: 350 })
+})
+
+test('the previews of two pull requests in CI had the same name', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sidejob-preview-'))
+  closing.push(() => rmSync(folder, { recursive: true, force: true }))
+  const git = (...words: string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.test', ...words], { cwd: folder })
+  const names = blockAt('docs/environments.md', 'BRANCH=').text.replaceAll(
+    /^npx sidejob .*(--name "[^"]*").*$/gm,
+    'echo $1',
+  )
+  const preview = (vars: Record<string, string> = {}) => {
+    const ran = spawnSync('sh', ['-ec', names], {
+      cwd: folder,
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH, ...vars },
+    })
+    return ran.status === 0 ? [...new Set(ran.stdout.trim().split('\n'))] : ran.stderr
+  }
+  git('init', '--quiet', '--initial-branch', 'New_page')
+  git('commit', '--quiet', '--allow-empty', '-m', 'one')
+  expect(preview()).toEqual(['--name my-jobs-new-page'])
+  git('checkout', '--quiet', '--detach')
+  const pull = { GITHUB_HEAD_REF: 'fix/tax', GITHUB_REF_NAME: '12/merge' }
+  expect(preview(pull)).toEqual(['--name my-jobs-fix-tax'])
+  expect(preview({ GITHUB_HEAD_REF: '', GITHUB_REF_NAME: 'main' })).toEqual(['--name my-jobs-main'])
+  expect(preview({ CI_COMMIT_REF_NAME: 'a' })).toEqual(['--name my-jobs-a'])
+  expect(preview({ WORKERS_CI_BRANCH: 'b' })).toEqual(['--name my-jobs-b'])
+  expect(preview({ BRANCH: 'c' })).toEqual(['--name my-jobs-c'])
+  expect(preview()).toContain('BRANCH: set it to the name of the branch')
 })
