@@ -250,6 +250,7 @@ test('a key is removed after its name was typed', async () => {
     await admin.act('/ui/settings/keys', { act: 'remove', id, name: 'old', sure: 'yes' })
   ).json()) as Done
   expect(wrong.confirm).toContain('Revoke key old?')
+  expect(wrong.confirm).toContain(`The id of the key is ${id}.`)
   expect((await pages.engine.keys.list()).keys.some((key) => key.id === id)).toBe(true)
   await press('/settings/keys', { act: 'remove', id, name: 'old' }, 'old')
   expect((await pages.engine.keys.list()).keys.some((key) => key.id === id)).toBe(false)

@@ -216,6 +216,14 @@ test('a job that failed because its runs were lost counts them as lost runs, not
   expect(plainText(part(html, 'id="tabs"', '</nav>'))).toContain('Runs 3')
 })
 
+test('the pages of a job and of its class showed no delays of retries if a list sets them', async () => {
+  const retry = { max: 4, backoff: { delays: [5_000, 60_000] } }
+  await pages.engine.workers.register('default', 'waits', { pull: true, retry })
+  const id = await pages.make('waits', { retry })
+  expect(plainText(railIn(await reader.html(`/ui/jobs/${id}`)))).toContain('0 of 4; backoff 5.0 s, 1 m 00 s')
+  expect(plainText(await reader.html('/ui/workers/default/waits'))).toContain('4; backoff 5.0 s, 1 m 00 s')
+})
+
 test('a job that failed because its only run was lost says that the run was lost once', async () => {
   const id = await lost(1)
   expect(whyIn(await reader.html(`/ui/jobs/${id}`))).toBe(

@@ -155,7 +155,10 @@ export const keys = page({
       scope: 'admin',
       confirm: ({ form }) => ({
         title: `Revoke key ${given(form, 'name')}?`,
-        text: ['This ends the sessions of the key, and requests with the key will be refused. It cannot be undone.'],
+        text: [
+          `The id of the key is ${given(form, 'id')}.`,
+          'This ends the sessions of the key, and requests with the key will be refused. It cannot be undone.',
+        ],
         verb: 'Revoke it',
         type: given(form, 'name'),
       }),

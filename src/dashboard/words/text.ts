@@ -1,3 +1,4 @@
+import type { Retry } from '../../core/retry.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../core/units.ts'
 
 export const plain = (text: string): string =>
@@ -70,6 +71,14 @@ export const span = (given: number): string => {
   if (ms < DAY) return `${Math.floor(ms / HOUR)} h ${two(Math.floor(ms / MINUTE) % 60)} m`
   const hours = Math.floor(ms / HOUR) % 24
   return `${Math.floor(ms / DAY)} d${hours > 0 ? ` ${hours} h` : ''}`
+}
+
+const SHOWN_DELAYS = 5
+
+export function backoffOf({ backoff: { base, factor = 2, delays = [] } = {} }: Retry = {}): string {
+  const shown = delays.slice(0, SHOWN_DELAYS).map(span).join(', ')
+  if (shown) return `; backoff ${shown}${delays.length > SHOWN_DELAYS ? ', …' : ''}`
+  return base === undefined ? '' : `; backoff ${span(base)} × ${factor}`
 }
 
 export const about = (ms: number): string => {

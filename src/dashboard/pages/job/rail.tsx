@@ -7,7 +7,7 @@ import { LabelTags } from '../../parts/label-tags.tsx'
 import { Card, JobId, Link, Name, NameLink, StatusMark, To } from '../../parts/layout.tsx'
 import { failedRuns } from '../../words/job.ts'
 import { jobsPath, limitPath, workerPath } from '../../words/paths.ts'
-import { atLeast, count, dayOf, hourOf, many, moment, money, span } from '../../words/text.ts'
+import { atLeast, backoffOf, count, dayOf, hourOf, many, moment, money, span } from '../../words/text.ts'
 import type { Family as Known } from '../../words/timeline.ts'
 import { runnerOf } from '../../words/why.ts'
 import { stateText } from '../callbacks/opened.tsx'
@@ -77,9 +77,7 @@ function Family({ job, known }: RailProps) {
 function retriesOf(job: JobView): string | false {
   const { retry } = job
   if (retry?.max === undefined) return false
-  const base = retry.backoff?.base
-  const pause = base === undefined ? '' : `, ${span(base)} × ${retry.backoff?.factor ?? 2}`
-  return `${count(Math.min(failedRuns(job), retry.max))} of ${count(retry.max)}${pause}`
+  return `${count(Math.min(failedRuns(job), retry.max))} of ${count(retry.max)}${backoffOf(retry)}`
 }
 
 function costOf(job: JobView): string | false {

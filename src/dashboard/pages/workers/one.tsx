@@ -16,7 +16,7 @@ import { happened } from '../../words/happened.ts'
 import { neighbours } from '../../words/neighbours.ts'
 import { classJobsPath, newJobPath } from '../../words/paths.ts'
 import { readSchema, wordsOf } from '../../words/schema.ts'
-import { about, count, cut, many, span } from '../../words/text.ts'
+import { about, backoffOf, count, cut, many, span } from '../../words/text.ts'
 import type { KindsData } from '../jobs/kinds.tsx'
 import { Hours, type Program, type Worker } from './classes.tsx'
 import { fields } from './fields.tsx'
@@ -65,8 +65,7 @@ function ServedBy({ worker: { class: own, push, pull, seen, servedBy }, programs
 
 const retriesOf = ({ retry }: WorkerDefinition): string => {
   const most = retry?.max === undefined ? fields.retries.placeholder! : count(retry.max)
-  const base = retry?.backoff?.base
-  return base === undefined ? most : `${most}; backoff ${span(base)} × ${retry?.backoff?.factor ?? 2}`
+  return `${most}${backoffOf(retry)}`
 }
 
 export function About({ worker, programs }: AboutProps) {
