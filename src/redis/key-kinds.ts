@@ -71,7 +71,7 @@ export const kinds = {
   '~lane:<L>': ['string', "the number of a lane's last request, and its answer as JSON"],
   '~wake': [
     'zset',
-    'time of the next check → q:<queue> or k:<limit>. Two other entries have the time 0: d:<deployment> with the hash of its announcement, and, if tenants exist, d:tenants',
+    'time of the next check → q:<queue>, k:<limit>, or c:<cursor>:<constraint>. Two other entries have the time 0: d:<deployment> with the hash of its announcement, and, if tenants exist, d:tenants',
   ],
   '~limit:<key>': ['string', 'settings of a limit, its room, and the turns of its groups, as JSON'],
   '~limit-held:<key>': ['zset', 'lease end → id of a job that holds a slot'],

@@ -349,6 +349,7 @@ export const limitFields = {
   promised: ['a', 'number of slots reserved for ready jobs', 'number'],
   jobs: ['j', 'number of jobs of the group that are not at rest', 'number'],
   reordering: ['so', 'progress of sorting the waiting jobs again: a cursor'],
+  constraintsVersion: ['cv', 'version of the constraints when a job last set the limit'],
   waiting: ['w', 'number of waiting jobs', 'number'],
   running: ['u', 'for a limit with waiting jobs: number of held slots when the last slot was assigned'],
   waitedSince: ['ws', 'at least one job has been waiting since this time', 'number'],

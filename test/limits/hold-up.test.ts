@@ -251,6 +251,28 @@ test('a bulk action over jobs with 100 aliases each is done in slices, by filter
   expect(await doors.ask('GET', '/v1/jobs/bulk-0-0-0')).toMatchObject({ status: 404 })
 })
 
+test('a constraint with 3,000 keys is removed without delaying other calls, and all its waiting jobs are released', {
+  timeout: 120_000,
+}, async () => {
+  await doors.ask('PATCH', '/v1/queues/constrained', { mode: 'pull' })
+  await doors.ask('PUT', '/v1/constraints/held', { match: { queue: 'constrained' }, concurrency: 1, groupBy: 'host' })
+  const { version } = JSON.parse((await doors.store.constraints())!)
+  const job = { queue: 'constrained', class: 'reader', known: true, constraints: version }
+  for (let from = 0; from < 3_000; from += 100) {
+    const jobs = Array.from({ length: 100 }, (_, i) => ({
+      ...job,
+      limits: [{ key: `constraint:held:${from + i}`, how: 'set' as const, concurrency: 0 }],
+    }))
+    await doors.store.enqueue(jobs, undefined, version)
+  }
+  const waiting = async () =>
+    (await doors.store.limits()).filter(({ key, waiting }) => key.startsWith('constraint:held:') && waiting > 0)
+  expect(await waiting()).toHaveLength(3_000)
+  expect(await doors.ask('DELETE', '/v1/constraints/held')).toMatchObject({ status: 200 })
+  for (let more = true; more; ) more = await doors.watched('a tick', async () => (await doors.store.tick()).more)
+  expect(await waiting()).toEqual([])
+})
+
 test('6,000 channels are listed in pages, each once', { timeout: 60_000 }, async () => {
   for (let n = 0; n < 6; n++)
     await make({

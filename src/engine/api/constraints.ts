@@ -31,9 +31,9 @@ export function createConstraintVerbs({ store, constraints, ring }: Context) {
   }
 
   async function put(name: string, definition: Constraint | null) {
-    const { text, rings } = await store.constraint(name, definition && JSON.stringify(definition))
-    constraints.learn(text)
-    await ring(rings)
+    const answer = await store.constraint(name, definition && JSON.stringify(definition))
+    constraints.learn(answer.constraints)
+    await ring(answer.rings)
   }
 
   return {

@@ -54,9 +54,7 @@ export function createLimits({ client: { ask }, keys, call }: Parts) {
 
   async function constraint(name: string, definition: string | null) {
     const declared = [keys.constraints, keys.hints, keys.outbox, keys.schema]
-    const args = { name, definition: definition ?? '' }
-    const { constraints: text, rings } = await call(scripts.constraint, args, { keys: declared })
-    return { text, rings }
+    return call(scripts.constraint, { name, definition: definition ?? '' }, { keys: declared })
   }
 
   return {

@@ -8,7 +8,6 @@ import type { BreakerSettings, BreakerState, Fault, Ring } from '../types.ts'
 /** Checking this many jobs blocks Redis for only a few milliseconds. */
 const VERIFIED_AT_ONCE = 50
 const PHASES = 10
-const FIRST_POSITION = PHASES
 
 /** @example worded({ what: 'has %s {run}', values: ['1'] }) // 'has 1 run' */
 function worded({ what, values }: Pick<Row<'found'>, 'what' | 'values'>): string {
@@ -21,7 +20,7 @@ function worded({ what, values }: Pick<Row<'found'>, 'what' | 'values'>): string
 
 export function createUpkeep({ client: { ask }, keys, call }: Parts) {
   /** The last digit of a position is its phase. */
-  async function verify(position = FIRST_POSITION, size = VERIFIED_AT_ONCE) {
+  async function verify(position = PHASES, size = VERIFIED_AT_ONCE) {
     const args = { phase: position % PHASES, from: Math.floor(position / PHASES), size }
     const { faults, phase, from, seen } = await call(scripts.verify, args)
     const named = faults.map(

@@ -65,8 +65,8 @@ export function createConstraintClients(world: World) {
     world.send({
       label: definition ? 'constraint set' : 'constraint removed',
       call: () => store.constraint(name, definition && JSON.stringify(definition)),
-      got: ({ text, rings }) => {
-        random.pick(isolates).learn(text)
+      got: ({ constraints, rings }) => {
+        random.pick(isolates).learn(constraints)
         world.ring(rings)
       },
     })

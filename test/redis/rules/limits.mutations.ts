@@ -81,7 +81,7 @@ export const mutations = [
     ['      bound(class)\n', '', 'a class that its deployment no longer has keeps its limit'],
     [
       '    limits.remove(own)\n',
-      "    limits.define(own, { concurrency = false }, 'set')\n",
+      '    limits.define(own, { concurrency = false })\n',
       'a limit of a worker stays forever',
     ],
   ),
@@ -126,9 +126,13 @@ export const mutations = [
     ],
     ['        cache.change(id, doc, fields.reserved_limit, key)\n', '', 'a returning job has no reserved slot'],
     ['if settings and cache.queue(doc.queue).paused then', 'if false then', 'a paused queue keeps slots'],
-    ['while waiter and passed and may_pass > 0 do', 'while false do', 'jobs of a paused queue delay later jobs'],
-    ['    may_pass = may_pass - most\n', '', 'a call passes any number of jobs of a paused queue'],
-    ['passed and time.now or moment', 'moment', 'a job behind many jobs of a paused queue is not checked'],
+    ['until not waiter or not passed or may_release <= 0', 'until true', 'jobs of a paused queue delay later jobs'],
+    ['  may_release = may_release - #ids\n', '', 'a call passes any number of jobs of a paused queue'],
+    [
+      'limits.room_at(key) > 0 and time.now or limits.next_room(key)',
+      'limits.next_room(key)',
+      'a job behind many jobs of a paused queue is not checked',
+    ],
   ),
   ...of(27, 'lib/runtime/tables.lua', [
     'a[2] < b[2] or (a[2] == b[2] and a[1] < b[1])',
@@ -168,7 +172,7 @@ export const mutations = [
       '',
       'a claim does not know when a rate admits the next job',
     ],
-    ['  limits.check_at(key, passed and time.now or moment)\n', '', 'the tick does not know when a slot becomes free'],
+    ['  limits.check_at(key, moment)\n', '', 'the tick does not know when a slot becomes free'],
   ),
   ...of(
     27,
@@ -307,8 +311,45 @@ export const mutations = [
     'scripts/constraint.lua',
     ['hints.set { version = all.version }', "hints.set { version = '' }", 'lanes do not learn of changed constraints'],
     ['numbers.int(tonumber(all.version) + 1)', "'1'", 'only the first change is noticed'],
-    ["limits.define(one, { open = 1 }, 'set')", '', 'jobs waiting by an old constraint still wait'],
+    ["opening.go_on('0:' .. name)", '', 'jobs waiting by an old constraint still wait'],
   ),
+  ...of(
+    28,
+    'lib/limit/opening.lua',
+    ['limits.save(key, limit_fields.open, 1)', '', 'a limit of an old constraint stays full'],
+    [
+      'if settings.constraints_version ~= version then',
+      'if true then',
+      'a limit that a job has set again opens, and admits too many jobs',
+    ],
+    [
+      "limits.save(key, limit_fields.reordering, '0')",
+      '',
+      'jobs of an old constraint wait at a limit that a job has set again',
+    ],
+    ["  if cursor ~= '0' then cache.zset(", '  if false then cache.zset(', 'only the first limits are opened'],
+    ['cost > SLICE', 'false', 'a change opens all limits at once'],
+  ),
+  ...of(28, 'lib/limit/assign.lua', [
+    "key:find('^constraint:') and doc.constraints_version or nil",
+    'nil',
+    'a limit does not know which constraints have set it',
+  ]),
+  ...of(28, 'lib/limit/limits.lua', [
+    "    limits.save(key, limit_fields.reordering, '0')\n",
+    '',
+    'the rest of the jobs of an old constraint wait at a limit that closes',
+  ]),
+  ...of(28, 'lib/queue/resort.lua', [
+    'if version and doc.constraints_version ~= version then',
+    'if false then',
+    'jobs of an old constraint stay at a limit of the new constraint',
+  ]),
+  ...of(28, 'scripts/tick.lua', [
+    'if opening_rest then opening.go_on(opening_rest) end\n',
+    '',
+    'ticks do not open the limits of a changed constraint',
+  ]),
   ...of(
     127,
     'lib/limit/limits.lua',

@@ -660,6 +660,30 @@ const retag = (world: World, id: number, version: string, ...seen: string[]) =>
     seen[0] ?? '',
   )
 
+const grouped = (world: World, name = 'c') =>
+  world.store.constraint(name, encodeValue({ match: {}, concurrency: 1, groupBy: 'host' }))
+const keyOf = (i: number) => `constraint:c:"${i}"`
+const tagged = (version: string, key: string, concurrency: number) => ({
+  queue: 'q',
+  class: 'plain',
+  known: true,
+  constraints: version,
+  ...limits(concurrency, key),
+})
+/** A job waits at each of the limits. A change of the constraint opens fewer limits at once. */
+const MANY = 600
+async function fillLimits(world: World): Promise<void> {
+  await grouped(world)
+  for (let from = 0; from < MANY; from += 100) {
+    const jobs = Array.from({ length: 100 }, (_, i) => tagged('1', keyOf(from + i), 0))
+    await world.store.enqueue(jobs, undefined, '1')
+  }
+}
+const waitingAt = async (world: World) =>
+  (await world.store.limits()).filter(({ waiting }) => waiting > 0).map(({ key }) => key)
+async function tickAll(world: World): Promise<void> {
+  for (let rounds = 1; (await world.store.tick()).more; rounds++) expect(rounds).toBeLessThan(20)
+}
 const rule28: Facts = {
   async 'a call with tags of older constraints has no effect, and returns the current constraints'(world) {
     await constrain(world)
@@ -730,6 +754,57 @@ const rule28: Facts = {
     await world.store.constraint('c', null)
     expect((await of(world, 'constraint:c')).waiting).toBe(0)
     expect((await claimWith(world)).stale).toEqual([ids[1]])
+  },
+  async 'a changed constraint releases the jobs at hundreds of limits in slices, by ticks'(world) {
+    await fillLimits(world)
+    await grouped(world)
+    const { length } = await waitingAt(world)
+    expect(length).toBeGreaterThan(100)
+    expect(length).toBeLessThan(MANY)
+    expect(await world.faults()).toEqual([])
+    await tickAll(world)
+    expect(await waitingAt(world)).toEqual([])
+  },
+  async 'a limit that a job has set again stays closed, and only jobs of the old constraint leave it'(world) {
+    await fillLimits(world)
+    await grouped(world)
+    const key = (await waitingAt(world))[0]!
+    const high = { ...tagged('2', key, 0), priority: 9 }
+    await world.store.enqueue([high, high], undefined, '2')
+    expect((await of(world, key)).waiting).toBe(3)
+    await tickAll(world)
+    expect(await waitingAt(world)).toEqual([key])
+    expect((await of(world, key)).waiting).toBe(2)
+    expect((await claimWith(world)).ids).toEqual([])
+  },
+  async 'a second change of a constraint releases also the jobs of the first change'(world) {
+    await fillLimits(world)
+    await grouped(world)
+    const key = (await waitingAt(world))[0]!
+    await world.store.enqueue([tagged('2', key, 0)], undefined, '2')
+    await world.store.constraint('c', null)
+    await tickAll(world)
+    expect(await waitingAt(world)).toEqual([])
+  },
+  async 'a change of two constraints releases the jobs of both'(world) {
+    await fillLimits(world)
+    const jobs = Array.from({ length: 100 }, (_, i) => tagged('2', `constraint:d:${i}`, 0))
+    await grouped(world, 'd')
+    await world.store.enqueue(jobs, undefined, '2')
+    await world.store.constraint('c', null)
+    await world.store.constraint('d', null)
+    await tickAll(world)
+    expect(await waitingAt(world)).toEqual([])
+  },
+  async 'a limit with more than a thousand waiting jobs releases them also after a job has set it again'(world) {
+    await grouped(world)
+    for (let n = 0; n < 12; n++) await world.store.enqueue(Array(100).fill(tagged('1', keyOf(1), 0)), undefined, '1')
+    await grouped(world)
+    expect((await of(world, keyOf(1))).waiting).toBe(200)
+    await world.store.enqueue([tagged('2', keyOf(1), 1)], undefined, '2')
+    await tickAll(world)
+    // The released jobs have reserved slots until they get new limits, so the new job waits.
+    expect((await of(world, keyOf(1))).waiting).toBe(1)
   },
   async 'a shutdown run is leased despite the tags of its job'(world) {
     const id = await world.make({ class: 'closing' })

@@ -164,8 +164,8 @@ export const mutations = [
     'a commit loses the next time of a job',
   ]),
   ...of(17, 'lib/queue/resort.lua', [
-    '      places.move(id, doc, sides.of(doc), nil, nil, true)\n',
-    "      places.move(id, doc, doc.not_before and 't' or sides.of(doc), tonumber(doc.not_before), nil, true)\n",
+    'if doc and doc.place == place then\n      places.move(id, doc, sides.of(doc), nil, nil, true)\n',
+    "if doc and doc.place == place then\n      places.move(id, doc, doc.not_before and 't' or sides.of(doc), tonumber(doc.not_before), nil, true)\n",
     'a registration makes an early job wait again',
   ]),
   ...of(

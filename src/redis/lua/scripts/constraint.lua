@@ -1,5 +1,5 @@
--- Sets or removes a constraint. Releases the jobs that wait because of the old constraint, so that the next claim
--- assigns their limits again.
+-- Sets or removes a constraint. Starts to release the jobs that wait because of the old constraint, so that the next
+-- claim assigns their limits again. Ticks release the rest.
 --
 -- by: API
 -- reads: listened
@@ -28,10 +28,7 @@ all.version = numbers.int(tonumber(all.version) + 1)
 cache.set_text(key, cjson.encode(all))
 hints.set { version = all.version }
 
-local prefix = 'constraint:' .. name
-for _, one in ipairs(redis.call('SMEMBERS', ns .. 'limits')) do
-  if one == prefix or one:sub(1, #prefix + 1) == prefix .. ':' then limits.define(one, { open = 1 }, 'set') end
-end
+opening.go_on('0:' .. name)
 bells.ring_all()
 work.flush()
 return reply.set { rings = bells.rings, constraints = cjson.encode(all) }

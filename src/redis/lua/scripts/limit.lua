@@ -27,13 +27,13 @@ setting(limit_fields.period, period)
 if paused ~= '' then settings.paused = paused == '1' and 1 or false end
 
 if act == 'shut' then
-  limits.define(key, { shut = tonumber(till) or false }, 'set')
+  limits.define(key, { shut = tonumber(till) or false })
 elseif act == 'remove' then
   limits.remove(key)
 else
   settings.gone = false
   if act == 'set' and (concurrency ~= '' or rate ~= '') and not key:find('^constraint:') then settings.fixed = 1 end
-  limits.define(key, settings, 'set')
+  limits.define(key, settings)
 end
 bells.ring_all()
 work.flush()

@@ -30,7 +30,7 @@ local function bound(class, concurrency, anew)
   cache.fetch({ ns .. 'schema' })
   mark(queue_fields.bounded_classes, class, concurrency and true or nil)
   if concurrency and (anew or not limits.of(own)) then
-    limits.define(own, { concurrency = concurrency, gone = false }, 'set')
+    limits.define(own, { concurrency = concurrency, gone = false })
   elseif not concurrency and limits.of(own) then
     limits.remove(own)
   end

@@ -175,7 +175,6 @@ local function mend_limit_record(key)
   if not readable.damaged[redis_keys.limit(key)] then return end
   cache.del(redis_keys.limit(key))
   if limits.count_in_line(key) == 0 then cache.sset(ns .. 'limits', key, false) end
-  limits.check_at(key, time.now)
   limits.touch(key)
 end
 
@@ -222,7 +221,6 @@ function mend.limit(key)
     if not expected.holds_slot(id, key) then redis.call('ZREM', held, id) end
   end
   limits.save(key, limit_fields.waiting, limits.count_in_line(key))
-  limits.check_at(key, time.now)
   limits.touch(key)
 end
 
@@ -285,8 +283,7 @@ function mend_data.constraints()
   local kept, stored = expected.constraints()
   local _, _, known = hints.known()
   local version = numbers.int((stored or tonumber(known) or 0) + 1)
-  cache.set_text(ns .. 'constraints', next(kept) and cjson.encode({ version = version, list = kept })
-    or '{"version":"' .. version .. '","list":{}}')
+  cache.set_text(ns .. 'constraints', cjson.encode({ version = version, list = kept }))
   hints.set { version = version }
 end
 

@@ -11,32 +11,37 @@ local wake_key = ns .. 'wake'
 -- The index also lists deployments, which come before due entries and do not count as work.
 local DEPLOYMENTS = 20
 local members = redis.call('ZRANGEBYSCORE', wake_key, '-inf', time.now_text, 'LIMIT', 0, most + skip + DEPLOYMENTS)
-local names, keys, touched_now, more = {}, { ns .. 'schema' }, {}, #members == most + skip + DEPLOYMENTS
-local passed = 0
+local names, keys, opening_rest, more = {}, { ns .. 'schema' }, nil, #members == most + skip + DEPLOYMENTS
+local passed, taken = 0, 0
 for _, member in ipairs(members) do
   local kind, name = member:match('^(%a):(.*)$')
   if kind ~= 'd' and passed < skip then
     passed = passed + 1
-  elseif kind ~= 'd' and #names + #touched_now == most then
+  elseif kind ~= 'd' and taken == most then
     more = true
     break
   elseif kind == 'q' then
+    taken = taken + 1
     names[#names + 1] = name
     keys[#keys + 1] = redis_keys.queue(name)
-  elseif kind == 'k' then
-    cache.zset(wake_key, member, false)
-    limits.touch(name)
-    touched_now[#touched_now + 1] = name
   elseif kind ~= 'd' then
+    taken = taken + 1
     cache.zset(wake_key, member, false)
+    if kind == 'k' then
+      limits.touch(name)
+    elseif kind == 'c' then
+      opening_rest, more = name, true
+      break
+    end
   end
 end
-if #names + #touched_now == 0 then return reply.ticked {} end
+if taken == 0 then return reply.ticked {} end
 cache.makes_room = true
 keys[#keys + 1] = ns .. 'outbox'
 cache.fetch(keys)
 outbox.drop_left()
 
+if opening_rest then opening.go_on(opening_rest) end
 for _, q in ipairs(names) do
   cache.change_queue(q, queue_fields.wake_at, nil)
   cache.zset(wake_key, 'q:' .. q, false)
@@ -49,9 +54,7 @@ for _, q in ipairs(names) do
   if not lanes.to_ring[q] then lanes.to_ring[q] = 0 end
 end
 work.flush()
-for _, key in ipairs(touched_now) do
-  if limits.of(key) and limits.of(key).reordering then more = true end
-end
+more = limits.has_due or more
 
 for q in pairs(lanes.to_ring) do
   cache.change_queue(q, queue_fields.wake_at, cache.queue(q).wake_at)

@@ -1,6 +1,10 @@
 limits.known = {} -- key → state with `settings`, and counts that are read when needed
 limits.touched = {} -- key → true if a slot may have become free
-function limits.check_at(key, moment) cache.zset(ns .. 'wake', 'k:' .. key, moment) end
+limits.has_due = false
+function limits.check_at(key, moment)
+  limits.has_due = limits.has_due or moment <= time.now
+  cache.zset(ns .. 'wake', 'k:' .. key, moment)
+end
 function limits.touch(key) journal.put(limits.touched, key, true) end
 
 -- A run calls a service some time after its claim, so the limit counts its start later. Otherwise the service could
@@ -29,19 +33,20 @@ end
 local numeric = limit_kinds
 
 local function settings_in(key, text)
-  local settings = readable.decode(text, redis_keys.limit(key))
-  if not settings then return false end
-  for field in pairs(numeric) do
-    if type(settings[field] or 0) ~= 'number' then return readable.note(redis_keys.limit(key), text) end
+  local settings = readable.decode(text, key)
+  local is_valid = settings and (not settings.rate or settings.period)
+  for field in pairs(is_valid and numeric or {}) do
+    is_valid = is_valid and type(settings[field] or 0) == 'number'
   end
-  return (not settings.rate or settings.period) and settings or readable.note(redis_keys.limit(key), text)
+  return is_valid and settings or readable.note(key, text)
 end
 
 function limits.at(key)
   local state = limits.known[key]
   if state then return state end
-  local text = cache.text_at(redis_keys.limit(key))
-  state = setmetatable({ key = key, settings = text and settings_in(key, text) or false }, counting)
+  local at = redis_keys.limit(key)
+  local text = cache.text_at(at)
+  state = setmetatable({ key = key, settings = text and settings_in(at, text) or false }, counting)
   limits.known[key] = state
   return state
 end
@@ -145,7 +150,10 @@ function limits.define(key, settings, how)
   elseif how == 'first' then
     return
   end
-  if state.settings.open and not settings.open then limits.save(key, limit_fields.open, nil) end
+  if state.settings.open then
+    limits.save(key, limit_fields.open, nil)
+    limits.save(key, limit_fields.reordering, '0')
+  end
   for field, value in pairs(settings) do
     if state.settings[field] ~= value then limits.save(key, field, value or nil) end
   end
@@ -154,7 +162,7 @@ end
 
 function limits.remove(key)
   limits.define(key, { concurrency = false, rate = false, period = false, paused = false, auto = false, fixed = false,
-    gone = 1 }, 'set')
+    gone = 1 })
 end
 
 function limits.count_in_group(doc, n)
@@ -164,10 +172,11 @@ function limits.count_in_group(doc, n)
   limits.touch(key)
 end
 
+local MAX_DUE = 100
 function limits.due(q)
   local waits, n = cache.queue(q).limit_moments, 0
   for key, moment in pairs(waits or {}) do
-    if moment <= time.now then
+    if moment <= time.now and n < MAX_DUE then
       limits.touch(key)
       waits[key] = nil
       n = n + 1

@@ -19,9 +19,9 @@ local function first_waiting(key, n)
   return rows
 end
 
-local ADMIT = 1000
--- Number of jobs of paused queues that this call may still pass, at all limits together.
-local may_pass = 1000
+-- Number of jobs that this call may still release, or sort again, at all limits together.
+local may_release = 1000
+local may_sort = 1000
 
 -- A job of a paused queue reserves no slot, because jobs of other queues can use it.
 local function admit(key, settings, most)
@@ -29,6 +29,7 @@ local function admit(key, settings, most)
   local rows = first_waiting(key, math.max(most, 0) + 1)
   local ids, at_row, passed = {}, 0, false
   for i = 1, math.min(most, #rows) do ids[i] = rows[i][1]:sub(15) end
+  may_release = may_release - #ids
   cache.fetch_jobs(ids)
   sides.fetch_limits_of(ids)
   while at_row < #ids and free > 0 do
@@ -52,14 +53,12 @@ local function admit(key, settings, most)
 end
 
 local function admit_all(key, settings)
-  local most = math.min(limits.room_at(key), ADMIT)
-  local waiter, passed = admit(key, settings, most)
-  while waiter and passed and may_pass > 0 do
-    most = math.min(10 * most, may_pass)
-    may_pass = may_pass - most
-    waiter, passed = admit(key, settings, most)
-  end
-  return waiter, passed
+  local most, waiter, passed = limits.room_at(key), nil, nil
+  repeat
+    waiter, passed = admit(key, settings, math.min(most, may_release))
+    most = 10 * most
+  until not waiter or not passed or may_release <= 0
+  return waiter
 end
 
 -- Keeps the slots of a removed limit, because current runs release these slots when they end.
@@ -71,15 +70,16 @@ local function forget_limit(key, is_removed)
   cache.sset(ns .. 'limits', key, false)
 end
 
-local function watch(key, waiter, passed)
-  local moment, doc = limits.next_room(key), cache.find(waiter)
+local function watch(key, waiter)
+  local moment = limits.room_at(key) > 0 and time.now or limits.next_room(key)
+  local doc = cache.find(waiter)
   if moment == numbers.never then return end
   if doc then
     local waits = cache.queue(doc.queue).limit_moments or {}
     waits[key] = moment
     cache.change_queue(doc.queue, queue_fields.limit_moments, waits)
   end
-  limits.check_at(key, passed and time.now or moment)
+  limits.check_at(key, moment)
 end
 
 function waiting.give_room()
@@ -93,9 +93,9 @@ function waiting.give_room()
         and limits.count_in_line(key) == 0) then
         forget_limit(key, settings.gone)
       else
-        if settings and settings.reordering then resort.go_on_at(key) end
-        local waiter, passed = admit_all(key, settings)
-        if waiter then watch(key, waiter, passed) end
+        if settings and settings.reordering and may_sort > 0 then may_sort = may_sort - resort.go_on_at(key) end
+        local waiter = admit_all(key, settings)
+        if waiter then watch(key, waiter) end
         if settings then
           if settings.reordering then limits.check_at(key, time.now) end
           if settings.rate then

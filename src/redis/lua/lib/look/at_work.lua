@@ -44,9 +44,8 @@ end
 
 function at_work.runs(ids)
   local runs = {}
-  for _, id in ipairs(ids) do
-    local doc = cache.find(id)
-    if doc and doc.place == PLACE.leased then
+  for id, doc in cache.each(ids) do
+    if doc.place == PLACE.leased then
       runs[#runs + 1] = row_of.run { job = id, queue = doc.queue, class = doc.class, token = doc.token,
         started_at = doc.ran_at, lease_until = doc.lease_until, process = doc.process or '' }
     end

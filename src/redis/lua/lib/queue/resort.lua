@@ -82,15 +82,21 @@ function resort.go_on(q)
 end
 
 function resort.go_on_at(key)
-  local index = redis_keys.limit(key, 'waiting')
-  local further, members, ids = next_slice(index, limits.of(key).reordering)
+  local index, settings = redis_keys.limit(key, 'waiting'), limits.of(key)
+  local further, members, ids = next_slice(index, settings.reordering)
   sides.fetch_limits_of(ids)
   for i, id in ipairs(ids) do
     local doc = cache.find(id)
     if doc and doc.place == PLACE.limited and places.member_of(id, doc) == members[i] then
-      turns.change_tier(id, doc)
-      cache.zset(index, members[i], order.score(doc))
+      local version = settings.constraints_version
+      if version and doc.constraints_version ~= version then
+        places.move(id, doc, sides.of(doc), nil, nil, true)
+      else
+        turns.change_tier(id, doc)
+        cache.zset(index, members[i], order.score(doc))
+      end
     end
   end
   limits.save(key, limit_fields.reordering, further ~= '0' and further or nil)
+  return #ids
 end

@@ -3,10 +3,7 @@ function given.some()
   return text ~= '' and text or nil
 end
 
-function given.moment()
-  local text = args.take()
-  return text ~= '' and tonumber(text) or nil
-end
+function given.moment() return args.take_int() end
 
 function given.maybe()
   local is_there, text = args.take() == '1', args.take()
@@ -49,16 +46,14 @@ function given.counts()
   return counts
 end
 
-function given.limits()
-  local limits = {}
-  for i = 1, args.take_int() do limits[i] = args.take_many(5) end
-  return limits
-end
-
-function given.fields()
+local function rows(width)
   local list = {}
-  for i = 1, args.take_int() do list[i] = args.take_many(2) end
+  for i = 1, args.take_int() do list[i] = args.take_many(width) end
   return list
 end
+
+function given.limits() return rows(5) end
+
+function given.fields() return rows(2) end
 
 function given.job() return specs.take(), args.take() end
