@@ -50,15 +50,7 @@ type Config = { main?: string; compatibility_date?: string; observability?: obje
 
 function settingsIn(path: string, text: string): Config {
   if (!path.endsWith('.toml')) return parsed(text) as Config
-  const names = ['main', 'compatibility_date'] as const
-  return Object.fromEntries(
-    names.flatMap(
-      (name) =>
-        tomlText(text, name)
-          ?.split('\n', 1)
-          .map((one) => [name, one]) ?? [],
-    ),
-  )
+  return { main: tomlText(text, 'main'), compatibility_date: tomlText(text, 'compatibility_date') }
 }
 
 function configChange(path: string): Change {
@@ -138,9 +130,9 @@ const ignored = ['.sidejob', '.wrangler', '.dev.vars']
 function gitignoreChange(folder: string): Change {
   const path = join(folder, '.gitignore')
   const before = read(path)
-  const lines = (before ?? 'node_modules\n').split('\n').map((line) => line.trim().replace(/^\/|\/$/g, ''))
-  const missing = ignored.filter((name) => !lines.includes(name) && !lines.includes(`${name}*`))
   const start = before ?? 'node_modules\n'
+  const lines = start.split('\n').map((line) => line.trim().replace(/^\/|\/$/g, ''))
+  const missing = ignored.filter((name) => !lines.includes(name) && !lines.includes(`${name}*`))
   const after = missing.length
     ? `${start}${start.endsWith('\n') || start === '' ? '' : '\n'}${missing.join('\n')}\n`
     : start

@@ -18,18 +18,18 @@ function partOf(text: string, table: string | undefined): { from: number; to: nu
   return { from: headers[at]!.index + headers[at]![0].length, to: ends[at + 1]! }
 }
 
-export function withTomlItem(text: string, table: string | undefined, key: string, item: string): string {
+function withLine(text: string, table: string | undefined, line: string): string {
   const part = partOf(text, table)
-  const line = `${key} = [${JSON.stringify(item)}]\n`
-  if (!part) return `${text.trimEnd()}\n\n[${table}]\n${line}`
+  if (!part) return `${text.trimEnd()}\n\n[${table}]\n${line}\n`
+  const before = text.slice(0, part.to).trimEnd()
+  return `${before}${before && '\n'}${line}\n${text.slice(before.length).replace(/^\n/, '')}`
+}
+
+export function withTomlItem(text: string, table: string | undefined, key: string, item: string): string {
+  const part = partOf(text, table) ?? { from: 0, to: 0 }
   const body = text.slice(part.from, part.to)
   const list = new RegExp(`^[ \\t]*${escaped(key)}[ \\t]*=[ \\t]*\\[([^\\]]*)\\]`, 'm').exec(body)
-  if (!list) {
-    const end = body.trimEnd()
-    const after = body.slice(end.length)
-    const next = `${end}${end ? '\n' : ''}${line}${after.replace(/^\n/, '')}`
-    return text.slice(0, part.from) + next + text.slice(part.to)
-  }
+  if (!list) return withLine(text, table, `${key} = [${JSON.stringify(item)}]`)
   const items = list[1]!
   if (items.includes(JSON.stringify(item)) || items.includes(`'${item}'`)) return text
   const kept = items.trimEnd().replace(/,$/, '')
@@ -42,11 +42,8 @@ export function withTomlItem(text: string, table: string | undefined, key: strin
 
 export function withTomlMember(text: string, table: string, key: string, value: boolean | string): string {
   const part = partOf(text, table)
-  if (!part) return `${text.trimEnd()}\n\n[${table}]\n${key} = ${JSON.stringify(value)}\n`
-  const body = text.slice(part.from, part.to)
-  if (new RegExp(`^[ \\t]*${escaped(key)}[ \\t]*=`, 'm').test(body)) return text
-  const end = body.trimEnd()
-  return `${text.slice(0, part.from)}${end}${end ? '\n' : ''}${key} = ${JSON.stringify(value)}\n${body.slice(end.length).replace(/^\n/, '')}${text.slice(part.to)}`
+  const isSet = part && new RegExp(`^[ \\t]*${escaped(key)}[ \\t]*=`, 'm').test(text.slice(part.from, part.to))
+  return isSet ? text : withLine(text, table, `${key} = ${JSON.stringify(value)}`)
 }
 
 export const tomlText = (text: string, key: string): string | undefined =>
