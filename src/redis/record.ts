@@ -2,6 +2,7 @@ import type { Encoded } from '../core/codec/value.ts'
 import type { Status } from '../core/job.ts'
 import { mapValues } from '../core/map-values.ts'
 import { readList } from '../core/readable.ts'
+import { redactable } from '../core/redact.ts'
 import type { PastRun, RunEffects } from '../core/run.ts'
 import { shownItem } from './item.ts'
 import { dayFields, jobFields, limitFields, queueFields } from './keys.ts'
@@ -251,7 +252,9 @@ export const parentOf = (record: JobRecord): { id: number; name: string } | null
 
 export const aliasesOf = (record: JobRecord): string[] => readList(record.aliases)
 
-export const redactedPathsOf = (record: Pick<JobRecord, 'redacts'>): string[] => readList(record.redacts)
+/** The paths are '' if their key was deleted while the job was read. Then everything is redacted. */
+export const redactedPathsOf = ({ redacts }: Pick<JobRecord, 'redacts'>): readonly string[] =>
+  redacts === '' ? redactable : readList(redacts)
 
 export const waitingOf = (record: JobRecord): 'children' | 'parent' | string[] | null =>
   record.held

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import * as z from 'zod'
 import { redacted } from '../../src/core/redact.ts'
 import { defineWorker, port } from '../../src/index.ts'
+import { createClient } from '../../src/redis/client.ts'
 import { type Kit, startKit } from '../kit/index.ts'
 
 const SECRET = 'M4rk3r'
@@ -160,6 +161,18 @@ test('the secrets of a class with more than 512 bytes of redacted paths were sho
     await kit.rest(id, end)
     expect(text(await looked(id))).not.toContain(SECRET)
   }
+})
+
+test('a job whose list of redacted paths is deleted while it is read was shown with its secrets', async () => {
+  const id = await kit.make('careful', { args, inputs: { orders: [order] }, keepResult: true })
+  await kit.rest(id, 'completed')
+  const redis = createClient(kit.options)
+  const key = kit.store.keys.value(id, 'vd')
+  const paths = await redis.ask((one) => one.getdel<string>(key))
+  const job = String(id)
+  const shown = [await kit.engine.jobs.get(job), await kit.engine.jobs.list({ class: 'careful' })]
+  expect(text([shown, await kit.engine.jobs.state(job)])).not.toContain(SECRET)
+  await redis.ask((one) => one.set(key, paths!))
 })
 
 test('no secret is shown of a job with more than 2 MiB of separate values, whose list of paths is separate too', async () => {
