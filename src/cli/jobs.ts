@@ -158,9 +158,15 @@ export const jobs: Record<string, Command> = {
   tail,
   send,
   read,
-  result: look('Wait until a job ends and show its result', 'job', (client, job) =>
-    resultOf(client, job, { peek: true }),
-  ),
+  result: {
+    does: 'Wait until a job ends and show its result',
+    takes: ['job'],
+    async run(client, _, { show, note, json }, [job]) {
+      const result = await resultOf(client, job!, { peek: true })
+      if (result === null && !json) return note(`No result is stored. sidejob show ${job} shows the status and error`)
+      show(result)
+    },
+  },
   retry: each('Retry failed jobs and reset their attempts', (client, job) => client.jobs.retry(job)),
   terminate: each(
     'Terminate jobs; their shutdown handlers run first',

@@ -109,7 +109,8 @@ test('ls, show, why, tree, runs, log and result show jobs', async () => {
   await kit.client.log.write({ entry: { said: 'hello' } })
   expect(await run('log', id)).toMatchObject({ exit: 0, printed: 'none\n' })
   await json('terminate', id)
-  expect(await run('result', id)).toMatchObject({ exit: 0, noted: '' })
+  const noResult = `No result is stored. sidejob show ${id} shows the status and error\n`
+  expect(await run('result', id)).toMatchObject({ exit: 0, printed: '', noted: noResult })
   expect((await run('show', '999999')).noted).toMatch(/^sidejob show: 404 /)
 })
 
