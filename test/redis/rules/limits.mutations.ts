@@ -125,8 +125,12 @@ export const mutations = [
       'a job that waited comes back after later jobs',
     ],
     ['        cache.change(id, doc, fields.reserved_limit, key)\n', '', 'a returning job has no reserved slot'],
-    ['if settings and cache.queue(doc.queue).paused then', 'if false then', 'a paused queue keeps slots'],
-    ['until not waiter or not passed or may_release <= 0', 'until true', 'jobs of a paused queue delay later jobs'],
+    ['if settings and not cache.queue(doc.queue).paused then', 'if settings then', 'a paused queue keeps slots'],
+    [
+      'until not waiter or limits.room_at(key) <= 0 or may_release <= 0',
+      'until true',
+      'jobs of a paused queue delay later jobs',
+    ],
     ['  may_release = may_release - #ids\n', '', 'a call passes any number of jobs of a paused queue'],
     [
       'limits.room_at(key) > 0 and time.now or limits.next_room(key)',

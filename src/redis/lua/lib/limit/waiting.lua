@@ -27,7 +27,7 @@ local may_sort = 1000
 local function admit(key, settings, most)
   local free = limits.room_at(key)
   local rows = first_waiting(key, math.max(most, 0) + 1)
-  local ids, at_row, passed = {}, 0, false
+  local ids, at_row = {}, 0
   for i = 1, math.min(most, #rows) do ids[i] = rows[i][1]:sub(15) end
   may_release = may_release - #ids
   cache.fetch_jobs(ids)
@@ -38,9 +38,7 @@ local function admit(key, settings, most)
     local doc = cache.find(id)
     if doc and doc.place == PLACE.limited then
       places.move(id, doc, sides.of(doc), nil, nil, true)
-      if settings and cache.queue(doc.queue).paused then
-        passed = true
-      elseif settings then
+      if settings and not cache.queue(doc.queue).paused then
         cache.change(id, doc, fields.reserved_limit, key)
         limits.save(key, limit_fields.promised, (settings.promised or 0) + 1)
         free = free - 1
@@ -49,15 +47,15 @@ local function admit(key, settings, most)
       cache.zset(redis_keys.limit(key, 'waiting'), rows[at_row][1], false)
     end
   end
-  return #rows > at_row and rows[at_row + 1][1]:sub(15), passed and free > 0
+  return #rows > at_row and rows[at_row + 1][1]:sub(15)
 end
 
 local function admit_all(key, settings)
-  local most, waiter, passed = limits.room_at(key), nil, nil
+  local most, waiter = limits.room_at(key), nil
   repeat
-    waiter, passed = admit(key, settings, math.min(most, may_release))
+    waiter = admit(key, settings, math.min(most, may_release))
     most = 10 * most
-  until not waiter or not passed or may_release <= 0
+  until not waiter or limits.room_at(key) <= 0 or may_release <= 0
   return waiter
 end
 
