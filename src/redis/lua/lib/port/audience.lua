@@ -69,12 +69,8 @@ function audience.set_channels(port, channels)
   if #channels > 0 and port.name == '*' then journal.refuse('REFUSED', 'port * cannot have channels') end
   if port.dir == 'i' then
     local was, is, changed, keys = tables.set_of(audience.channels_of(port)), tables.set_of(channels), {}, {}
-    for c in pairs(was) do
-      if not is[c] then changed[c] = false end
-    end
-    for c in pairs(is) do
-      if not was[c] then changed[c] = true end
-    end
+    for c in pairs(was) do changed[c] = false end
+    for c in pairs(is) do changed[c] = not was[c] or nil end
     for c in pairs(changed) do keys[#keys + 1] = audience_key(c) end
     cache.fetch(keys)
     for c, present in pairs(changed) do audience.member_change(c, port.id .. ':' .. port.name, present) end
