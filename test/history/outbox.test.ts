@@ -258,26 +258,6 @@ describe.each(Object.entries(databases))('with %s', (_, open) => {
     await createEngine(kit.engineOptions).history.begin()
   })
 
-  test('a full outbox of 100,000 entries that no deployment reads stopped jobs for 20 minutes: now for 5', async () => {
-    const redis = createClient(kit.options)
-    await stored()
-    const till = Number(((await redis.ask((one) => one.get('sidejob:outbox'))) as string).split(',')[1])
-    const fill = `for i = 0, 99999 do redis.call('SET', KEYS[1] .. ':' .. (${till} + i), '["x"') end`
-    await redis.ask((one) => one.eval(fill, ['sidejob:outbox'], []))
-    const head = `${till},${till + 100_000},67108864,${kit.now() - 3_700_000}`
-    await redis.ask((one) => one.set('sidejob:outbox', head))
-    const { historyStore: _, ...without } = kit.engineOptions
-    const other = createEngine(without)
-    const id = await kit.make('plain')
-    for (let minute = 0; minute < 5; minute++) {
-      await kit.advance(120_000)
-      await other.tick()
-    }
-    await drain(other)
-    expect(await kit.statusOf(id)).toBe('completed')
-    await createEngine(kit.engineOptions).history.begin()
-  })
-
   counted('without a history, no ended job is stored, and a history adds no command to a commit', async () => {
     const run = async (engine: Engine) => {
       await engine.jobs.enqueue(

@@ -73,7 +73,7 @@ function outbox.drop(head, most)
 end
 
 -- A full outbox stops all jobs, so its records are removed if no deployment has read it for LEFT milliseconds.
-local LEFT, DROPPED = 3600000, 25000
+local LEFT, DROPPED = 3600000, 5000
 
 function outbox.drop_left()
   local head = outbox.head()
