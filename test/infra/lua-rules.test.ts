@@ -318,7 +318,7 @@ const KIB: Record<string, number> = {
   enqueue: 95,
   extend: 68,
   limit: 68,
-  tick: 76,
+  tick: 77,
   register: 69,
   settings: 69,
   signal: 14,

@@ -51,7 +51,7 @@ export const mutations = [
     ],
     ['        limits.check_at(key, time.now)\n', '', 'limits are not checked'],
   ),
-  ...of(37, 'lib/limit/waiting.lua', ['may_sort = may_sort - resort.go_on_at(key)', '', 'a limit keeps its old order']),
+  ...of(37, 'lib/limit/waiting.lua', ['may_move = may_move - resort.go_on_at(key)', '', 'a limit keeps its old order']),
   ...of(37, 'lib/queue/lanes.lua', [
     'queue_record.reordering and time.now',
     'false and time.now',

@@ -127,11 +127,11 @@ export const mutations = [
     ['        cache.change(id, doc, fields.reserved_limit, key)\n', '', 'a returning job has no reserved slot'],
     ['if settings and not cache.queue(doc.queue).paused then', 'if settings then', 'a paused queue keeps slots'],
     [
-      'until not waiter or limits.room_at(key) <= 0 or may_release <= 0',
+      'until not waiter or limits.room_at(key) <= 0 or may_move <= 0',
       'until true',
       'jobs of a paused queue delay later jobs',
     ],
-    ['  may_release = may_release - #ids\n', '', 'a call passes any number of jobs of a paused queue'],
+    ['  may_move = may_move - #ids\n', '', 'a call passes any number of jobs of a paused queue'],
     [
       'limits.room_at(key) > 0 and time.now or limits.next_room(key)',
       'limits.next_room(key)',
@@ -261,7 +261,11 @@ export const mutations = [
     ],
   ),
   ...of(27, 'scripts/commit.lua', [' + limits.due(queue_name)', '', 'a claim does not check due limits']),
-  ...of(27, 'scripts/tick.lua', ['    limits.touch(name)\n', '', 'the tick does not check due limits']),
+  ...of(27, 'scripts/tick.lua', [
+    "if kind == 'k' then limits.touch(name) end",
+    '',
+    'the tick does not check due limits',
+  ]),
   ...of(28, 'scripts/enqueue.lua', [
     'if version ~= tagged then',
     'if false then',

@@ -12,30 +12,26 @@ local wake_key = ns .. 'wake'
 local DEPLOYMENTS = 20
 local members = redis.call('ZRANGEBYSCORE', wake_key, '-inf', time.now_text, 'LIMIT', 0, most + skip + DEPLOYMENTS)
 local names, keys, opening_rest, more = {}, { ns .. 'schema' }, nil, #members == most + skip + DEPLOYMENTS
-local passed, taken = 0, 0
+local n = -skip
 for _, member in ipairs(members) do
   local kind, name = member:match('^(%a):(.*)$')
-  if kind ~= 'd' and passed < skip then
-    passed = passed + 1
-  elseif kind ~= 'd' and taken == most then
+  if kind ~= 'd' then n = n + 1 end
+  if n > most then
     more = true
     break
-  elseif kind == 'q' then
-    taken = taken + 1
+  elseif n > 0 and kind == 'q' then
     names[#names + 1] = name
     keys[#keys + 1] = redis_keys.queue(name)
-  elseif kind ~= 'd' then
-    taken = taken + 1
+  elseif n > 0 and kind ~= 'd' then
     cache.zset(wake_key, member, false)
-    if kind == 'k' then
-      limits.touch(name)
-    elseif kind == 'c' then
+    if kind == 'k' then limits.touch(name) end
+    if kind == 'c' then
       opening_rest, more = name, true
       break
     end
   end
 end
-if taken == 0 then return reply.ticked {} end
+if n < 1 then return reply.ticked {} end
 cache.makes_room = true
 keys[#keys + 1] = ns .. 'outbox'
 cache.fetch(keys)

@@ -19,9 +19,8 @@ local function first_waiting(key, n)
   return rows
 end
 
--- Number of jobs that this call may still release, or sort again, at all limits together.
-local may_release = 1000
-local may_sort = 1000
+-- Number of jobs that this call may still release or sort again, at all limits together.
+local may_move = 1000
 
 -- A job of a paused queue reserves no slot, because jobs of other queues can use it.
 local function admit(key, settings, most)
@@ -29,7 +28,7 @@ local function admit(key, settings, most)
   local rows = first_waiting(key, math.max(most, 0) + 1)
   local ids, at_row = {}, 0
   for i = 1, math.min(most, #rows) do ids[i] = rows[i][1]:sub(15) end
-  may_release = may_release - #ids
+  may_move = may_move - #ids
   cache.fetch_jobs(ids)
   sides.fetch_limits_of(ids)
   while at_row < #ids and free > 0 do
@@ -53,9 +52,9 @@ end
 local function admit_all(key, settings)
   local most, waiter = limits.room_at(key), nil
   repeat
-    waiter = admit(key, settings, math.min(most, may_release))
+    waiter = admit(key, settings, math.min(most, may_move))
     most = 10 * most
-  until not waiter or limits.room_at(key) <= 0 or may_release <= 0
+  until not waiter or limits.room_at(key) <= 0 or may_move <= 0
   return waiter
 end
 
@@ -91,7 +90,7 @@ function waiting.give_room()
         and limits.count_in_line(key) == 0) then
         forget_limit(key, settings.gone)
       else
-        if settings and settings.reordering and may_sort > 0 then may_sort = may_sort - resort.go_on_at(key) end
+        if settings and settings.reordering and may_move > 0 then may_move = may_move - resort.go_on_at(key) end
         local waiter = admit_all(key, settings)
         if waiter then watch(key, waiter) end
         if settings then
