@@ -11,6 +11,7 @@ function opening.go_on(rest)
   repeat
     local page = redis.call('SSCAN', ns .. 'limits', cursor, 'MATCH', 'constraint:*', 'COUNT', 100)
     cursor, cost = page[1], cost + PAGE
+    cache.fetch_limits(page[2])
     for _, key in ipairs(page[2]) do
       local settings = (key .. ':'):sub(1, #prefix) == prefix and limits.of(key)
       if settings then
