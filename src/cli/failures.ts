@@ -14,9 +14,6 @@ function unreachable({ url }: Target, cause: NodeJS.ErrnoException): string {
   return `Cannot reach ${url} (${why}). ${remedy}`
 }
 
-const withRemedy = (text: string): string =>
-  text.startsWith('401 ') ? `${text}. Set --key, or run the command in the folder of \`sidejob dev\`` : text
-
 type Options = Record<string, Option>
 
 /** Replaces the field that the API names by the option that the user typed. */
@@ -39,7 +36,8 @@ function asTyped({ message, path = [] }: ApiError, options: Options): string {
 
 async function refused(error: ApiError, { url }: Target, options: Options): Promise<string> {
   const text = `${error.status} ${asTyped(error, options)}`
-  if (error.status !== 404 || error.code !== 'UNKNOWN') return withRemedy(text)
+  if (error.status === 401) return `${text}. Set --key, or run the command in the folder of \`sidejob dev\``
+  if (error.status !== 404 || error.code !== 'UNKNOWN') return text
   const mount = await mountOf(new URL(url).origin)
   if (!mount) return text
   return `${text}. This Worker has sidejob below ${mount}: use --url ${new URL(mount, url)}`
@@ -50,5 +48,5 @@ export async function messageOf(error: unknown, target?: Target, options: Option
   if (error instanceof UsageError || error instanceof SidejobError) return error.message
   const { message, cause } = error as Error & { cause?: NodeJS.ErrnoException }
   if (message === 'fetch failed' && cause && target) return unreachable(target, cause)
-  return cause && !message.includes(cause.message) ? `${message}: ${cause.message}` : withRemedy(message)
+  return cause && !message.includes(cause.message) ? `${message}: ${cause.message}` : message
 }

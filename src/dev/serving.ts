@@ -72,7 +72,7 @@ export function createServing(options: ServingOptions) {
     now.running.clear()
     return runs
   }
-  const onRestart = () => send({ restarted: takeLost(), pid: workerdBelow(process.pid) })
+  const unsafeHandleRuntimeRestart = () => send({ restarted: takeLost(), pid: workerdBelow(process.pid) })
 
   return {
     async reload({ modules, map }: Build) {
@@ -81,10 +81,7 @@ export function createServing(options: ServingOptions) {
       const began = performance.now()
       const lost = takeLost()
       try {
-        const workerd = workerdOptions(options, modules, {
-          ...logging(options, now),
-          unsafeHandleRuntimeRestart: onRestart,
-        })
+        const workerd = workerdOptions(options, modules, { ...logging(options, now), unsafeHandleRuntimeRestart })
         // The Worker reads the table at its first error, which may happen as soon as it starts.
         await keep(map)
         await use(workerd)

@@ -23,7 +23,7 @@ export type HostOptions = {
   inspectorPort?: number
 }
 
-/** `pid` is the process of workerd, if it is known. `reloaded` is in milliseconds. */
+/** `pid` is the process of workerd, if known. `reloaded` is in milliseconds. */
 export type HostMessage =
   | { ready: true; pid?: number }
   | { restarted: RunningJob[]; pid?: number }
@@ -41,7 +41,7 @@ type WorkerOptions = Omit<HostOptions, 'inspectorPort'> & {
   memory?: number
   say: (line: string) => void
   onReload?: (ms: number) => void
-  /** Receives the runs that a reload has ended. */
+  /** Receives the runs that a reload ended. */
   onLost?: (runs: RunningJob[]) => void
   onLoop?: (running: RunningJob[], seconds: number) => unknown
   onExit: (error: Error) => void
@@ -72,7 +72,7 @@ export async function startWorker(all: WorkerOptions) {
   const options: HostOptions = { ...given, inspectorPort }
   let workerd: number | undefined
   let closing = false
-  /** Set from the time when workerd is killed until it is restarted. Receives the runs that were in progress. */
+  /** Set from the kill of workerd until another runs. Receives the lost runs. */
   let onRestart: ((running: RunningJob[]) => void) | undefined
   let host: ChildProcess
   const starts: number[] = []
@@ -119,8 +119,9 @@ export async function startWorker(all: WorkerOptions) {
     if ('restarted' in message) {
       if (onRestart) onRestart(message.restarted)
       else say('workerd exited unexpectedly. It was restarted.')
-      onRestart = undefined
     }
+    // A reload may replace a killed workerd.
+    if ('pid' in message) onRestart = undefined
   }
 
   function relaunch(reason: string) {
