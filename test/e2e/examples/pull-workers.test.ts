@@ -191,7 +191,7 @@ describe.skipIf(examples[0]!.missing)('the worker in Python shows no traceback',
   }
 
   test.each([
-    ['of a wrong key', () => site.url, 'HTTP Error 401: {"error":{"code":"UNAUTHENTICATED"'],
+    ['its key is wrong', () => site.url, 'HTTP Error 401: {"error":{"code":"UNAUTHENTICATED"'],
     ['sidejob does not answer', () => 'http://127.0.0.1:9', 'refused'],
   ])('if it cannot start because %s', async (_, url, why) => {
     const printed = await text(begin(url(), 'wrong').stderr!)

@@ -34,11 +34,11 @@ local numeric = limit_kinds
 
 local function settings_in(key, text)
   local settings = readable.decode(text, key)
-  local is_valid = settings and (not settings.rate or settings.period)
-  for field in pairs(is_valid and numeric or {}) do
-    is_valid = is_valid and type(settings[field] or 0) == 'number'
+  if not settings then return false end
+  for field in pairs(numeric) do
+    if type(settings[field] or 0) ~= 'number' then return readable.note(key, text) end
   end
-  return is_valid and settings or readable.note(key, text)
+  return (not settings.rate or settings.period) and settings or readable.note(key, text)
 end
 
 function limits.at(key)
